@@ -1,0 +1,152 @@
+"""Errors that a user or an operator can act on: a type, a stable code, and a message with value, limit and remedy."""
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+
+class PressroomError(Exception):
+    """Something that its reader can act on.
+
+    `code` is for ever and is what programs match on; `details` are extra fields of the HTTP error body.
+    """
+
+    title: ClassVar[str] = "Internal Server Error"
+    status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
+    code: str = "internal_error"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, retry_after: timedelta | None = None, **details: Any
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after = retry_after
+        self.details = details
+        if code is not None:
+            self.code = code
+
+    def document(self) -> dict[str, Any]:
+        """Return the error as it is stored with an item and shown to its user (API.md, Errors)."""
+        return {"error": self.title, "message": self.message, "code": self.code, **self.details}
+
+
+class InvalidRequest(PressroomError):
+    """The request can't be carried out as it was sent."""
+
+    title = "Invalid Request"
+    status = HTTPStatus.BAD_REQUEST
+    code = "invalid_request"
+
+
+class Unauthorized(PressroomError):
+    """The API key is missing, malformed, unknown or revoked; which of them is not told."""
+
+    title = "Unauthorized"
+    status = HTTPStatus.UNAUTHORIZED
+    code = "unauthorized"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A valid API key is needed: send it as api_key, as X-API-Key, or as Authorization: Bearer <key>."
+        )
+
+
+class InsufficientCredits(PressroomError):
+    """The account can't pay for the request."""
+
+    title = "Insufficient Credits"
+    status = HTTPStatus.PAYMENT_REQUIRED
+    code = "insufficient_credits"
+
+    def __init__(self, *, required: int, remaining: int) -> None:
+        super().__init__(
+            f"This request needs {required:,} credits; the balance is {remaining:,}. Top up the account and try again.",
+            credits_required=required,
+            credits_remaining=remaining,
+        )
+
+
+class Forbidden(PressroomError):
+    """The caller may not have this."""
+
+    title = "Forbidden"
+    status = HTTPStatus.FORBIDDEN
+    code = "forbidden"
+
+
+class NotFound(PressroomError):
+    """There is no such thing, or it is another account's."""
+
+    title = "Not Found"
+    status = HTTPStatus.NOT_FOUND
+    code = "not_found"
+
+
+class MethodNotAllowed(PressroomError):
+    """The path is right, the method is not."""
+
+    title = "Method Not Allowed"
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+    code = "method_not_allowed"
+
+
+class Conflict(PressroomError):
+    """The thing is in a state that does not allow this."""
+
+    title = "Conflict"
+    status = HTTPStatus.CONFLICT
+    code = "conflict"
+
+
+class Gone(PressroomError):
+    """It was there, and has been deleted."""
+
+    title = "Gone"
+    status = HTTPStatus.GONE
+    code = "gone"
+
+
+class PayloadTooLarge(PressroomError):
+    """The body, or a file in it, is larger than the route takes."""
+
+    title = "Payload Too Large"
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    code = "payload_too_large"
+
+
+class UnsupportedMediaType(PressroomError):
+    """The body is of a type that the route does not take."""
+
+    title = "Unsupported Media Type"
+    status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    code = "unsupported_media_type"
+
+
+class Unprocessable(PressroomError):
+    """The request contradicts an earlier one."""
+
+    title = "Unprocessable"
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    code = "unprocessable"
+
+
+class RateLimitExceeded(PressroomError):
+    """Too many requests in too short a time."""
+
+    title = "Rate Limit Exceeded"
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    code = "rate_limit_exceeded"
+
+
+class ServiceUnavailable(PressroomError):
+    """Something that the request needs is not there at the moment."""
+
+    title = "Service Unavailable"
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    code = "service_unavailable"
+
+
+class NotReady(PressroomError):
+    """A server, an engine or a setting that this command needs is missing; the message says what to do."""
+
+    code = "not_ready"

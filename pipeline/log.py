@@ -1,0 +1,54 @@
+"""Logs: one JSON line an event, with job and request ids bound; text for a terminal."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+from structlog.typing import FilteringBoundLogger, Processor
+
+SHARED: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.StackInfoRenderer(),
+]
+
+
+def configure(level: str = "INFO", *, json: bool | None = None) -> None:
+    """Send every log record of this process, ours and the libraries', to standard error.
+
+    `json` None means: text on a terminal, JSON elsewhere.
+    """
+    as_json = not sys.stderr.isatty() if json is None else json
+    renderer: list[Processor] = (
+        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        if as_json
+        else [structlog.dev.ConsoleRenderer()]
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=SHARED,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *SHARED,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def get_logger(name: str, **fields: Any) -> FilteringBoundLogger:
+    """Return a logger named after its module, with fields bound to every event."""
+    logger: FilteringBoundLogger = structlog.stdlib.get_logger(name, **fields)
+    return logger

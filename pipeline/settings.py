@@ -1,0 +1,121 @@
+"""Settings: every number and address that an operator may change, read from PRESSROOM_… environment variables.
+
+Levels are joined by two underscores: `PRESSROOM_API__PORT=9000` sets `settings.api.port`.
+"""
+
+from pathlib import Path
+
+from pydantic import AliasChoices, BaseModel, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class TierLimits(BaseModel):
+    """How many requests an account of a tier may make; 0 is no limit."""
+
+    per_day: int
+    per_minute: int
+
+
+class ApiSettings(BaseModel):
+    """The HTTP service."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, description="Port to listen on.")
+    processes: int = Field(2, ge=1, description="API processes.")
+    public_url: str | None = Field(None, description="Base URL of links; by default the request's scheme and host.")
+    trusted_proxies: str = Field("", description="CIDRs, separated by commas, whose X-Forwarded-For is believed.")
+    max_json_bytes: int = Field(2**20, description="Largest JSON body.")
+    max_upload_bytes: int = Field(25 * 2**20, description="Largest uploaded file.")
+    max_drained_bytes: int = Field(64_000_000, description="A refused body is read and dropped up to this size.")
+    max_waiting: int = Field(5_000, description="Requests that may wait at once in a process.")
+    database_connections: int = Field(8, ge=1, description="Database connections of a process.")
+    offers_max_age_seconds: float = Field(5.0, description="How old a process's copy of the offers may be.")
+    key_max_age_seconds: float = Field(3.0, le=5.0, description="How long a process trusts a key it has looked up.")
+    drain_seconds: int = Field(10, description="Time that requests in flight have to end when a process stops.")
+
+
+class LimitSettings(BaseModel):
+    """Rate limits and other upper bounds of an account."""
+
+    free: TierLimits = TierLimits(per_day=100, per_minute=10)
+    pro: TierLimits = TierLimits(per_day=10_000, per_minute=120)
+    enterprise: TierLimits = TierLimits(per_day=0, per_minute=600)
+    invalid_keys_per_minute: int = Field(20, description="Invalid keys an address may send in a minute.")
+    open_items: int = Field(100_000, description="Items of an account that may be unfinished at once.")
+    idempotency_hours: int = Field(24, description="How long an Idempotency-Key is remembered.")
+
+
+class WorkSettings(BaseModel):
+    """Leases, rounds and deadlines."""
+
+    lease_seconds: int = Field(30, description="An item not heard of for so long is taken from its worker.")
+    heartbeat_seconds: float = Field(1.0, description="How often a worker renews its leases and writes progress.")
+    drain_seconds: int = Field(20, description="Time that a stopping worker has to finish what it holds.")
+    oldest_first_every: int = Field(16, description="Every so many claims take the oldest item, whatever its round.")
+    deadline_hours: float = Field(1.0, description="A job not finished by then expires (index jobs: 7 days).")
+    sweep_seconds: float = Field(1.0, description="Pause between two sweeps.")
+    upload_orphan_minutes: int = Field(60, description="An upload without a job is deleted after so long.")
+
+
+class RetentionSettings(BaseModel):
+    """How long finished work is kept."""
+
+    result_hours: float = Field(24, description="Results and submitted texts.")
+    summary_days: float = Field(90, description="A job's summary row.")
+
+
+class StoreSettings(BaseModel):
+    """Where artifacts are kept."""
+
+    url: str | None = Field(None, description="s3://bucket/prefix, or a folder; by default DATA/artifacts.")
+    endpoint: str | None = Field(None, description="Address of an S3-compatible server.")
+    access_key_id: str | None = Field(None, description="S3 access key.")
+    secret_access_key: SecretStr | None = Field(None, description="S3 secret key.")
+    region: str | None = Field(None, description="S3 region.")
+
+
+class DatabaseSettings(BaseModel):
+    """How PostgreSQL is used."""
+
+    prepare: bool = Field(True, description="Prepare statements; false behind a PgBouncer older than 1.21.")
+
+
+class EspeakSettings(BaseModel):
+    """The espeak engine."""
+
+    run_limit_seconds: int = Field(300, description="A run longer than this is ended.")
+
+
+class SynthesisSettings(BaseModel):
+    """The synthesis family."""
+
+    engines: str = Field("espeak", description="Engines in order of preference, separated by commas.")
+    slots: int = Field(1, ge=1, description="Items that a process works on at once.")
+
+
+class Settings(BaseSettings):
+    """Everything that can be set; `pressroom settings` lists it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PRESSROOM_", env_nested_delimiter="__", extra="ignore", populate_by_name=True
+    )
+
+    data: Path = Field(Path(".pressroom"), description="Folder of an embedded system's data.")
+    database_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("DATABASE_URL", "PRESSROOM_DATABASE_URL"),
+        description="PostgreSQL to use; by default an embedded one in DATA.",
+    )
+    redis_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("REDIS_URL", "PRESSROOM_REDIS_URL"),
+        description="Redis to use; by default an embedded one in DATA.",
+    )
+    log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    api: ApiSettings = ApiSettings()
+    limits: LimitSettings = LimitSettings()
+    work: WorkSettings = WorkSettings()
+    retention: RetentionSettings = RetentionSettings()
+    store: StoreSettings = StoreSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    synthesis: SynthesisSettings = SynthesisSettings()
