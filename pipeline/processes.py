@@ -1,0 +1,85 @@
+"""Processes: how one dies with its parent, so that nothing is left running after a SIGKILL.
+
+Run as a file, with the interpreter's -I and -S, it is the shim between the supervisor and a program that is not ours:
+it asks the kernel for a signal at the supervisor's death, and becomes the program. The wish is kept across exec
+(prctl(2); not for set-user-ID programs) but not by fork, so each program's own children ask again, by
+`die_with_parent()` in their main module.
+"""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+#: The pid of the supervisor, in the environment of its children and of theirs.
+SUPERVISOR = "PRESSROOM_SUPERVISED_BY"
+#: The pid of the supervisor's own child, in its environment and in its children's.
+MASTER = "PRESSROOM_MASTER"
+#: <linux/prctl.h>
+PR_SET_PDEATHSIG = 1
+#: How often a process looks for its parent where the kernel sends no signal (macOS).
+WATCH_SECONDS = 0.5
+
+
+def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.SIGTERM) -> None:
+    """Have `sent` delivered to this process when its parent dies, and stop now if it is dead already.
+
+    Call it from the main thread, early in a process's main module. `parent` is the pid that the parent must have; by
+    default it is taken from the environment that the shim sets.
+    """
+    expected = _expected_parent() if parent is None else parent
+    if sys.platform == "linux":
+        _set_parent_death_signal(sent)
+    else:
+        threading.Thread(target=_watch, args=(os.getppid(), sent), name="parent", daemon=True).start()
+    # The parent may have died before the kernel was asked: then it is another's pid that getppid names.
+    if os.getppid() != expected or not _spawner_lives():
+        os.kill(os.getpid(), sent)
+
+
+def shimmed(argv: Sequence[str], *, sent: signal.Signals = signal.SIGTERM) -> list[str]:
+    """Return a command that runs `argv` in its own session and sends it `sent` when this process dies."""
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(sent.value), *argv]
+
+
+def _expected_parent() -> int:
+    """Return the pid that the parent has while it lives."""
+    master = os.environ.get(MASTER)
+    if master is None or multiprocessing.parent_process() is not None:
+        # Under multiprocessing the parent may be a fork server; its own sentinel is asked (_spawner_lives).
+        return os.getppid()
+    return int(os.environ[SUPERVISOR] if int(master) == os.getpid() else master)
+
+
+def _spawner_lives() -> bool:
+    spawner = multiprocessing.parent_process()
+    return spawner is None or spawner.is_alive()
+
+
+def _set_parent_death_signal(sent: signal.Signals) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_PDEATHSIG, sent.value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+
+
+def _watch(parent: int, sent: signal.Signals) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os.kill(os.getpid(), sent)
+
+
+def _shim(supervisor: int, sent: signal.Signals, argv: Sequence[str]) -> None:
+    os.setsid()  # a session of its own: the terminal's Ctrl-C reaches the supervisor alone
+    os.environ[SUPERVISOR] = str(supervisor)
+    os.environ[MASTER] = str(os.getpid())
+    if sys.platform == "linux":
+        die_with_parent(supervisor, sent=sent)
+    os.execvp(argv[0], argv)  # noqa: S606  # no shell is wanted
+
+
+if __name__ == "__main__":
+    _shim(int(sys.argv[1]), signal.Signals(int(sys.argv[2])), sys.argv[3:])

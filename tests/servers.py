@@ -1,0 +1,85 @@
+"""Servers for tests: the embedded PostgreSQL and Redis, started by the same launchers as `pressroom up`."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import redis
+
+from pipeline.processes import shimmed
+from scripts.embedded import Server, postgres
+from scripts.embedded import redis as embedded_redis
+from scripts.embedded.postgres import create_database
+from scripts.programs import environment
+
+#: A first start takes half a second on an idle machine.
+PATIENCE_SECONDS = 60
+
+
+@contextmanager
+def start_postgres(folder: Path) -> Iterator[str]:
+    """Run a PostgreSQL with its data in `folder`; give back its URL."""
+    server = postgres.server(folder)
+    with running(server, folder, lambda: create_database(server.url)):
+        yield server.url
+
+
+@contextmanager
+def start_redis(folder: Path) -> Iterator[str]:
+    """Run a Redis with its data in `folder`; give back its URL."""
+    server = embedded_redis.server(folder)
+    with running(server, folder, lambda: ping(server.url)):
+        yield server.url
+
+
+@contextmanager
+def running(server: Server, folder: Path, probe: Callable[[], None]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until the block ends; the block is entered once `probe` no longer raises."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"{server.name}.log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            shimmed(server.argv, sent=server.stopped_by),
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            wait_until(probe, process, log)
+            yield process
+        finally:
+            stop(process, server.stopped_by)
+
+
+def wait_until(probe: Callable[[], None], process: subprocess.Popen[bytes], log: Path) -> None:
+    """Call `probe` until it no longer raises a server's error."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return probe()
+        except (psycopg.OperationalError, redis.ConnectionError, redis.BusyLoadingError):
+            if process.poll() is not None or time.monotonic() > until:
+                raise AssertionError(f"The server did not start:\n{log.read_text()}") from None
+            time.sleep(0.02)
+
+
+def ping(url: str) -> None:
+    """Raise unless a Redis answers."""
+    with redis.Redis.from_url(url) as client:
+        client.ping()
+
+
+def stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
+    """Stop a server and all that it started."""
+    process.send_signal(how)
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
