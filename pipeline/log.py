@@ -5,7 +5,8 @@ import sys
 from typing import Any
 
 import structlog
-from structlog.typing import FilteringBoundLogger, Processor
+from structlog.stdlib import BoundLogger
+from structlog.typing import Processor
 
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
@@ -48,7 +49,7 @@ def configure(level: str = "INFO", *, json: bool | None = None) -> None:
     )
 
 
-def get_logger(name: str, **fields: Any) -> FilteringBoundLogger:
+def get_logger(name: str, **fields: Any) -> BoundLogger:
     """Return a logger named after its module, with fields bound to every event."""
-    logger: FilteringBoundLogger = structlog.stdlib.get_logger(name, **fields)
+    logger: BoundLogger = structlog.stdlib.get_logger(name, **fields)
     return logger

@@ -1,0 +1,10 @@
+"""The tables. Every change to job, item, account and ledger goes through `pipeline.lifecycle`."""
+
+from models.account import Account
+from models.api_key import ApiKey
+from models.credit_entry import CreditEntry
+from models.item import Item
+from models.job import Job
+from models.offer import Offer
+
+__all__ = ["Account", "ApiKey", "CreditEntry", "Item", "Job", "Offer"]

@@ -1,0 +1,28 @@
+"""Account: who pays, and the one number that is left to spend."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, text
+from sqlmodel import Field, SQLModel
+
+from models.columns import BUSY_TABLE, moment, one_of
+
+#: Subscription tiers, cheapest first (SPEC.md's names).
+TIERS = ("free", "pro", "enterprise")
+
+
+class Account(SQLModel, table=True):
+    """`available` excludes what open jobs hold; it is the sum of the ledger's changes and never below zero."""
+
+    __table_args__ = (
+        CheckConstraint("available >= 0", name="account_available_check"),
+        CheckConstraint(one_of("tier", TIERS), name="account_tier_check"),
+        {"postgresql_with": BUSY_TABLE},
+    )
+
+    id: UUID = Field(primary_key=True, sa_column_kwargs={"server_default": text("gen_random_uuid()")})
+    name: str
+    tier: str
+    available: int = Field(sa_column=Column(BigInteger, nullable=False, server_default=text("0")))
+    created_at: datetime = Field(sa_column=moment(now=True))

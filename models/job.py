@@ -1,0 +1,65 @@
+"""Job: one request, with its state, counters and credits."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Column, Index, Interval, LargeBinary, text
+from sqlmodel import Field, SQLModel
+
+from models.columns import BUSY_TABLE, document, moment, one_of
+
+#: Open states first; the others are final.
+JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
+FINAL_STATES = JOB_STATES[2:]
+
+
+class Job(SQLModel, table=True):
+    """One request. `credits_held` is all that was ever set aside; captured plus released make it up at the end."""
+
+    __table_args__ = (
+        CheckConstraint(one_of("state", JOB_STATES), name="job_state_check"),
+        CheckConstraint("credits_captured BETWEEN 0 AND credits_held", name="job_credits_check"),
+        CheckConstraint("items_ok + items_failed <= items_total", name="job_items_check"),
+        CheckConstraint("(state IN ('queued', 'running')) = (finished_at IS NULL)", name="job_finished_check"),
+        Index("job_account_id_created_at_idx", "account_id", text("created_at DESC")),
+        Index("job_request_id_idx", "request_id"),
+        Index("job_open_idx", "account_id", postgresql_where=text("finished_at IS NULL")),
+        Index("job_deadline_idx", "deadline", postgresql_where=text("finished_at IS NULL")),
+        Index("job_expires_at_idx", "expires_at", postgresql_where=text("purged_at IS NULL")),
+        Index(
+            "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten
+            "account_id",
+            "route",
+            "idempotency_key",
+            text("created_at DESC"),
+            postgresql_where=text("idempotency_key IS NOT NULL"),
+        ),
+        {"postgresql_with": BUSY_TABLE},
+    )
+
+    id: UUID = Field(primary_key=True)
+    account_id: UUID = Field(foreign_key="account.id")
+    api_key_id: UUID = Field(foreign_key="api_key.id")
+    kind: str  # what was asked for: a name in pipeline.kinds
+    route: str  # the path it was asked at: a kind may have several
+    source: str | None
+    request: dict[str, Any] = Field(sa_column=document(nullable=False))  # without what its items hold
+    request_id: str  # X-Request-Id of the request that made it
+    state: str = Field(sa_column_kwargs={"server_default": text("'queued'")})
+    items_total: int
+    items_ok: int = Field(sa_column_kwargs={"server_default": text("0")})
+    items_failed: int = Field(sa_column_kwargs={"server_default": text("0")})
+    credits_held: int
+    credits_captured: int = Field(sa_column_kwargs={"server_default": text("0")})
+    engine: str | None  # the engine of the item that was reported last
+    idempotency_key: str | None
+    request_hash: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    keep_for: timedelta = Field(sa_column=Column(Interval, nullable=False))  # results are kept so long after the end
+    deadline: datetime = Field(sa_column=moment())
+    created_at: datetime = Field(sa_column=moment(now=True))
+    started_at: datetime | None = Field(sa_column=moment(nullable=True))  # first claim
+    finished_at: datetime | None = Field(sa_column=moment(nullable=True))
+    expires_at: datetime | None = Field(sa_column=moment(nullable=True))  # from then on the result is gone
+    purged_at: datetime | None = Field(sa_column=moment(nullable=True))  # items and request text were deleted
+    error: dict[str, Any] | None = Field(sa_column=document())

@@ -1,0 +1,155 @@
+"""The database: statements that async and sync callers run alike."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
+from tenacity import AsyncRetrying, RetryError, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
+from pipeline.errors import ServiceUnavailable
+
+Result = TypeVar("Result")
+Row = dict[str, Any]
+
+#: SQLSTATEs after which the same statement may succeed in a moment: serialisation, deadlock, restart, too many clients.
+PASSING_STATES = frozenset({"40001", "40P01", "53300", "57P01", "57P02", "57P03"})
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[Result]):
+    """One round trip to the database, and how its rows are read.
+
+    One that is not `repeatable` is not sent again after a lost connection: it may have been carried out.
+    """
+
+    sql: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[list[Row]], Result] = lambda rows: rows  # type: ignore[assignment, return-value]  # rows as they are
+    repeatable: bool = True
+
+
+def is_passing(error: BaseException) -> bool:
+    """Return whether the cause is likely gone in a moment: a restart, a lost connection, a deadlock."""
+    if isinstance(error, psycopg.Error) and error.sqlstate is not None:
+        return error.sqlstate.startswith("08") or error.sqlstate in PASSING_STATES
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | PoolTimeout)
+
+
+def is_refused(error: BaseException) -> bool:
+    """Return whether the statement can't have been carried out: there was no connection to send it on."""
+    return isinstance(error, PoolTimeout)
+
+
+def _retry_options(patience: timedelta, statement: Statement[Any]) -> dict[str, Any]:
+    return {
+        "retry": retry_if_exception(is_passing if statement.repeatable else is_refused),
+        "stop": stop_after_delay(patience),
+        "wait": wait_random_exponential(multiplier=0.05, max=1),
+        "reraise": False,
+    }
+
+
+def _connection_options(prepare: bool) -> dict[str, Any]:
+    return {
+        "autocommit": True,
+        "row_factory": dict_row,
+        "connect_timeout": 5,
+        "prepare_threshold": 2 if prepare else None,
+    }
+
+
+def _unavailable(error: RetryError) -> ServiceUnavailable:
+    cause = error.last_attempt.exception()
+    return ServiceUnavailable(
+        f"The database does not answer ({type(cause).__name__}). Nothing was charged; try again in a few seconds.",
+        code="database_unavailable",
+        retry_after=timedelta(seconds=2),
+    )
+
+
+class Database:
+    """PostgreSQL for a worker or a command: blocking, and patient while the server restarts."""
+
+    def __init__(
+        self, url: str, *, connections: int = 2, patience: timedelta = timedelta(seconds=20), prepare: bool = True
+    ) -> None:
+        self._patience = patience
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            url,
+            kwargs=_connection_options(prepare),
+            min_size=1,
+            max_size=connections,
+            timeout=2,
+            open=False,
+            reconnect_timeout=2,
+        )
+
+    def __enter__(self) -> "Database":
+        self._pool.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
+
+    def run(self, statement: Statement[Result]) -> Result:
+        """Run one statement in a transaction of its own. Raises ServiceUnavailable when the server stays away."""
+        try:
+            result: Result = Retrying(**_retry_options(self._patience, statement))(self._run, statement)
+            return result
+        except RetryError as error:
+            raise _unavailable(error) from error.last_attempt.exception()
+
+    def _run(self, statement: Statement[Result]) -> Result:
+        with self._pool.connection() as connection:
+            cursor = connection.execute(statement.sql, statement.parameters)
+            result: Result = statement.read(cursor.fetchall())
+            return result
+
+
+class AsyncDatabase:
+    """PostgreSQL for the API: never blocks the loop, and gives up early enough to answer the client."""
+
+    def __init__(
+        self, url: str, *, connections: int, patience: timedelta = timedelta(seconds=5), prepare: bool = True
+    ) -> None:
+        self._patience = patience
+        self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Row]] = AsyncConnectionPool(
+            url,
+            kwargs=_connection_options(prepare),
+            min_size=1,
+            max_size=connections,
+            timeout=2,
+            open=False,
+            reconnect_timeout=2,
+        )
+
+    async def open(self) -> None:
+        """Start connecting; does not wait for the server."""
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._pool.close()
+
+    async def run(self, statement: Statement[Result]) -> Result:
+        """Run one statement in a transaction of its own. Raises ServiceUnavailable when the server stays away."""
+        # The first try goes without the retry machinery: it is on every request's path.
+        try:
+            return await self._run(statement)
+        except Exception as error:
+            if not (is_passing(error) if statement.repeatable else is_refused(error)):
+                raise
+        try:
+            return await AsyncRetrying(**_retry_options(self._patience, statement))(self._run, statement)
+        except RetryError as error:
+            raise _unavailable(error) from error.last_attempt.exception()
+
+    async def _run(self, statement: Statement[Result]) -> Result:
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(statement.sql, statement.parameters)
+            result: Result = statement.read(await cursor.fetchall())
+            return result
