@@ -72,7 +72,7 @@ def _watch(parent: int, sent: signal.Signals) -> None:
     os.kill(os.getpid(), sent)
 
 
-def _shim(supervisor: int, sent: signal.Signals, argv: Sequence[str]) -> None:
+def _shim(supervisor: int, sent: signal.Signals, argv: list[str]) -> None:
     os.setsid()  # a session of its own: the terminal's Ctrl-C reaches the supervisor alone
     os.environ[SUPERVISOR] = str(supervisor)
     os.environ[MASTER] = str(os.getpid())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,20 @@ if TYPE_CHECKING:  # the servers' launchers import this module, and must start a
 
 #: The folder that holds our packages: a clone, or site-packages.
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run, and how it stops. Later stages stop first; stage 0, the servers, is never hurried."""
+
+    name: str
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    drain: timedelta = timedelta(seconds=10)
+    stopped_by: signal.Signals = signal.SIGTERM
+    stage: int = 1
+    scalable: bool = False
+    descriptors: tuple[int, ...] = ()
 
 
 def module(name: str, *arguments: str) -> tuple[str, ...]:

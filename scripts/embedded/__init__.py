@@ -30,19 +30,23 @@ class Server:
 
 
 def sockets_folder(data: Path) -> Path:
-    """Return the folder of a system's unix sockets, made if need be; short, whatever DATA is."""
+    """Return the folder of a system's unix sockets: short, whatever DATA is."""
     folder = data.resolve() / "run"
     if len(os.fsencode(folder)) > MAX_FOLDER_BYTES:
         name = hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:16]
         folder = Path(tempfile.gettempdir()) / f"pressroom-{os.geteuid()}-{name}"
-    return private_folder(folder, searchable=os.geteuid() == 0)
+    return folder
 
 
-def private_folder(folder: Path, *, searchable: bool = False) -> Path:
-    """Make a folder that only its owner reads; `searchable` lets others reach a subfolder of theirs, by name."""
-    folder.mkdir(mode=0o711 if searchable else 0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
-    if found.st_uid != os.geteuid() and os.geteuid() != 0:
+def private_folder(folder: Path) -> Path:
+    """Return a folder that only its owner reads, made if need be.
+
+    Raises NotReady when it is another's: in a shared temporary folder anybody may have been there first."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotReady(f"{folder} can't be made: {error.strerror}. Choose another folder with --data.") from error
+    if os.geteuid() not in (0, folder.lstat().st_uid) or folder.is_symlink():
         raise NotReady(f"{folder} belongs to another user. Choose another folder with --data.")
     return folder
 

@@ -9,6 +9,7 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -103,17 +104,20 @@ def _user_name() -> str:
 
 
 def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
-    """Give both folders to an unprivileged user and become that user, when this process is root's."""
+    """Make both folders; as root, give them to an unprivileged user and become that user."""
+    for owned in (folder.parent, folder, sockets.parent, sockets):
+        embedded.private_folder(owned)
+    if os.geteuid() != 0:
+        return
     user = User.for_server(folder)
     for owned in (folder, sockets):
-        embedded.private_folder(owned)
-        owned.chmod(0o700)
-        if os.geteuid() == 0:
-            os.chown(owned, user.uid, user.gid)
-    if os.geteuid() == 0:
-        share = binaries.parent / "share" / "postgresql"
-        become(user, lowest_privileges(user, [str(binaries / "postgres"), "--version"], reads=[share, folder, sockets]))
-        die_with_parent(sent=signal.SIGINT)  # the kernel forgets the wish when the user changes
+        os.chown(owned, user.uid, user.gid)
+        # DATA and the sockets' folder, ours too; the folders above them are not.
+        os.chown(owned.parent, -1, user.gid)
+        owned.parent.chmod(owned.parent.stat().st_mode | stat.S_IXGRP)
+    share = binaries.parent / "share" / "postgresql"
+    become(user, lowest_privileges(user, [str(binaries / "postgres"), "--version"], reads=[share, folder, sockets]))
+    die_with_parent(sent=signal.SIGINT)  # the kernel forgets the wish when the user changes
 
 
 def _cluster(binaries: Path, folder: Path) -> Path:

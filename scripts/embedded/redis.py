@@ -51,13 +51,15 @@ def find_binary() -> Path:
 
 def main() -> None:
     """Become the Redis server of the folder and socket that the command line names."""
-    folder, socket = Path(sys.argv[1]), sys.argv[2]
+    folder, socket = Path(sys.argv[1]), Path(sys.argv[2])
     try:
         binary = find_binary()
+        embedded.private_folder(folder.parent)
+        embedded.private_folder(socket.parent)
         embedded.only_server(embedded.private_folder(folder) / "lock")
     except NotReady as error:
         embedded.fail(error)
-    options = {**OPTIONS, "dir": str(folder), "unixsocket": socket}
+    options = {**OPTIONS, "dir": str(folder), "unixsocket": str(socket)}
     argv = [word for name, value in options.items() for word in (f"--{name}", value)]
     os.umask(0o077)
     os.execv(binary, [str(binary), *argv])  # noqa: S606  # no shell is wanted

@@ -1,0 +1,91 @@
+"""The console: one readable log of many processes, whole lines, each with its writer's name in front."""
+
+import asyncio
+import os
+import queue
+import sys
+import threading
+import zlib
+from typing import BinaryIO
+
+#: Lines that wait for a slow terminal; past it they are dropped and counted, so that no program ever waits for one.
+MAX_WAITING_LINES = 10_000
+#: A longer line is broken, so that a program that writes no line end can't fill our memory.
+MAX_LINE_BYTES = 2**16
+NAME_WIDTH = 16
+COLOURS = (32, 33, 34, 35, 36, 92, 93, 94, 95, 96)  # ANSI foregrounds but red, which looks like an error
+
+
+class Console:
+    """Collects what processes write. A thread of its own does the writing, because a terminal may stand still."""
+
+    def __init__(self, stream: BinaryIO | None = None, *, colour: bool | None = None) -> None:
+        self._stream = stream or sys.stdout.buffer
+        self._colour = self._stream.isatty() if colour is None else colour
+        self._lines: queue.Queue[bytes | None] = queue.Queue(MAX_WAITING_LINES)
+        self._dropped = 0
+        self._writer = threading.Thread(target=self._write, name="console", daemon=True)
+        self._writer.start()
+
+    def say(self, text: str, *, name: str = "pressroom") -> None:
+        """Write a line of our own."""
+        for line in text.encode().split(b"\n"):
+            self._put(name, line)
+
+    def show(self, text: str) -> None:
+        """Write text as it is, without a name in front."""
+        self._offer(text.encode() + b"\n")
+
+    def follow(self, descriptor: int, name: str) -> None:
+        """Copy the lines that come out of a pipe until it ends; then close it."""
+        os.set_blocking(descriptor, False)
+        asyncio.get_running_loop().add_reader(descriptor, self._read, descriptor, name, bytearray())
+
+    def close(self) -> None:
+        """Write what is waiting, unless the terminal stands still."""
+        try:
+            self._lines.put(None, timeout=1)
+        except queue.Full:
+            return
+        self._writer.join(timeout=2)
+
+    def _read(self, descriptor: int, name: str, unfinished: bytearray) -> None:
+        try:
+            chunk = os.read(descriptor, MAX_LINE_BYTES)
+        except BlockingIOError:
+            return
+        unfinished += chunk
+        *lines, rest = unfinished.split(b"\n")
+        for line in lines:
+            self._put(name, line)
+        if rest and (not chunk or len(rest) >= MAX_LINE_BYTES):
+            self._put(name, rest)
+            rest = bytearray()
+        unfinished[:] = rest
+        if not chunk:
+            asyncio.get_running_loop().remove_reader(descriptor)
+            os.close(descriptor)
+
+    def _put(self, name: str, line: bytes | bytearray) -> None:
+        prefix = f"{name:{NAME_WIDTH}} | "
+        if self._colour:
+            prefix = f"\x1b[{COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]}m{prefix}\x1b[0m"
+        self._offer(prefix.encode() + line.rstrip(b"\r") + b"\n")
+
+    def _offer(self, line: bytes) -> None:
+        try:
+            if self._dropped:
+                self._lines.put_nowait(f"[{self._dropped:,} lines dropped: the terminal stood still]\n".encode())
+                self._dropped = 0
+            self._lines.put_nowait(line)
+        except queue.Full:
+            self._dropped += 1
+
+    def _write(self) -> None:
+        while (line := self._lines.get()) is not None:
+            try:
+                self._stream.write(line)
+                if self._lines.empty():
+                    self._stream.flush()
+            except (OSError, ValueError):  # the terminal is gone; the processes are not told
+                continue
