@@ -111,6 +111,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("REDIS_URL", "PRESSROOM_REDIS_URL"),
         description="Redis to use; by default an embedded one in DATA.",
     )
+    kinds: str = Field("", description="More kinds, as package.module:Class, separated by commas.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
     api: ApiSettings = ApiSettings()
     limits: LimitSettings = LimitSettings()

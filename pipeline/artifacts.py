@@ -1,0 +1,146 @@
+"""Artifacts: bytes kept under a key, in a folder or an S3-compatible store."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import obstore
+from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import LocalStore, S3Store
+
+from pipeline.errors import Gone, ServiceUnavailable
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+#: Bytes read at a time when an artifact is sent to a client.
+CHUNK_BYTES = 256 * 1024
+UPLOADS = "uploads"
+
+
+def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, suffix: str = "") -> str:
+    """Return the key of what one lease made; another lease of the same item never writes over it."""
+    return f"{expires_on:%Y-%m-%d}/{job_id}/{index}/{lease_id}{suffix}"
+
+
+def upload_key(job_id: UUID, field: str) -> str:
+    """Return the key of a file that a request brought."""
+    return f"{UPLOADS}/{job_id}/{field}"
+
+
+def store_url(settings: Settings) -> str:
+    """Return where artifacts are kept."""
+    return settings.store.url or str(settings.data.absolute() / "artifacts")
+
+
+def open_store(settings: Settings) -> "ObjectStore":
+    """Return the store that the settings name: a folder, which is made if need be, or `s3://bucket/prefix`."""
+    url = store_url(settings)
+    if not url.startswith("s3://"):
+        folder = Path(url.removeprefix("file://"))
+        folder.mkdir(parents=True, exist_ok=True)
+        return LocalStore(folder)
+    secret = settings.store.secret_access_key
+    options = {
+        "endpoint": settings.store.endpoint,
+        "access_key_id": settings.store.access_key_id,
+        "secret_access_key": secret.get_secret_value() if secret else None,
+        "region": settings.store.region,
+    }
+    plain_http = {"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}
+    return S3Store.from_url(
+        url,
+        client_options=plain_http,  # type: ignore[arg-type]  # obstore's TypedDict
+        **{name: value for name, value in options.items() if value is not None},  # type: ignore[arg-type]
+    )
+
+
+class Artifacts:
+    """Reads and writes artifacts; blocking for workers, and async for the API."""
+
+    def __init__(self, store: "ObjectStore") -> None:
+        self._store = store
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep bytes under a key. Raises ServiceUnavailable."""
+        try:
+            obstore.put(self._store, key, data)
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes under a key. Raises Gone, ServiceUnavailable."""
+        try:
+            return bytes(obstore.get(self._store, key).bytes())
+        except NotFoundError as error:
+            raise _gone(key) from error
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
+
+    async def open(self, key: str) -> tuple[int, AsyncIterator[bytes]]:
+        """Return the size of an artifact and its bytes, read as they are asked for. Raises Gone, ServiceUnavailable."""
+        try:
+            found = await obstore.get_async(self._store, key)
+        except NotFoundError as error:
+            raise _gone(key) from error
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
+        return found.meta["size"], _chunks(found.stream(min_chunk_size=CHUNK_BYTES))
+
+    async def put_stream(self, key: str, chunks: AsyncIterator[bytes]) -> None:
+        """Keep a stream of bytes under a key, holding only a part of it in memory. Raises ServiceUnavailable."""
+        try:
+            async with obstore.open_writer_async(self._store, key) as writer:
+                async for chunk in chunks:
+                    await writer.write(chunk)
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
+
+    def delete_upload(self, job_id: UUID) -> None:
+        """Delete what a request brought, if it is still there."""
+        keys = [entry["path"] for batch in obstore.list(self._store, f"{UPLOADS}/{job_id}") for entry in batch]
+        with contextlib.suppress(NotFoundError):
+            obstore.delete(self._store, keys)
+
+    def delete_expired(self, today: date) -> int:
+        """Delete all artifacts whose day has passed; returns how many."""
+        days = [prefix.rstrip("/") for prefix in obstore.list_with_delimiter(self._store)["common_prefixes"]]
+        expired = [day for day in days if day != UPLOADS and day < f"{today:%Y-%m-%d}"]
+        gone = 0
+        for day in expired:
+            for batch in obstore.list(self._store, day):
+                obstore.delete(self._store, [entry["path"] for entry in batch])
+                gone += len(batch)
+        return gone
+
+    def orphaned_uploads(self, older_than: timedelta) -> list[UUID]:
+        """Return the jobs of uploads older than that; the caller knows which of them still need theirs."""
+        limit = datetime.now(UTC) - older_than
+        old: set[UUID] = set()
+        for batch in obstore.list(self._store, UPLOADS):
+            old |= {UUID(entry["path"].split("/")[1]) for entry in batch if entry["last_modified"] < limit}
+        return sorted(old)
+
+
+async def _chunks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        async for chunk in stream:
+            yield bytes(chunk)
+    except (BaseError, OSError) as error:
+        raise _unavailable(error) from error
+
+
+def _gone(key: str) -> Gone:
+    return Gone("The result has been deleted; send the request again.", code="artifact_gone", artifact=key)
+
+
+def _unavailable(error: Exception) -> ServiceUnavailable:
+    return ServiceUnavailable(
+        f"The artifact store does not answer: {type(error).__name__}. Try again in a few seconds.",
+        code="store_unavailable",
+        retry_after=timedelta(seconds=5),
+    )

@@ -1,0 +1,140 @@
+"""Jobs as their readers see them; `pipeline.lifecycle` is what writes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pipeline.database import Row, Statement
+
+#: States that a job never leaves.
+FINAL_STATES = frozenset({"succeeded", "partial", "failed", "cancelled", "expired"})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job's row, with the progress of its only item where it has one."""
+
+    id: UUID
+    account_id: UUID
+    api_key_id: UUID
+    kind: str
+    route: str
+    source: str | None
+    request: dict[str, Any]
+    request_id: str
+    state: str
+    items_total: int
+    items_ok: int
+    items_failed: int
+    credits_held: int
+    credits_captured: int
+    engine: str | None
+    error: dict[str, Any] | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    is_gone: bool  # its result has expired
+    progress: dict[str, Any] | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it has ended, one way or the other."""
+        return self.finished_at is not None
+
+    @property
+    def credits_released(self) -> int:
+        """Credits given back at its end."""
+        return self.credits_held - self.credits_captured if self.is_final else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item's row, without what only its worker needs."""
+
+    id: int
+    public_id: UUID
+    index: int
+    state: str
+    input: dict[str, Any]
+    captured: int
+    output: dict[str, Any] | None
+    error: dict[str, Any] | None
+    created_at: datetime
+    updated_at: datetime
+
+
+_JOB_COLUMNS = ", ".join(f"j.{column.name}" for column in fields(Job) if column.name not in {"is_gone", "progress"})
+_SELECT_JOBS = (
+    f"SELECT {_JOB_COLUMNS}, (j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone,"  # noqa: S608
+    " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress FROM job j"
+)
+_ITEM_COLUMNS = ", ".join(f"i.{column.name}" for column in fields(Item))
+
+
+def _job(rows: list[Row]) -> Job | None:
+    return Job(**rows[0]) if rows else None
+
+
+def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | None]:
+    """Read a job; with an account, only if it is that account's."""
+    return Statement(
+        f"{_SELECT_JOBS} WHERE j.id = %(id)s AND (%(account)s::uuid IS NULL OR j.account_id = %(account)s)",
+        {"id": job_id, "account": account_id},
+        _job,
+    )
+
+
+def find_items(job_id: UUID) -> Statement[list[Item]]:
+    """Read the items of a job in order of the request."""
+    return Statement(
+        f"SELECT {_ITEM_COLUMNS} FROM item i WHERE i.job_id = %(id)s ORDER BY i.index",  # noqa: S608
+        {"id": job_id},
+        lambda rows: [Item(**row) for row in rows],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some jobs of a list, and how many the whole list has."""
+
+    jobs: list[Job]
+    total: int
+
+
+def list_jobs(
+    account_id: UUID | None = None,
+    *,
+    kind: str | None = None,
+    state: str | None = None,
+    request_id: str | None = None,
+    limit: int = 20,
+    offset: int = 0,
+) -> Statement[Page]:
+    """Read jobs, newest first; no account means all of them."""
+    filters = {"j.account_id": account_id, "j.kind": kind, "j.state": state, "j.request_id": request_id}
+    wanted = {column: value for column, value in filters.items() if value is not None}
+    where = " AND ".join(f"{column} = %({column[2:]})s" for column in wanted) or "true"
+    return Statement(
+        f"SELECT p.*, c.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) c"  # noqa: S608
+        f" LEFT JOIN ({_SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s)"
+        " p ON true ORDER BY p.created_at DESC, p.id",
+        {column[2:]: value for column, value in wanted.items()} | {"limit": limit, "offset": offset},
+        _page,
+    )
+
+
+def _page(rows: list[Row]) -> Page:
+    total = rows[0]["total"]
+    return Page([Job(**{k: v for k, v in row.items() if k != "total"}) for row in rows if row["id"] is not None], total)
+
+
+def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
+    """Return which of the jobs have ended."""
+    return Statement(
+        "SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NOT NULL",
+        {"ids": list(job_ids)},
+        lambda rows: [row["id"] for row in rows],
+    )

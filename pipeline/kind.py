@@ -1,0 +1,168 @@
+"""What a kind is: everything that the API, the workers and the documents know of one thing that can be asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from pipeline.errors import PressroomError
+from pipeline.jobs import Item, Job
+from pipeline.offers import Offer, Offers
+
+
+class Request(BaseModel):
+    """The fields of a kind's request. JSON is read strictly: a number in quotes is not a number."""
+
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+
+R = TypeVar("R", bound=Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An item to be made: what its worker needs to know, and the most it may cost, in credits."""
+
+    input: Mapping[str, Any]
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a route answers: JSON `media`, or the bytes under `artifact`."""
+
+    media: Any = None
+    artifact: str | None = None
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    status: int = 200
+
+
+# What can become of an item in its handler.
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Delivered; `credits` None is the full price. `engine` is the one that did it."""
+
+    output: Mapping[str, Any]
+    engine: str
+    credits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Not delivered for good; `credits` pay for what was, if anything."""
+
+    error: PressroomError
+    credits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Not now: again later, which counts as an attempt."""
+
+    after: timedelta
+    error: PressroomError
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Given back untouched (shutdown, a closed breaker): again later, which counts for nothing."""
+
+    after: timedelta = timedelta()
+
+
+Outcome = Done | Failed | Retry | Release
+
+
+class Task(Protocol):
+    """One item in its handler's hands."""
+
+    job_id: UUID
+    index: int
+    input: Mapping[str, Any]
+    price: int
+    attempts: int
+    checkpoint: Mapping[str, Any] | None
+
+    def is_stopped(self) -> bool:
+        """Return whether the item was cancelled, expired or lost: whatever is done now is in vain."""
+
+    def progress(
+        self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
+    ) -> None:
+        """Note how far the item is, in the kind's unit; written with the next heartbeat."""
+
+    def raise_hold(self, credits: int) -> None:
+        """Set aside `credits` in all before going on. Raises InsufficientCredits."""
+
+    def store(self, data: bytes, *, suffix: str = "") -> str:
+        """Keep bytes as an artifact of this item; returns its key."""
+
+
+class Handler(Protocol):
+    """Carries out items of the kinds that name it, with the engines of its family."""
+
+    #: Most items it takes in one run; a model's batch size, else 1.
+    batch: int
+    #: Runs that may go on at once in a process; more than 1 only for what waits on the network.
+    slots: int
+
+    def setup(self) -> None:
+        """Load what is needed, once a process. Raises NotReady."""
+
+    def offers(self) -> Sequence[Offer]:
+        """Return what its engines can do now."""
+
+    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
+        """Return one outcome a task, in order. An exception counts for all of them."""
+
+
+class Kind(Generic[R]):
+    """One thing that can be asked for. A subclass in pipeline/kinds declares all of it, and nothing else does."""
+
+    name: ClassVar[str]
+    queue: ClassVar[str]
+    #: Paths it is asked at.
+    routes: ClassVar[tuple[str, ...]]
+    #: Dotted path, `module:class`, of its handler; only workers import it.
+    handler: ClassVar[str]
+    #: What its progress counts.
+    unit: ClassVar[str]
+    summary: ClassVar[str]
+    #: Content types it takes; files among the form's fields.
+    files: ClassVar[tuple[str, ...]] = ()
+    #: Request fields that its items hold, so the job need not.
+    bulky: ClassVar[frozenset[str]] = frozenset()
+    #: Items of an account in one round, before everybody else's turn comes (DESIGN: fair rounds).
+    slice_size: ClassVar[int] = 1
+    #: A run past this ends its process.
+    run_limit: ClassVar[timedelta] = timedelta(minutes=10)
+    #: None: the settings' own.
+    deadline: ClassVar[timedelta | None] = None
+    keep_for: ClassVar[timedelta | None] = None
+    max_body_bytes: ClassVar[int | None] = None
+    #: How the answer is documented: content type, and the schema of a JSON one.
+    answer_type: ClassVar[str] = "application/json"
+    answer: ClassVar[type[BaseModel] | None] = None
+
+    request: type[R]
+
+    def check(self, request: R, offers: Offers) -> None:
+        """Refuse what the fields' types can't, such as a voice that no engine has. Raises InvalidRequest."""
+
+    def requests(self, request: R) -> int:
+        """Return how many requests it counts as, towards rate limits."""
+        return 1
+
+    def parts(self, request: R) -> list[Part]:
+        """Return the items that the request is made of, with their prices."""
+        raise NotImplementedError
+
+    def response(self, job: Job, items: Sequence[Item]) -> Response:
+        """Return the answer to a request whose job delivered something. Pure."""
+        raise NotImplementedError

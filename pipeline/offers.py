@@ -1,0 +1,82 @@
+"""Offers: what the engines of each family can do, published by the pools and read by the API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Statement
+from pipeline.settings import Settings
+from pipeline.voices import Voice, shipped_voices
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What one engine can do; `needs` says what is missing when it is not ready."""
+
+    family: str
+    engine: str
+    ready: bool
+    needs: str | None = None
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What all pools offer, engines in order of preference."""
+
+    engines: tuple[Offer, ...] = ()
+
+    @cached_property
+    def voices(self) -> tuple[Voice, ...]:
+        """Return the voices that can speak now. Before any pool has ever spoken up, those that espeak ships with."""
+        synthesis = [offer for offer in self.engines if offer.family == "synthesis"]
+        if not synthesis:
+            return shipped_voices()
+        return tuple(
+            Voice.from_document(document)
+            for offer in synthesis
+            if offer.ready
+            for document in offer.content.get("voices", ())
+        )
+
+
+def preferred_engines(settings: Settings, family: str) -> list[str]:
+    """Return the engines that a family may use, in order of preference (`PRESSROOM_<FAMILY>__ENGINES`)."""
+    return [name.strip() for name in getattr(settings, family).engines.split(",") if name.strip()]
+
+
+def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
+    """Put offers in the operator's order of preference; an engine that is not in it is not used."""
+    families = sorted({offer.family for offer in offers})
+    ranked = [(family, engine) for family in families for engine in preferred_engines(settings, family)]
+    chosen = {(offer.family, offer.engine): offer for offer in offers}
+    return Offers(tuple(chosen[place] for place in ranked if place in chosen))
+
+
+def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
+    """Tell everybody what this process's engines can do."""
+    rows = [
+        {"family": o.family, "engine": o.engine, "ready": o.ready, "needs": o.needs, "content": o.content}
+        for o in offers
+    ]
+    return Statement(
+        "INSERT INTO offer (family, engine, ready, needs, content, updated_at)"
+        " SELECT o.family, o.engine, o.ready, o.needs, o.content, now()"
+        " FROM jsonb_to_recordset(%(offers)s) AS o (family text, engine text, ready boolean, needs text, content jsonb)"
+        " ON CONFLICT (family, engine) DO UPDATE SET ready = excluded.ready, needs = excluded.needs,"
+        " content = excluded.content, updated_at = excluded.updated_at RETURNING 1 AS published",
+        {"offers": Jsonb(rows)},
+        lambda rows: None,
+    )
+
+
+def read_offers() -> Statement[list[Offer]]:
+    """Read what all pools offer."""
+    return Statement(
+        "SELECT family, engine, ready, needs, content FROM offer ORDER BY family, engine",
+        {},
+        lambda rows: [Offer(**row) for row in rows],
+    )
