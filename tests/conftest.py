@@ -1,0 +1,107 @@
+"""Servers, databases and accounts for tests. A server starts with the first test that needs it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+import redis
+from servers import start_postgres, start_redis
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.keys import make_key
+from pipeline.migrations import migrate
+
+#: A migrated database that the others are copied from, in a twentieth of a second.
+TEMPLATE = "migrated"
+
+_numbers = count(1)
+
+
+def named(url: str, database: str) -> str:
+    """Return the URL of another database of the same server."""
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL, its database empty."""
+    with start_postgres(tmp_path_factory.mktemp("postgres")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis, whatever earlier tests left in it; take `redis_url`."""
+    with start_redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """An empty Redis."""
+    with redis.Redis.from_url(redis_server) as client:
+        client.flushall()
+    return redis_server
+
+
+@pytest.fixture(scope="session")
+def make_database(postgres_url: str) -> Iterator[Callable[[], str]]:
+    """A function that makes a migrated database of one's own and returns its URL."""
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {TEMPLATE}")
+        migrate(named(postgres_url, TEMPLATE))
+
+        def make() -> str:
+            name = f"test_{next(_numbers)}"
+            server.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+            return named(postgres_url, name)
+
+        yield make
+
+
+@pytest.fixture
+def database_url(make_database: Callable[[], str], postgres_url: str) -> Iterator[str]:
+    """A migrated database, this test's alone."""
+    url = make_database()
+    yield url
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute(f"DROP DATABASE {urlsplit(url).path[1:]} WITH (FORCE)")
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The same, as the workers use it."""
+    with Database(database_url) as opened:
+        yield opened
+
+
+@dataclass(frozen=True)
+class Payer:
+    """An account, and a key of it."""
+
+    account_id: UUID
+    api_key_id: UUID
+    api_key: str
+
+
+def open_account(database: Database, *, credits: int = 1_000, tier: str = "enterprise", name: str = "Tester") -> Payer:
+    """Make an account with a key and credits."""
+    key = make_key()
+    payer = Payer(uuid4(), key.id, key.secret)
+    database.run(
+        lifecycle.open_account(
+            payer.account_id, name, tier, credits, key_id=key.id, key_name="test", key_hash=key.hash, hint=key.hint
+        )
+    )
+    return payer
+
+
+@pytest.fixture
+def payer(database: Database) -> Payer:
+    """An account with 1,000 credits and no rate limits worth mentioning."""
+    return open_account(database)
