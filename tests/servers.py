@@ -83,3 +83,17 @@ def stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def wait_for_end(pid: int, *, seconds: float = 10) -> None:
+    """Return once a process has ended; init may leave its entry as a zombie for a while."""
+    until = time.monotonic() + seconds
+    while is_running(pid):
+        assert time.monotonic() < until, f"process {pid} still runs after {seconds} s"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Say whether a process runs; a zombie does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return state.stdout.strip()[:1] not in ("", "Z")

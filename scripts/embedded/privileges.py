@@ -21,7 +21,8 @@ from pipeline.errors import NotReady
 CAP_DAC_OVERRIDE = 1
 CAP_DAC_READ_SEARCH = 2
 CAPABILITY_VERSION_3 = 0x20080522
-PR_SET_KEEPCAPS = 8
+PR_SET_SECUREBITS = 28
+SECBIT_NO_SETUID_FIXUP = 1 << 2
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
 
@@ -63,7 +64,9 @@ def lowest_privileges(user: User, command: Sequence[str], *, reads: Sequence[Pat
 def become(user: User, capability: int | None) -> None:
     """Make this process, and every program that it becomes, the user's, with at most one capability."""
     if capability is not None:
-        _prctl(PR_SET_KEEPCAPS, 1)
+        # Keeps capabilities over the change of user, until they are set below, and lets access(2) count them: by that
+        # initdb and postgres look whether they can run their own files.
+        _prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
     os.setgroups([])
     os.setgid(user.gid)
     os.setuid(user.uid)
@@ -78,8 +81,10 @@ def _works(user: User, capability: int | None, command: Sequence[str], reads: Se
 
     def try_it() -> None:
         become(user, capability)
-        for folder in reads:
-            os.listdir(folder)  # noqa: PTH208  # tests that it can be read
+        if not os.access(command[0], os.R_OK | os.X_OK) or not all(
+            os.access(path, os.R_OK | os.X_OK) for path in reads
+        ):
+            raise PermissionError
 
     try:
         # The launcher has one thread, so code between fork and exec is safe.
