@@ -169,12 +169,11 @@ class Supervisor:
         self._undertaker.watch(process.pid, drain=program.drain, stopped_by=program.stopped_by)
         ended = asyncio.create_task(process.wait())
         await _first(ended, place.retired.wait())
-        if ended.done():
-            # Its own children were told by the kernel; they drain while the next process starts.
-            self._spawn(self._clear(process.pid, program, program.drain), program.stage)
-        else:
+        # After a crash its own children, told by the kernel, drain while the next process starts.
+        rest = program.drain if ended.done() else timedelta()
+        if not ended.done():
             await self._drain(process, ended, program)
-            self._spawn(self._clear(process.pid, program, timedelta()), program.stage)
+        self._spawn(self._clear(process.pid, rest), program.stage)
         place.pid = None
         return await ended
 
@@ -186,7 +185,7 @@ class Supervisor:
         if not ended.done():
             kill_group(process.pid)
 
-    async def _clear(self, group: int, program: Program, drain: timedelta) -> None:
+    async def _clear(self, group: int, drain: timedelta) -> None:
         """Kill what is left of a process group whose leader has ended, after a drain."""
         until = time.monotonic() + drain.total_seconds()
         while time.monotonic() < until and group_lives(group) and not self._hurried.is_set():  # noqa: ASYNC110

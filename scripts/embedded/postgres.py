@@ -35,6 +35,7 @@ OPTIONS = {
     "io_method": "sync",  # the default keeps three processes for reading ahead
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
     "checkpoint_timeout": "15min",
     "random_page_cost": "1.1",
     "jit": "off",  # compiling costs more than any query of ours

@@ -1,0 +1,52 @@
+"""Exclusive: what a running system has for itself, its data folder and its port."""
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipeline.errors import NotReady
+from scripts.embedded import private_folder
+
+#: Connections that wait while the API starts again; the kernel's own limit may be lower.
+BACKLOG = 2048
+
+
+@contextmanager
+def only_system(data: Path) -> Iterator[None]:
+    """Hold DATA for this process alone."""
+    descriptor = os.open(private_folder(data) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise NotReady(
+            f"A system is running on {data} already. Stop it, or choose another folder with --data."
+        ) from None
+    else:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def listening(host: str, port: int, *, any_port: bool) -> Iterator[socket.socket]:
+    """Open the API's socket here, so that clients wait, and aren't refused, while the API starts again."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if not any_port:
+            raise NotReady(
+                f"Port {port} of {host} can't be opened: {error.strerror}. Choose another with --port."
+            ) from error
+        listener = socket.create_server((host, 0), family=family, backlog=BACKLOG)
+    with listener:
+        yield listener
+
+
+def reachable(listener: socket.socket) -> tuple[str, int]:
+    """Return a host and port that reach the listener from this machine."""
+    host, port = listener.getsockname()[:2]
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104  # compared, not bound
