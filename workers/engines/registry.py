@@ -1,0 +1,37 @@
+"""The engines of each family, by name: one line an engine, imported when its pool first needs it."""
+
+import importlib
+from typing import Any, Protocol
+
+from pipeline.errors import NotReady
+from pipeline.offers import preferred_engines
+from pipeline.settings import Settings
+
+ENGINES: dict[str, dict[str, str]] = {
+    "synthesis": {"espeak": "workers.engines.synthesis.espeak:Espeak"},
+}
+
+
+class Engine(Protocol):
+    """What every engine of every family has."""
+
+    name: str
+
+    def readiness(self) -> str | None:
+        """Return what is missing before it can be set up; None: nothing."""
+
+    def setup(self) -> None:
+        """Load what it needs, once a process. Raises NotReady."""
+
+
+def load_engines(settings: Settings, family: str) -> list[Any]:
+    """Return a family's engines in order of preference, not set up yet. Raises NotReady for a name nobody knows."""
+    known = ENGINES[family]
+    engines = []
+    for name in preferred_engines(settings, family):
+        if name not in known:
+            listed = ", ".join(sorted(known))
+            raise NotReady(f"PRESSROOM_{family.upper()}__ENGINES names {name!r}; the {family} engines are {listed}.")
+        module, _, attribute = known[name].partition(":")
+        engines.append(getattr(importlib.import_module(module), attribute)())
+    return engines
