@@ -100,6 +100,11 @@ class Artifacts:
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
 
+    def delete(self, key: str) -> None:
+        """Delete what is under a key, if it is there."""
+        with contextlib.suppress(NotFoundError):
+            obstore.delete(self._store, key)
+
     def delete_upload(self, job_id: UUID) -> None:
         """Delete what a request brought, if it is still there."""
         keys = [entry["path"] for batch in obstore.list(self._store, f"{UPLOADS}/{job_id}") for entry in batch]

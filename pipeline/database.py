@@ -89,10 +89,18 @@ class Database:
         )
 
     def __enter__(self) -> "Database":
-        self._pool.open()
+        self.open()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Start connecting; does not wait for the server."""
+        self._pool.open()
+
+    def close(self) -> None:
+        """Close all connections."""
         self._pool.close()
 
     def run(self, statement: Statement[Result]) -> Result:

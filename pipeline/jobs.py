@@ -138,3 +138,12 @@ def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
         {"ids": list(job_ids)},
         lambda rows: [row["id"] for row in rows],
     )
+
+
+def find_open(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
+    """Return which of the jobs have not ended."""
+    return Statement(
+        "SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NULL",
+        {"ids": list(job_ids)},
+        lambda rows: [row["id"] for row in rows],
+    )

@@ -8,6 +8,8 @@ import structlog
 from structlog.stdlib import BoundLogger
 from structlog.typing import Processor
 
+from pipeline.settings import Settings
+
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -17,12 +19,9 @@ SHARED: list[Processor] = [
 ]
 
 
-def configure(level: str = "INFO", *, json: bool | None = None) -> None:
-    """Send every log record of this process, ours and the libraries', to standard error.
-
-    `json` None means: text on a terminal, JSON elsewhere.
-    """
-    as_json = not sys.stderr.isatty() if json is None else json
+def configure(settings: Settings) -> None:
+    """Send every log record of this process, ours and the libraries', to standard error."""
+    as_json = not sys.stderr.isatty() if settings.log_format == "auto" else settings.log_format == "json"
     renderer: list[Processor] = (
         [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
         if as_json
@@ -36,7 +35,7 @@ def configure(level: str = "INFO", *, json: bool | None = None) -> None:
     handler.setFormatter(formatter)
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level.upper())
+    root.setLevel(settings.log_level.upper())
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

@@ -4,9 +4,12 @@ Levels are joined by two underscores: `PRESSROOM_API__PORT=9000` sets `settings.
 """
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pipeline.errors import NotReady
 
 
 class TierLimits(BaseModel):
@@ -113,6 +116,7 @@ class Settings(BaseSettings):
     )
     kinds: str = Field("", description="More kinds, as package.module:Class, separated by commas.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
@@ -120,3 +124,14 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     synthesis: SynthesisSettings = SynthesisSettings()
+
+    def server_urls(self) -> tuple[str, str]:
+        """Return the addresses of PostgreSQL and Redis, for processes that need both. Raises NotReady."""
+        if self.database_url is None or self.redis_url is None:
+            missing = " and ".join(
+                name
+                for name, url in (("DATABASE_URL", self.database_url), ("REDIS_URL", self.redis_url))
+                if url is None
+            )
+            raise NotReady(f"{missing} not set. Set it, or start everything with `pressroom up`.")
+        return self.database_url, self.redis_url

@@ -11,9 +11,7 @@ from datetime import timedelta
 import psycopg
 
 from pipeline.errors import NotReady, PressroomError
-from pipeline.migrations import migrate
 from pipeline.settings import Settings
-from scripts.accounts import create_first_account
 from scripts.embedded.postgres import create_database
 
 #: A server that recovers from a crash replays up to `max_wal_size` before it answers.
@@ -21,32 +19,44 @@ PATIENCE = timedelta(seconds=60)
 
 
 def main() -> None:
-    """Wait for the database, make it what this version needs, and print the first account's key if there is one."""
+    """Wait for the database, say so on standard output, make it what this version needs, and end with a last line:
+    the first account's key, when this made one, as JSON."""
+    settings = Settings()
     try:
-        api_key = prepare(Settings(), embedded="--embedded" in sys.argv)
+        wait_for_database(settings.database_url or "", embedded="--embedded" in sys.argv)
+        sys.stdout.write("the database answers\n")
+        sys.stdout.flush()
+        api_key = prepare(settings)
     except PressroomError as error:
         sys.stderr.write(f"{error.message}\n")
         sys.exit(1)
     json.dump({"api_key": api_key}, sys.stdout)
 
 
-def prepare(settings: Settings, *, embedded: bool, patience: timedelta = PATIENCE) -> str | None:
-    """Return the key of the first account, when this made one. Raises NotReady when the database stays away."""
-    url = settings.database_url or ""
+def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENCE) -> None:
+    """Return when the database answers; an embedded one is made. Raises NotReady when it stays away."""
     until = time.monotonic() + patience.total_seconds()
     while True:
         try:
             if embedded:
-                create_database(url)
-            else:
-                psycopg.connect(url, connect_timeout=5).close()
-            break
+                return create_database(url)
+            return psycopg.connect(url, connect_timeout=5).close()
         except psycopg.OperationalError as error:
             if time.monotonic() > until:
                 raise NotReady(f"The database does not answer: {error}. Check DATABASE_URL.") from error
             time.sleep(0.02)
-    migrate(url)
-    return create_first_account(settings)
+
+
+def prepare(settings: Settings) -> str | None:
+    """Migrate; return the key of the first account, when this made one."""
+    # Half a second of imports, which the API's start need not wait for.
+    from pipeline.accounts import create_first_account
+    from pipeline.database import Database
+    from pipeline.migrations import migrate
+
+    migrate(settings.database_url or "")
+    with Database(url) as database:
+        return create_first_account(database)
 
 
 if __name__ == "__main__":

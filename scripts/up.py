@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pipeline.errors import NotFound, NotReady
 from pipeline.kinds import load_kinds, queues
@@ -120,14 +120,14 @@ class _Up:
                 )
             )
         api_key = await self._prepare()
-        self._run_programs()
+        self._run_pools()
         answers = await self._api_answers()
         state = "ready" if answers else f"not answering after {API_PATIENCE.total_seconds():.0f} s, see above"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
         self._greet(api_key)
 
     async def _prepare(self) -> str | None:
-        """Migrate; return the first account's key, if it was made now."""
+        """Start the API when the database answers; migrate; return the first account's key, if it was made now."""
         ours, theirs = os.pipe()
         embedded = ["--embedded"] if any(server.name == "postgres" for server in self._servers) else []
         process = await asyncio.create_subprocess_exec(
@@ -140,23 +140,28 @@ class _Up:
         os.close(theirs)
         self._console.follow(ours, "prepare")
         watch = asyncio.create_task(self._servers_start())
-        answer = asyncio.create_task(process.communicate())
+        key = asyncio.create_task(self._follow_preparation(process))
         try:
-            await asyncio.wait({watch, answer}, return_when=asyncio.FIRST_COMPLETED)
-            if watch.done():
-                watch.result()
-            output, _ = await answer
+            await asyncio.wait({watch, key}, return_when=asyncio.FIRST_COMPLETED)
+            return watch.result() if watch.done() else key.result()
         finally:
-            watch.cancel()
-            if process.returncode is None:
+            for task in (watch, key):
+                task.cancel()
+            with suppress(ProcessLookupError):
                 process.kill()
-                await process.wait()
-        if process.returncode:
+            await process.wait()
+
+    async def _follow_preparation(self, process: asyncio.subprocess.Process) -> str | None:
+        output = process.stdout or asyncio.StreamReader()
+        if await output.readline():
+            self._run_api()
+        last_line = await output.readline()
+        if await process.wait():
             raise NotReady("The database could not be prepared; the lines above say why.")
-        api_key: str | None = json.loads(output)["api_key"]
+        api_key: str | None = json.loads(last_line)["api_key"]
         return api_key
 
-    async def _servers_start(self) -> None:
+    async def _servers_start(self) -> NoReturn:
         """Never return; raise NotReady when a server of ours won't start."""
         while True:
             for pool in self._supervisor.pools():
@@ -164,14 +169,14 @@ class _Up:
                     raise NotReady(f"The server {pool.name} does not start; the lines above say why.")
             await asyncio.sleep(0.1)
 
-    def _run_programs(self) -> None:
-        work, bind = self._settings.work, f"fd://{self._listener.fileno()}"
-        api_drain = timedelta(seconds=self._settings.api.drain_seconds) + DRAIN_SLACK
-        api = programs.api(self._settings, bind=bind)
-        self._supervisor.run(
-            Program("api", api, self._environment, drain=api_drain, descriptors=(self._listener.fileno(),))
-        )
-        drain = timedelta(seconds=work.drain_seconds) + DRAIN_SLACK
+    def _run_api(self) -> None:
+        descriptor = self._listener.fileno()
+        argv = programs.api(self._settings, bind=f"fd://{descriptor}")
+        drain = timedelta(seconds=self._settings.api.drain_seconds) + DRAIN_SLACK
+        self._supervisor.run(Program("api", argv, self._environment, drain=drain, descriptors=(descriptor,)))
+
+    def _run_pools(self) -> None:
+        drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
         for queue, processes in self._sizes.items():
             argv = programs.pool(self._settings, queue)
             self._supervisor.run(Program(queue, argv, self._environment, drain=drain, scalable=True), processes)

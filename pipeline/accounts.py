@@ -1,0 +1,45 @@
+"""Accounts: opening one, with its first key."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from pipeline import lifecycle
+from pipeline.database import Database, Statement
+from pipeline.keys import NewKey, make_key
+
+#: What the account that a fresh system starts with may spend.
+FIRST_CREDITS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedAccount:
+    """A new account; its key is shown once."""
+
+    id: UUID
+    key: NewKey
+
+
+def open_account(database: Database, *, name: str, tier: str, credits: int, key_name: str = "first") -> OpenedAccount:
+    """Make an account with a key and an opening balance."""
+    opened = OpenedAccount(uuid4(), make_key())
+    database.run(
+        lifecycle.open_account(
+            opened.id,
+            name,
+            tier,
+            credits,
+            key_id=opened.key.id,
+            key_name=key_name,
+            key_hash=opened.key.hash,
+            hint=opened.key.hint,
+        )
+    )
+    return opened
+
+
+def create_first_account(database: Database) -> str | None:
+    """Return the key of a first account, made when there is none; None when there is one already."""
+    has_account = Statement("SELECT EXISTS (SELECT FROM account) AS found", {}, lambda rows: bool(rows[0]["found"]))
+    if database.run(has_account):
+        return None
+    return open_account(database, name="first", tier="enterprise", credits=FIRST_CREDITS).key.secret

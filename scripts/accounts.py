@@ -1,0 +1,57 @@
+"""`pressroom accounts`: who pays."""
+
+import json
+from typing import Annotated
+
+import typer
+from sqlmodel import select
+
+from models.account import TIERS, Account
+from pipeline import accounts, lifecycle
+from pipeline.errors import InvalidRequest, NotFound
+from scripts.options import Data, open_database, open_session, read_id, show_table
+
+app = typer.Typer(help="Open, top up and list accounts.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="A name for people.")],
+    tier: Annotated[str, typer.Option(help=f"One of {', '.join(TIERS)}.")] = "free",
+    credits: Annotated[int, typer.Option(min=0, help="Opening balance.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print account_id and api_key as JSON.")] = False,
+    data: Data = None,
+) -> None:
+    """Open an account; its key is shown once."""
+    if tier not in TIERS:
+        raise InvalidRequest(f"There is no tier {tier!r}; there is {', '.join(TIERS)}.")
+    with open_database(data) as database:
+        opened = accounts.open_account(database, name=name, tier=tier, credits=credits)
+    if as_json:
+        typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
+    else:
+        typer.echo(f"account {opened.id}\napi key {opened.key.secret}  (shown once)")
+
+
+@app.command("top-up")
+def top_up(
+    account_id: str,
+    credits: Annotated[int, typer.Argument(help="Credits to add; a negative number takes unspent ones back.")],
+    note: Annotated[str | None, typer.Option(help="Kept in the ledger.")] = None,
+    data: Data = None,
+) -> None:
+    """Add credits to an account."""
+    with open_database(data) as database:
+        balance = database.run(lifecycle.grant_credits(read_id(account_id), credits, note))
+    if balance is None:
+        raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
+    typer.echo(f"balance {balance:,}")
+
+
+@app.command("list")
+def list_accounts(data: Data = None) -> None:
+    """List the accounts, newest last."""
+    with open_session(data) as session:
+        found = session.exec(select(Account).order_by(Account.created_at)).all()  # type: ignore[arg-type]  # a column
+        rows = [(a.id, a.name, a.tier, f"{a.available:,}", f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]
+    show_table("Accounts", ["id", "name", "tier", "available", "created"], rows)

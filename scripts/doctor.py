@@ -1,0 +1,120 @@
+"""`pressroom doctor`: is everything there, and do the books balance?"""
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+import psycopg
+import typer
+from pipeline.ledger import discrepancies
+from redis.exceptions import RedisError
+from rich.console import Console
+from rich.table import Table
+
+from pipeline import lifecycle
+from pipeline.artifacts import Artifacts, open_store, store_url
+from pipeline.broker import connect
+from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
+from pipeline.settings import Settings
+from scripts.control import find_system, settings_of_running
+from scripts.options import Data, settings_for
+from workers.engines.registry import ENGINES, load_engines
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `needed` ones make the command fail."""
+
+    subject: str
+    ready: bool
+    detail: str
+    needed: bool = True
+
+
+def doctor(data: Data = None) -> None:
+    """Check every server, the store, the engines and the ledger; exit code 1 when something needed is missing."""
+    settings = settings_for(data)
+    findings = list(_findings(settings))
+    table = Table("", "what", "state", header_style="bold")
+    for finding in findings:
+        mark = "[green]ok[/]" if finding.ready else "[red]--[/]"
+        table.add_row(mark, finding.subject, finding.detail)
+    Console().print(table)
+    if any(finding.needed and not finding.ready for finding in findings):
+        raise typer.Exit(1)
+
+
+def _findings(settings: Settings) -> Iterator[Finding]:
+    yield Finding("Python", ready=True, detail=f"{platform.python_version()} on {platform.platform()}")
+    yield from _system(settings)
+    yield _checked("artifact store", lambda: _check_store(settings))
+    yield from _engines(settings)
+
+
+def _system(settings: Settings) -> Iterator[Finding]:
+    try:
+        running = settings_of_running(settings)
+    except PressroomError as error:
+        yield Finding("system", ready=False, detail=error.message)
+        return
+    system = find_system(settings.data)
+    if system is not None:
+        yield Finding("system", ready=True, detail=f"running at {system.address} (pid {system.pid})")
+    database_url, redis_url = running.server_urls()
+    yield _checked("PostgreSQL", lambda: _check_database(database_url))
+    yield _checked("Redis", lambda: f"version {connect(redis_url).info('server')['redis_version']}")
+    yield _checked("ledger", lambda: _check_ledger(database_url))
+
+
+def _engines(settings: Settings) -> Iterator[Finding]:
+    for family in ENGINES:
+        try:
+            engines = load_engines(settings, family)
+        except PressroomError as error:
+            yield Finding(family, ready=False, detail=error.message)
+            continue
+        for engine in engines:
+            needs = engine.readiness()
+            yield Finding(f"{family}: {engine.name}", needs is None, needs or "ready", needed=False)
+
+
+def _checked(subject: str, check: Callable[[], str]) -> Finding:
+    try:
+        return Finding(subject, ready=True, detail=check())
+    except (PressroomError, psycopg.Error, RedisError, OSError) as error:
+        return Finding(subject, ready=False, detail=f"{type(error).__name__}: {error}")
+
+
+def _check_database(url: str) -> str:
+    with Database(url) as database:
+        version = database.run(Statement("SHOW server_version", {}, lambda rows: str(rows[0]["server_version"])))
+        installed = database.run(
+            Statement(
+                "SELECT 1 AS found FROM pg_namespace WHERE nspname = %(schema)s",
+                {"schema": lifecycle.SCHEMA},
+                lambda rows: bool(rows),
+            )
+        )
+    if not installed:
+        raise PressroomError("Migrations are missing; run `pressroom migrate`.")
+    return f"version {version}, migrated"
+
+
+def _check_ledger(url: str) -> str:
+    with Database(url) as database:
+        found = database.run(discrepancies())
+    if found:
+        raise PressroomError("; ".join(map(str, found[:5])))
+    return "every balance is the sum of its entries"
+
+
+def _check_store(settings: Settings) -> str:
+    key, data = f"doctor/{uuid4()}", b"pressroom"
+    artifacts = Artifacts(open_store(settings))
+    artifacts.put(key, data)
+    if artifacts.get(key) != data:
+        raise PressroomError("What was written is not what was read.")
+    artifacts.delete(key)
+    return store_url(settings)

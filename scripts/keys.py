@@ -1,0 +1,54 @@
+"""`pressroom keys`: the secrets of an account."""
+
+import json
+from typing import Annotated
+
+import typer
+from psycopg.errors import ForeignKeyViolation
+from sqlmodel import select
+
+from models.api_key import ApiKey
+from pipeline import keys
+from pipeline.errors import NotFound
+from scripts.options import Data, open_database, open_session, read_id, show_table
+
+app = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    account_id: str,
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "unnamed",
+    as_json: Annotated[bool, typer.Option("--json", help="Print key_id and api_key as JSON.")] = False,
+    data: Data = None,
+) -> None:
+    """Give an account another key, shown once."""
+    key = keys.make_key()
+    with open_database(data) as database:
+        try:
+            database.run(keys.add_key(read_id(account_id), key, name))
+        except ForeignKeyViolation as error:
+            raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.") from error
+    if as_json:
+        typer.echo(json.dumps({"key_id": str(key.id), "api_key": key.secret}))
+    else:
+        typer.echo(f"key     {key.id}\napi key {key.secret}  (shown once)")
+
+
+@app.command("list")
+def list_keys(account_id: str, data: Data = None) -> None:
+    """List the keys of an account."""
+    with open_session(data) as session:
+        found = session.exec(select(ApiKey).where(ApiKey.account_id == read_id(account_id))).all()
+        rows = [(k.id, k.name, f"…{k.hint}", k.created_at, k.last_used_at, k.revoked_at) for k in found]
+    show_table("Keys", ["id", "name", "ends in", "created", "last used", "revoked"], rows)
+
+
+@app.command()
+def revoke(key_id: str, data: Data = None) -> None:
+    """Refuse a key from now on."""
+    with open_database(data) as database:
+        found = database.run(keys.revoke_key(read_id(key_id)))
+    if found is None:
+        raise NotFound(f"There is no key {key_id}. `pressroom keys list ACCOUNT` shows them.")
+    typer.echo(f"revoked {found['name']}; processes that have it cached refuse it within seconds")

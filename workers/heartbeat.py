@@ -1,0 +1,130 @@
+"""Heartbeat: renews the leases that a process holds, writes progress, and ends what runs for too long."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.errors import PressroomError
+from pipeline.lifecycle import Outcome
+from pipeline.log import get_logger
+from workers.task import LeasedTask
+
+log = get_logger(__name__)
+
+#: Exit status of a process that ended itself because an engine hung (EX_TEMPFAIL: it is started again).
+HUNG = 75
+
+
+class TimedOut(PressroomError):
+    """The engine did not come to an end in the time that its kind allows."""
+
+    code = "timed_out"
+
+
+@dataclass(slots=True)
+class Run:
+    """Some tasks of one lease, in a handler since `started` (monotonic seconds)."""
+
+    lease_id: UUID
+    tasks: Sequence[LeasedTask]
+    limit: timedelta
+    started: float
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it has gone on for longer than its kind allows."""
+        return time.monotonic() - self.started > self.limit.total_seconds()
+
+
+class Heartbeat:
+    """One thread a process; it only beats while something is held."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        every: float,
+        lease_for: timedelta,
+        after_beat: Callable[[], None] = lambda: None,
+        end_process: Callable[[int], object] = os._exit,
+    ) -> None:
+        self._database = database
+        self._every = every
+        self._lease_for = lease_for
+        self._after_beat = after_beat
+        self._end_process = end_process
+        self._runs: dict[UUID, Run] = {}
+        self._changed = threading.Condition()
+        threading.Thread(target=self._loop, name="heartbeat", daemon=True).start()
+
+    def hold(self, run: Run) -> None:
+        """Keep a run's leases alive from now on."""
+        with self._changed:
+            self._runs[run.lease_id] = run
+            self._changed.notify()
+
+    def drop(self, lease_id: UUID) -> None:
+        """Stop keeping a lease alive."""
+        with self._changed:
+            self._runs.pop(lease_id, None)
+
+    def held(self) -> list[Run]:
+        """Return the runs that go on."""
+        with self._changed:
+            return list(self._runs.values())
+
+    def _loop(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._runs)
+            time.sleep(self._every)
+            runs = self.held()
+            try:
+                self._beat([task for run in runs for task in run.tasks])
+                self._after_beat()
+            except PressroomError as error:
+                log.warning("heartbeat not written", error=error.message, leases=len(runs))
+            self._end_overdue(runs)
+
+    def _beat(self, tasks: Sequence[LeasedTask]) -> None:
+        if not tasks:
+            return
+        held = self._database.run(lifecycle.heartbeat([task.beat() for task in tasks], lease_for=self._lease_for))
+        for task in tasks:
+            if task.item.item_id not in held and not task.is_stopped():
+                log.info("item stopped", job_id=str(task.job_id), index=task.index)
+                task.stop()
+
+    def _end_overdue(self, runs: Sequence[Run]) -> None:
+        """A hung engine would renew its lease for ever, and no thread can be stopped: the process has to go."""
+        overdue = [run for run in runs if run.is_overdue]
+        if not overdue:
+            return
+        for run in runs:
+            self._give_up(run)
+        self._end_process(HUNG)
+
+    def _give_up(self, run: Run) -> None:
+        if not run.is_overdue:
+            outcomes = [Outcome(task.item.item_id, "release") for task in run.tasks]
+        elif len(run.tasks) == 1:
+            seconds = run.limit.total_seconds()
+            error = TimedOut(
+                f"The work was not done within {seconds:,.0f} s and was ended. Nothing was charged for it."
+            )
+            document = {"status": int(error.status), **error.document()}
+            outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=document)]
+        else:
+            # Which of the batch hangs is not known: left to their lease they count a crash and come back one by one.
+            log.error("batch timed out", items=len(run.tasks))
+            return
+        try:
+            self._database.run(lifecycle.report(run.lease_id, outcomes))
+        except PressroomError as error:
+            log.error("time-out not reported", error=error.message)

@@ -1,0 +1,78 @@
+"""What dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves the synthesis queue with one process."""
+
+from datetime import timedelta
+from typing import Any
+
+import dramatiq
+from dramatiq import Broker, Middleware, Worker
+from pipeline.metrics import Metrics
+
+from pipeline import log
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.broker import WakeBroker, actor_name, connect
+from pipeline.database import Database
+from pipeline.kinds import load_kinds, queues
+from pipeline.processes import die_with_parent
+from pipeline.settings import Settings
+from workers.run import Runner, load_handlers
+
+
+class Pools(Middleware):
+    """The runners of this process, one a queue, each made and set up at its first look."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._kinds = load_kinds(settings)
+        self._runners: dict[str, Runner] = {}
+
+    def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        """On SIGTERM: claim nothing more, and finish or give back what is held."""
+        for runner in self._runners.values():
+            runner.stop()
+
+    def declare(self, broker: WakeBroker) -> None:
+        """Declare the one actor of each queue."""
+        for queue in queues(self._kinds):
+            self._declare(broker, queue)
+
+    def _declare(self, broker: WakeBroker, queue: str) -> None:
+        def work(*_: Any) -> None:
+            if queue not in self._runners:
+                self._runners[queue] = self._make_runner(broker, queue)
+            self._runners[queue].drain()
+
+        dramatiq.actor(broker=broker, actor_name=actor_name(queue), queue_name=queue)(work)
+
+    def _make_runner(self, broker: WakeBroker, queue: str) -> Runner:
+        settings = self._settings
+        database_url, _ = settings.server_urls()
+        handlers = load_handlers(self._kinds, queue, settings)
+        slots = max(handler.slots for handler in handlers.values())
+        database = Database(
+            database_url,
+            connections=slots + 2,  # one for the claims, one for the heartbeat, one for each run's report
+            patience=timedelta(seconds=settings.work.lease_seconds * 2 / 3),
+            prepare=settings.database.prepare,
+        )
+        database.open()
+        runner = Runner(
+            queue,
+            self._kinds,
+            handlers,
+            database=database,
+            broker=broker,
+            artifacts=Artifacts(open_store(settings)),
+            settings=settings,
+            metrics=Metrics(),
+        )
+        runner.setup()
+        return runner
+
+
+die_with_parent()
+_settings = Settings()
+log.configure(_settings)
+_pools = Pools(_settings)
+broker = WakeBroker(connect(_settings.server_urls()[1]), middleware=[_pools])
+dramatiq.set_broker(broker)
+_pools.declare(broker)

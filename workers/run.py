@@ -1,0 +1,256 @@
+"""Run: claim items, hand them to their handler, report what became of them."""
+
+import importlib
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+from pipeline.metrics import Metrics
+from redis.exceptions import RedisError
+
+from pipeline import lifecycle
+from pipeline.artifacts import Artifacts
+from pipeline.broker import WakeBroker
+from pipeline.database import Database
+from pipeline.errors import NotReady, PressroomError
+from pipeline.kind import Done, Failed, Handler, Kind, Outcome, Release, Retry
+from pipeline.kinds import Kinds
+from pipeline.lifecycle import ClaimedItem, Taken
+from pipeline.log import get_logger
+from pipeline.notices import add_notice
+from pipeline.offers import publish_offers
+from pipeline.settings import Settings
+from workers.engines import Stopped
+from workers.heartbeat import Heartbeat, Run
+from workers.task import LeasedTask
+
+log = get_logger(__name__)
+
+#: An exception that nobody foresaw: once more, in case it was the weather, then failed.
+MAX_TRIES = 2
+RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
+
+
+def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
+    """Return the handler of each kind of a queue; kinds that name the same class share one."""
+    made: dict[str, Handler] = {}
+    handlers: dict[str, Handler] = {}
+    for kind in kinds.values():
+        if kind.queue != queue:
+            continue
+        if kind.handler not in made:
+            module, _, name = kind.handler.partition(":")
+            made[kind.handler] = getattr(importlib.import_module(module), name)(settings)
+        handlers[kind.name] = made[kind.handler]
+    return handlers
+
+
+class Runner:
+    """Serves one queue in one process."""
+
+    def __init__(
+        self,
+        queue: str,
+        kinds: Kinds,
+        handlers: Mapping[str, Handler],
+        *,
+        database: Database,
+        broker: WakeBroker,
+        artifacts: Artifacts,
+        settings: Settings,
+        metrics: Metrics,
+    ) -> None:
+        self._queue = queue
+        self._kinds = kinds
+        self._handlers = dict(handlers)
+        self._database = database
+        self._broker = broker
+        self._artifacts = artifacts
+        self._settings = settings
+        self._metrics = metrics
+        self._lease_for = timedelta(seconds=settings.work.lease_seconds)
+        self._claims = count(1)
+        self._ended = threading.Condition()
+        self._stopping = threading.Event()
+        self._heartbeat = Heartbeat(
+            database,
+            every=settings.work.heartbeat_seconds,
+            lease_for=self._lease_for,
+            after_beat=self._flush_metrics,
+        )
+
+    def setup(self) -> None:
+        """Set the engines up and tell everybody what they offer; kinds whose handler is not ready are not claimed."""
+        for handler in {id(handler): handler for handler in self._handlers.values()}.values():
+            try:
+                handler.setup()
+            except NotReady as error:
+                log.error("handler not ready", queue=self._queue, needs=error.message)
+                self._handlers = {name: other for name, other in self._handlers.items() if other is not handler}
+            self._database.run(publish_offers(handler.offers()))
+        log.info("pool process ready", queue=self._queue, kinds=sorted(self._handlers))
+
+    def stop(self) -> None:
+        """Claim nothing more; `drain` returns when what is held has ended, or was given back."""
+        self._stopping.set()
+        with self._ended:
+            self._ended.notify_all()
+
+    def drain(self) -> None:
+        """Work until nothing is due."""
+        while not self._stopping.is_set():
+            claimed = self._claim()
+            if claimed:
+                self._start(claimed)
+            elif not self._heartbeat.held():
+                return
+            else:
+                self._wait_for_end()
+        self._give_back()
+
+    def _claim(self) -> list[ClaimedItem]:
+        limits = self._limits()
+        if not limits:
+            return []
+        oldest = next(self._claims) % self._settings.work.oldest_first_every == 0
+        alone = not self._heartbeat.held()
+        claimed = self._database.run(lifecycle.claim(limits, lease_for=self._lease_for, alone=alone, oldest=oldest))
+        if claimed and len(claimed) == limits[claimed[0].kind]:
+            # There may be more: one wake-up ramps the whole pool, each process waking the next.
+            self._broker.wake(self._queue)
+        return claimed
+
+    def _limits(self) -> dict[str, int]:
+        """Return how many items of each kind this process can take now."""
+        held = self._heartbeat.held()
+        if any(task.item.crashes for run in held for task in run.tasks):
+            return {}
+        return {name: handler.batch for name, handler in self._handlers.items() if len(held) < handler.slots}
+
+    def _start(self, claimed: Sequence[ClaimedItem]) -> None:
+        kind = self._kinds[claimed[0].kind]
+        keep_for = kind.keep_for or timedelta(hours=self._settings.retention.result_hours)
+        tasks = [
+            LeasedTask(item, database=self._database, artifacts=self._artifacts, keep_for=keep_for) for item in claimed
+        ]
+        run = Run(claimed[0].lease_id, tasks, kind.run_limit, time.monotonic())
+        self._heartbeat.hold(run)
+        # A thread of its own, and a daemon: a hung engine must not keep the process from ending.
+        threading.Thread(target=self._carry_out, args=(kind, run), name=f"run {kind.name}", daemon=True).start()
+
+    def _wait_for_end(self) -> None:
+        with self._ended:
+            if self._heartbeat.held() and not self._stopping.is_set():
+                # A full process still looks now and then: a slot may fit an item that came meanwhile.
+                self._ended.wait(0.25)
+
+    def _carry_out(self, kind: Kind[Any], run: Run) -> None:
+        started = time.monotonic()
+        try:
+            outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
+            taken = self._report(run.lease_id, run.tasks, outcomes)
+            self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
+            self._announce([item.job_id for item in taken if item.job_state])
+        except PressroomError as error:
+            # The lease runs out, and somebody does the work again.
+            log.error("report not written", error=error.message, items=len(run.tasks))
+        finally:
+            with self._ended:
+                self._heartbeat.drop(run.lease_id)
+                self._ended.notify_all()
+
+    def _outcomes(self, handler: Handler, tasks: Sequence[LeasedTask]) -> Sequence[Outcome]:
+        try:
+            outcomes = handler.run(tasks)
+        except Stopped:
+            return [Release() for _ in tasks]
+        except PressroomError as error:
+            return [Failed(error) for _ in tasks]
+        except Exception as error:  # the last fence: whatever an engine throws, its items get an answer
+            log.exception("handler failed", queue=self._queue, items=len(tasks))
+            return [unforeseen(error, attempts=task.attempts) for task in tasks]
+        if len(outcomes) != len(tasks):
+            raise RuntimeError(f"{type(handler).__name__} gave {len(outcomes)} outcomes for {len(tasks)} tasks.")
+        return outcomes
+
+    def _report(self, lease_id: UUID, tasks: Sequence[LeasedTask], outcomes: Sequence[Outcome]) -> list[Taken]:
+        rows = [to_row(task, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
+        taken = self._database.run(lifecycle.report(lease_id, rows))
+        for item in taken:
+            log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
+        return taken
+
+    def _announce(self, ended: Sequence[UUID]) -> None:
+        if not ended:
+            return
+        pipe = self._broker.client.pipeline(transaction=False)
+        add_notice(pipe, ended)
+        try:
+            pipe.execute()
+        except RedisError as error:
+            log.warning("notice not sent", error=str(error))
+
+    def _observe(
+        self, kind: Kind[Any], tasks: Sequence[LeasedTask], outcomes: Sequence[Outcome], *, seconds: float
+    ) -> None:
+        for task, outcome in zip(tasks, outcomes, strict=True):
+            labels = {"queue": self._queue, "kind": kind.name}
+            self._metrics.count("pressroom_items_total", outcome=type(outcome).__name__.lower(), **labels)
+            self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
+            self._metrics.observe("pressroom_item_run_seconds", seconds / len(tasks), **labels)
+
+    def _flush_metrics(self) -> None:
+        try:
+            self._metrics.flush(self._broker.client)
+        except RedisError as error:
+            log.warning("metrics not written", error=str(error))
+
+    def _give_back(self) -> None:
+        """Wait for what is held, and release what is not done in time: another process goes on with it."""
+        # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
+        deadline = time.monotonic() + 0.75 * self._settings.work.drain_seconds
+        with self._ended:
+            while self._heartbeat.held() and time.monotonic() < deadline:
+                self._ended.wait(0.1)
+        for run in self._heartbeat.held():
+            for task in run.tasks:
+                task.stop()
+            self._database.run(
+                lifecycle.report(run.lease_id, [lifecycle.Outcome(task.item.item_id, "release") for task in run.tasks])
+            )
+            log.info("items given back", items=len(run.tasks))
+        self._flush_metrics()
+
+
+def unforeseen(error: Exception, *, attempts: int) -> Outcome:
+    """Return what becomes of an item whose handler threw what nobody foresaw."""
+    failure = PressroomError(
+        f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
+    )
+    return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
+
+
+def to_row(task: LeasedTask, outcome: Outcome) -> lifecycle.Outcome:
+    """Return an outcome as the life cycle takes it, with the credits within what is held."""
+    item = task.item.item_id
+    match outcome:
+        case Done(output, engine, credits):
+            earned = task.price if credits is None else credits
+            if not 0 <= earned <= task.price:
+                raise ValueError(f"{earned} credits were earned of an item that costs {task.price}.")
+            return lifecycle.Outcome(item, "done", earned, output=output, engine=engine)
+        case Failed(error, credits):
+            return lifecycle.Outcome(item, "failed", min(credits, task.price), error=error_row(error))
+        case Retry(after, error):
+            return lifecycle.Outcome(item, "retry", error=error_row(error), after=after)
+        case Release(after):
+            return lifecycle.Outcome(item, "release", after=after)
+
+
+def error_row(error: PressroomError) -> dict[str, Any]:
+    """Return an error as an item keeps it, with the HTTP status that it is answered with."""
+    return {"status": int(error.status), **error.document()}

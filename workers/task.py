@@ -1,0 +1,84 @@
+"""Task: one leased item in its handler's hands."""
+
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pipeline import lifecycle
+from pipeline.artifacts import Artifacts, artifact_key
+from pipeline.database import Database
+from pipeline.errors import InsufficientCredits
+from pipeline.lifecycle import Beat, ClaimedItem
+from workers.engines import Stopped
+
+#: Artifacts are kept this much longer than their job's result, whose clock starts only when the job ends.
+ARTIFACT_MARGIN = timedelta(days=1)
+
+
+class LeasedTask:
+    """What `pipeline.kind.Task` promises, over a lease."""
+
+    def __init__(self, item: ClaimedItem, *, database: Database, artifacts: Artifacts, keep_for: timedelta) -> None:
+        self.item = item
+        self.job_id = item.job_id
+        self.index = item.index
+        self.input: Mapping[str, Any] = item.input
+        self.price = item.price
+        self.attempts = item.attempts
+        self.checkpoint: Mapping[str, Any] | None = item.checkpoint
+        self._database = database
+        self._artifacts = artifacts
+        self._keep_for = keep_for
+        self._stopped = threading.Event()
+        self._beat = Beat(item.lease_id, item.item_id)
+
+    def is_stopped(self) -> bool:
+        """Return whether going on is in vain."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Tell the handler that going on is in vain."""
+        self._stopped.set()
+
+    def progress(
+        self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
+    ) -> None:
+        """Note how far the item is; the next heartbeat writes it."""
+        if credits is not None and not 0 <= credits <= self.price:
+            raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
+        self._beat = Beat(
+            self.item.lease_id,
+            self.item.item_id,
+            {"done": done, "total": total},
+            credits,
+            checkpoint or self.checkpoint,
+        )
+        self.checkpoint = self._beat.checkpoint
+
+    def beat(self) -> Beat:
+        """Return the sign of life that is to be written next."""
+        return self._beat
+
+    def raise_hold(self, credits: int) -> None:
+        """Set aside `credits` in all. Raises InsufficientCredits, Stopped."""
+        raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item.item_id, credits))
+        if raised.outcome == "lost":
+            self.stop()
+            raise Stopped
+        if raised.outcome == "insufficient":
+            raise InsufficientCredits(required=credits - self.price, remaining=raised.available or 0)
+        self.price = max(self.price, credits)
+
+    def store(self, data: bytes, *, suffix: str = "") -> str:
+        """Keep bytes under a key that only this lease writes; returns the key."""
+        expires_on = (datetime.now(UTC) + self._keep_for + ARTIFACT_MARGIN).date()
+        key = artifact_key(
+            expires_on=expires_on,
+            job_id=self.job_id,
+            index=self.index,
+            lease_id=self.item.lease_id,
+            suffix=suffix,
+        )
+        self._artifacts.put(key, data)
+        return key
