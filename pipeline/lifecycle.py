@@ -7,7 +7,7 @@ async API and the sync workers run alike. docs/architecture.md draws the state m
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -63,13 +63,17 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What became of a submission. Only `accepted` made a job; `replayed` names the job of the first request."""
+    """What became of a submission. Only `accepted` made a job; `replayed` names the job of the first request.
+
+    `created_at` is None when the job was there already: its row says.
+    """
 
     outcome: Literal["accepted", "replayed", "conflict", "insufficient", "too_many", "unauthorized"]
     job_id: UUID | None
     available: int | None
     required: int
     open_items: int | None
+    created_at: datetime | None
 
 
 _SUBMIT = _call(

@@ -13,7 +13,8 @@ CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
     p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb,
-    OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint
+    OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
+    OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
     v_known record;
@@ -81,6 +82,7 @@ BEGIN
     FROM jsonb_array_elements(p_items) WITH ORDINALITY e ORDER BY e.ordinality;
     outcome := 'accepted';
     job_id := p_job;
+    created_at := now();
 END $$;
 
 -- claim: lease the next items of the best kind among those that the worker can serve, at most its limit.
