@@ -134,6 +134,8 @@ class Kind(Generic[R]):
     #: What its progress counts.
     unit: ClassVar[str]
     summary: ClassVar[str]
+    #: A request that shows what it does: in the documents, and in the demo.
+    example: ClassVar[Mapping[str, Any]]
     #: Content types it takes; files among the form's fields.
     files: ClassVar[tuple[str, ...]] = ()
     #: Request fields that its items hold, so the job need not.

@@ -55,7 +55,7 @@ def prepare(settings: Settings) -> str | None:
     from pipeline.migrations import migrate
 
     migrate(settings.database_url or "")
-    with Database(url) as database:
+    with Database(settings.database_url or "") as database:
         return create_first_account(database)
 
 

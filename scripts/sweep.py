@@ -106,7 +106,7 @@ class Sweep:
     def _delete_files(self) -> dict[str, int]:
         artifacts = self._artifacts.delete_expired(datetime.now(UTC).date())
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
-        still_open = set(self._database.run(find_open(old)))
+        still_open = self._database.run(find_open(old))
         for job_id in old:
             if job_id not in still_open:
                 self._artifacts.delete_upload(job_id)

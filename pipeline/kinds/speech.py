@@ -1,7 +1,7 @@
 """Speech: a text is spoken and comes back as one WAV file."""
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StringConstraints
 
@@ -46,6 +46,7 @@ class Speech(Kind[SpeechRequest]):
     handler = "workers.handlers.speech:SpeechHandler"
     unit = "texts"
     summary = "Speak a text of up to 10,000 characters; the answer is a WAV file."
+    example: ClassVar[dict[str, Any]] = {"text": "Hello! This is Pressroom, speaking from your own machine."}
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
     answer_type = "audio/wav"
     request = SpeechRequest

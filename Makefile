@@ -1,0 +1,57 @@
+# What there is to do here; `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KILLS ?= 20
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-test demo up test faults lint format bench clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Pressroom needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) -V 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-test: pyproject.toml | $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $(VENV)/installed $@
+
+install: $(VENV)/installed  ## make .venv with the pressroom command in it
+
+install-test: $(VENV)/installed-test  ## the same, with what the tests and linters need
+
+demo: install  ## start everything, try each capability, go on serving (EXIT=1: stop after it)
+	@$(BIN)/python -m scripts.demo $(if $(EXIT),--exit)
+
+up: install  ## start everything on this machine
+	@$(BIN)/pressroom up
+
+test: install-test  ## run all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+faults: install-test  ## kill workers, servers and the API while jobs run (KILLS=200)
+	KILLS=$(KILLS) $(BIN)/python -m pytest tests/faults -s
+
+lint: install-test  ## check style, types and who imports whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install-test  ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install-test  ## measure against the raw limits of this machine
+	$(BIN)/python -m benchmarks
+
+clean:  ## delete what was built here, but no data
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,152 @@
+"""Demo: start a system, ask it for one of each thing that it can do, and show what came back."""
+
+import argparse
+import asyncio
+import mimetypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.accounts import open_account
+from pipeline.database import Database
+from pipeline.errors import NotReady, PressroomError
+from pipeline.kind import Kind
+from pipeline.kinds import load_kinds
+from pipeline.settings import Settings
+from scripts.control import System, find_system
+
+OUT = Path("out")
+START_SECONDS = 120
+DEMO_CREDITS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One row of the table."""
+
+    route: str
+    status: int
+    seconds: float
+    engine: str
+    credits: str
+    result: str
+
+
+def main() -> None:
+    """Run the demo; exit code 1 when anything did not work."""
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--exit", action="store_true", help="stop when the table is printed")
+    arguments = parser.parse_args()
+    settings = Settings()
+    try:
+        with running_system(settings) as (system, process):
+            rows = asyncio.run(ask_for_everything(settings, system))
+            show(rows, system)
+            failed = any(row.status >= 400 for row in rows)
+            if process is not None and not arguments.exit:
+                Console().print(f"Serving on {system.address}; Ctrl-C stops it.")
+                process.wait()
+    except PressroomError as error:
+        Console(stderr=True).print(f"[bold red]demo:[/] {error.message}")
+        sys.exit(1)
+    sys.exit(int(failed))
+
+
+@contextmanager
+def running_system(settings: Settings) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
+    """Yield the running system, started here if there is none; what was started here is stopped at the end."""
+    system = find_system(settings.data)
+    if system is not None:
+        yield system, None
+        return
+    log = settings.data / "demo.log"
+    settings.data.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scripts.main", "up", "--any-port"], stdout=output, stderr=subprocess.STDOUT
+        )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield wait_for_system(settings, process, log), process
+    except KeyboardInterrupt:
+        Console().print("stopping")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_for_system(settings: Settings, process: subprocess.Popen[bytes], log: Path) -> System:
+    """Return the system as soon as it runs. Raises NotReady with the end of its log."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        if b"ready on http" in log.read_bytes() and (system := find_system(settings.data)):
+            return system
+        time.sleep(0.05)
+    end = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+    raise NotReady(f"The system did not start. The end of {log}:\n{end}")
+
+
+def demo_key(settings: Settings, system: System) -> str:
+    """Return a key for the demo, made at its first run and kept beside the data."""
+    file = settings.data / "demo-key"
+    if not file.exists():
+        with Database(system.database_url) as database:
+            key = open_account(database, name="demo", tier="enterprise", credits=DEMO_CREDITS).key.secret
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+            opened.write(key)
+    return file.read_text().strip()
+
+
+async def ask_for_everything(settings: Settings, system: System) -> list[Shown]:
+    """Ask for one of each kind, all at once."""
+    OUT.mkdir(exist_ok=True)
+    headers = {"X-API-Key": demo_key(settings, system)}
+    kinds = load_kinds(settings).values()
+    async with aiohttp.ClientSession(system.address, headers=headers) as session:
+        return list(await asyncio.gather(*(ask(session, kind) for kind in kinds)))
+
+
+async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
+    """Send a kind's example and keep what comes back."""
+    started = time.monotonic()
+    async with session.post(kind.routes[0], json=dict(kind.example)) as response:
+        body = await response.read()
+    seconds = time.monotonic() - started
+    file = OUT / f"{kind.name}{mimetypes.guess_extension(response.content_type) or '.bin'}"
+    file.write_bytes(body)
+    return Shown(
+        kind.routes[0],
+        response.status,
+        seconds,
+        response.headers.get("X-Engine", ""),
+        response.headers.get("X-Credits-Used", ""),
+        f"{file} ({len(body):,} bytes)",
+    )
+
+
+def show(rows: list[Shown], system: System) -> None:
+    """Print what came back."""
+    table = Table("route", "status", "seconds", "engine", "credits", "file", header_style="bold")
+    for row in rows:
+        colour = "green" if row.status < 400 else "red"
+        table.add_row(
+            row.route, f"[{colour}]{row.status}[/]", f"{row.seconds:.2f}", row.engine, row.credits, row.result
+        )
+    console = Console()
+    console.print(table)
+    console.print(f"API documents: {system.address}/docs")
+
+
+if __name__ == "__main__":
+    main()
