@@ -1,0 +1,268 @@
+"""A process of a pool: what it claims, how it runs it, and what it says became of it."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from conftest import Payer
+from made_up import MadeUp, MadeUpHandler
+from pipeline.ledger import discrepancies
+from pipeline.metrics import Metrics
+
+from pipeline import lifecycle, notices
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.broker import WakeBroker, connect
+from pipeline.database import Database
+from pipeline.jobs import Item, Job, find_items, find_job
+from pipeline.kind import Done
+from pipeline.resubmit import lifetimes
+from pipeline.settings import Settings
+from workers import run as run_module
+from workers.run import Runner, load_handlers
+
+KIND = MadeUp()
+
+
+class Pool:
+    """One runner over real servers, and a way to give it jobs."""
+
+    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer) -> None:
+        self.settings = Settings(data=folder, work={"heartbeat_seconds": 0.1, "drain_seconds": 1})
+        self.database = database
+        self.payer = payer
+        self.handler = MadeUpHandler(self.settings)
+        self.redis = connect(redis_url)
+        self.runner = self.make_runner()
+
+    def make_runner(self) -> Runner:
+        runner = Runner(
+            "made_up",
+            {"made_up": KIND},
+            {"made_up": self.handler},
+            database=self.database,
+            broker=WakeBroker(self.redis),
+            artifacts=Artifacts(open_store(self.settings)),
+            settings=self.settings,
+            metrics=Metrics(),
+        )
+        runner.setup()
+        return runner
+
+    def submit(self, *entries: dict[str, Any], price: int = 1) -> Job:
+        deadline, keep_for = lifetimes(KIND, self.settings)
+        submission = lifecycle.Submission(
+            account_id=self.payer.account_id,
+            api_key_id=self.payer.api_key_id,
+            kind=KIND.name,
+            route="/made-up",
+            request={},
+            request_id="test",
+            request_hash=b"hash",
+            items=[(entry, price) for entry in entries],
+            deadline=deadline,
+            keep_for=keep_for,
+            slice_size=KIND.slice_size,
+        )
+        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
+        return self.job(Job_id=submission.job_id)
+
+    def job(self, Job_id: Any) -> Job:  # noqa: N803
+        job = self.database.run(find_job(Job_id))
+        assert job is not None
+        return job
+
+    def items(self, job: Job) -> list[Item]:
+        return self.database.run(find_items(job.id))
+
+    def finish(self, job: Job, *, seconds: float = 15) -> Job:
+        """Drain, with the sweep's help, until the job has ended."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.database.run(lifecycle.wake_waiting())
+            self.runner.drain()
+            if (found := self.job(job.id)).is_final:
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"still {found.state}: {self.items(job)}")
+
+
+@pytest.fixture
+def pool(database: Database, redis_url: str, tmp_path: Path, payer: Payer) -> Iterator[Pool]:
+    made = Pool(database, redis_url, tmp_path, payer)
+    yield made
+    assert database.run(discrepancies()) == []
+    made.redis.close()
+
+
+def test_a_job_is_done_captured_and_announced(pool: Pool) -> None:
+    listener = pool.redis.pubsub()
+    listener.subscribe(notices.CHANNEL)
+    listener.get_message(timeout=5)
+
+    job = pool.finish(pool.submit({}, {}, {}))
+
+    assert (job.state, job.items_ok, job.credits_captured, job.engine) == ("succeeded", 3, 3, "made_up")
+    notice = listener.get_message(timeout=5)
+    assert notice is not None
+    assert notices.read_notice(notice["data"]) == [job.id]
+    listener.close()
+
+
+def test_a_failing_item_never_fails_its_neighbours(pool: Pool) -> None:
+    job = pool.finish(pool.submit({}, {"do": "fail"}, {}))
+
+    assert (job.state, job.items_ok, job.items_failed, job.credits_captured) == ("partial", 2, 1, 2)
+    error = pool.items(job)[1].error
+    assert error is not None
+    assert (error["status"], error["code"]) == (400, "asked_to_fail")
+
+
+def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool: Pool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(run_module, "RETRY_UNKNOWN_AFTER", run_module.RETRY_UNKNOWN_AFTER * 0)
+
+    once, always = pool.finish(pool.submit({"do": "throw_once"})), pool.finish(pool.submit({"do": "throw"}))
+
+    assert once.state == "succeeded"
+    assert (always.state, always.credits_captured, always.credits_released) == ("failed", 0, 1)
+    assert always.error is not None
+    assert (always.error["status"], always.error["code"]) == (500, "internal_error")
+    assert "ValueError" in always.error["message"]
+
+
+def test_a_retried_item_comes_again(pool: Pool) -> None:
+    assert pool.finish(pool.submit({"do": "retry_once", "after": 0.05})).state == "succeeded"
+
+
+def test_a_raised_hold_is_captured_and_one_that_the_balance_does_not_cover_fails_as_402(pool: Pool) -> None:
+    job = pool.finish(pool.submit({"do": "raise", "credits": 7}))
+    assert (job.credits_held, job.credits_captured) == (7, 7)
+
+    poor = pool.finish(pool.submit({"do": "raise", "credits": 1_000_000}))
+    assert (poor.state, poor.credits_captured, poor.credits_released) == ("failed", 0, 1)
+    assert poor.error is not None
+    assert poor.error["status"] == 402
+    assert poor.error["credits_remaining"] == 1_000 - 7 - 1
+
+
+def test_progress_is_written_while_an_item_runs(pool: Pool) -> None:
+    job = pool.submit({"do": "sleep", "seconds": 1.0})
+    working = threading.Thread(target=pool.runner.drain)
+    working.start()
+    seen = set()
+    while working.is_alive():
+        seen.add((pool.job(job.id).progress or {}).get("done", 0))
+        time.sleep(0.02)
+
+    assert len(seen) > 3
+    assert pool.job(job.id).state == "succeeded"
+
+
+def test_a_cancelled_item_stops_while_it_runs_and_is_not_charged(pool: Pool) -> None:
+    job = pool.submit({"do": "sleep", "seconds": 30})
+    working = threading.Thread(target=pool.runner.drain)
+    working.start()
+    while pool.job(job.id).state == "queued":
+        time.sleep(0.01)
+    cancelled = time.monotonic()
+
+    assert pool.database.run(lifecycle.cancel(job.id, pool.payer.account_id)) == "running"
+    working.join(timeout=10)
+
+    assert not working.is_alive()
+    assert time.monotonic() - cancelled < 5
+    assert (pool.job(job.id).state, pool.job(job.id).credits_captured) == ("cancelled", 0)
+
+
+def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_on_from_the_checkpoint(
+    pool: Pool,
+) -> None:
+    job = pool.submit({"do": "sleep", "seconds": 2.5})
+    working = threading.Thread(target=pool.runner.drain)
+    working.start()
+    while not pool.job(job.id).progress:
+        time.sleep(0.01)
+
+    pool.runner.stop()
+    working.join(timeout=10)
+    assert not working.is_alive()
+    assert [item.state for item in pool.items(job)] == ["ready"]
+
+    pool.runner = pool.make_runner()
+    done = pool.finish(job)
+    assert done.state == "succeeded"
+    output = pool.items(job)[0].output
+    assert output is not None
+    assert output["from_step"] > 0
+
+
+def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, monkeypatch: Any) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(pool.runner._heartbeat, "_end_process", lambda status: ended.set())
+    monkeypatch.setattr(MadeUp, "run_limit", run_module.timedelta(seconds=0.3))
+    job = pool.submit({"do": "hang"})
+
+    threading.Thread(target=pool.runner.drain, daemon=True).start()
+
+    assert ended.wait(10)
+    hung = pool.job(job.id)
+    assert (hung.state, hung.credits_captured) == ("failed", 0)
+    assert hung.error is not None
+    assert hung.error["code"] == "timed_out"
+
+
+def test_a_full_batch_wakes_another_process(pool: Pool) -> None:
+    pool.submit(*({} for _ in range(8)))
+    pool.redis.delete("pressroom:wake:made_up")
+
+    pool.runner.drain()
+
+    assert pool.redis.llen("pressroom:wake:made_up") == 1
+
+
+def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pool.handler, "slots", 4)
+    monkeypatch.setattr(pool.handler, "batch", 1)
+    most = 0
+    running = 0
+    lock = threading.Lock()
+
+    def run(tasks: Any) -> Any:
+        nonlocal most, running
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with lock:
+            alone = running == 1
+            running -= 1
+        return [Done({"alone": alone}, engine="made_up") for _ in tasks]
+
+    monkeypatch.setattr(pool.handler, "run", run)
+    jobs = [pool.submit({}) for _ in range(8)]
+    pool.database.run(
+        lifecycle.Statement("UPDATE item SET crashes = 1 WHERE job_id = %(id)s RETURNING 1", {"id": jobs[3].id})
+    )
+    for job in jobs:
+        pool.finish(job)
+
+    assert most == 4
+    output = pool.items(jobs[3])[0].output
+    assert output == {"alone": True}
+
+
+def test_work_goes_on_without_redis(pool: Pool) -> None:
+    pool.runner._broker.client = redis.Redis.from_url("redis://127.0.0.1:1/0")
+
+    assert pool.finish(pool.submit({})).state == "succeeded"
+
+
+def test_kinds_that_name_the_same_handler_share_one(tmp_path: Path) -> None:
+    other = type("Other", (MadeUp,), {"name": "other"})()
+
+    handlers = load_handlers({"made_up": KIND, "other": other}, "made_up", Settings(data=tmp_path))
+
+    assert handlers["made_up"] is handlers["other"]
