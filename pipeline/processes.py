@@ -78,7 +78,10 @@ def _shim(supervisor: int, sent: signal.Signals, argv: list[str]) -> None:
     os.environ[MASTER] = str(os.getpid())
     if sys.platform == "linux":
         die_with_parent(supervisor, sent=sent)
-    os.execvp(argv[0], argv)  # noqa: S606  # no shell is wanted
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606  # no shell is wanted
+    except OSError as error:
+        sys.exit(f"{argv[0]} can't be run: {error.strerror}")
 
 
 if __name__ == "__main__":

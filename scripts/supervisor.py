@@ -1,7 +1,7 @@
 """The supervisor: keeps the wanted number of every program's processes running; the numbers change live.
 
-It never gives up on a program, a process that drains holds up nothing else, and nothing is left after its death,
-however it dies. docs/decisions/own-supervisor.md says why it is our own.
+It never gives up on a program, a process that drains holds up nothing else, and nothing outlives it, however it dies.
+docs/decisions/own-supervisor.md says why it is our own.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from scripts.console import Console
 from scripts.programs import Program
 from scripts.undertaker import Undertaker, group_lives, kill_group
 
-#: Pauses before a program that keeps ending is started again double from the first to the longest.
+#: Pauses before a program is started again double from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)
 LONGEST_PAUSE = timedelta(seconds=2)
 #: A program that ran for so long had started well: its next pause is the first again.
@@ -159,12 +159,9 @@ class Supervisor:
                 stderr=theirs,
                 pass_fds=program.descriptors,
             )
-        except OSError:
-            os.close(ours)
-            raise
         finally:
             os.close(theirs)
-        self._console.follow(ours, name)
+            self._console.follow(ours, name)  # to its end, which is now if nothing was started
         place.pid = process.pid
         self._undertaker.watch(process.pid, drain=program.drain, stopped_by=program.stopped_by)
         ended = asyncio.create_task(process.wait())
@@ -180,8 +177,8 @@ class Supervisor:
     async def _drain(self, process: asyncio.subprocess.Process, ended: asyncio.Task[int], program: Program) -> None:
         with suppress(ProcessLookupError):
             process.send_signal(program.stopped_by)
-        hurried = self._hurried.wait() if program.stage else asyncio.sleep(program.drain.total_seconds())
-        await _first(ended, hurried, within=program.drain)
+        patience = program.drain.total_seconds()
+        await _first(ended, self._hurried.wait() if program.stage else asyncio.sleep(patience), patience)
         if not ended.done():
             kill_group(process.pid)
 
@@ -194,9 +191,8 @@ class Supervisor:
         self._undertaker.forget(group)
 
 
-async def _first(ended: asyncio.Task[int], other: Coroutine[Any, Any, Any], within: timedelta | None = None) -> None:
+async def _first(ended: asyncio.Task[int], other: Coroutine[Any, Any, Any], seconds: float | None = None) -> None:
     """Wait for whichever comes first; only `ended` goes on."""
     waiting = asyncio.create_task(other)
-    timeout = within.total_seconds() if within else None
-    await asyncio.wait({ended, waiting}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({ended, waiting}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

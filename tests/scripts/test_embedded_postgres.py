@@ -13,11 +13,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from servers import running, start_postgres, wait_for_end
 
 from pipeline.processes import shimmed
 from scripts.embedded import postgres
 from scripts.programs import environment
-from tests.servers import running, start_postgres, wait_for_end
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root steps down")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import redis
+from servers import ping, running, start_redis
 
 from pipeline.errors import NotReady
 from scripts.embedded import redis as embedded
-from tests.servers import ping, running, start_redis
 
 
 def test_it_listens_on_a_private_socket_alone(tmp_path: Path):
