@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from pipeline.metrics import Metrics
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle
@@ -21,6 +20,7 @@ from pipeline.kind import Done, Failed, Handler, Kind, Outcome, Release, Retry
 from pipeline.kinds import Kinds
 from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
+from pipeline.metrics import Metrics
 from pipeline.notices import add_notice
 from pipeline.offers import publish_offers
 from pipeline.settings import Settings
@@ -154,7 +154,7 @@ class Runner:
             outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
             taken = self._report(run.lease_id, run.tasks, outcomes)
             self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
-            self._announce([item.job_id for item in taken if item.job_state])
+            self._announce({item.job_id for item in taken if item.job_state})
         except PressroomError as error:
             # The lease runs out, and somebody does the work again.
             log.error("report not written", error=error.message, items=len(run.tasks))
@@ -172,6 +172,9 @@ class Runner:
             return [Failed(error) for _ in tasks]
         except Exception as error:  # the last fence: whatever an engine throws, its items get an answer
             log.exception("handler failed", queue=self._queue, items=len(tasks))
+            if len(tasks) > 1:
+                # Which of them it was is not known: one by one, so that none fails for its neighbour.
+                return [self._outcomes(handler, [task])[0] for task in tasks]
             return [unforeseen(error, attempts=task.attempts) for task in tasks]
         if len(outcomes) != len(tasks):
             raise RuntimeError(f"{type(handler).__name__} gave {len(outcomes)} outcomes for {len(tasks)} tasks.")
@@ -184,7 +187,7 @@ class Runner:
             log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
         return taken
 
-    def _announce(self, ended: Sequence[UUID]) -> None:
+    def _announce(self, ended: set[UUID]) -> None:
         if not ended:
             return
         pipe = self._broker.client.pipeline(transaction=False)

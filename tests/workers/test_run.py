@@ -5,13 +5,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import redis
 from conftest import Payer
 from made_up import MadeUp, MadeUpHandler
 from pipeline.ledger import discrepancies
-from pipeline.metrics import Metrics
 
 from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
@@ -19,6 +19,7 @@ from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
 from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import Done
+from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 from workers import run as run_module
@@ -68,10 +69,10 @@ class Pool:
             slice_size=KIND.slice_size,
         )
         assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
-        return self.job(Job_id=submission.job_id)
+        return self.job(submission.job_id)
 
-    def job(self, Job_id: Any) -> Job:  # noqa: N803
-        job = self.database.run(find_job(Job_id))
+    def job(self, job_id: UUID) -> Job:
+        job = self.database.run(find_job(job_id))
         assert job is not None
         return job
 
@@ -131,6 +132,14 @@ def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool:
     assert always.error is not None
     assert (always.error["status"], always.error["code"]) == (500, "internal_error")
     assert "ValueError" in always.error["message"]
+
+
+def test_an_exception_in_a_batch_fails_only_the_item_that_threw(pool: Pool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(run_module, "RETRY_UNKNOWN_AFTER", run_module.RETRY_UNKNOWN_AFTER * 0)
+
+    job = pool.finish(pool.submit({}, {"do": "throw"}, {}))
+
+    assert [item.state for item in pool.items(job)] == ["done", "failed", "done"]
 
 
 def test_a_retried_item_comes_again(pool: Pool) -> None:
