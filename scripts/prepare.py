@@ -35,7 +35,7 @@ def main() -> None:
 
 def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENCE) -> None:
     """Return when the database answers; an embedded one is made. Raises NotReady when it stays away."""
-    until = time.monotonic() + patience.total_seconds()
+    until, said = time.monotonic() + patience.total_seconds(), embedded
     while True:
         try:
             if embedded:
@@ -44,7 +44,10 @@ def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENC
         except psycopg.OperationalError as error:
             if time.monotonic() > until:
                 raise NotReady(f"The database does not answer: {error}. Check DATABASE_URL.") from error
-            time.sleep(0.02)
+            if not said:
+                sys.stderr.write(f"waiting for the database: {error}\n")
+                said = True
+            time.sleep(0.02 if embedded else 0.2)
 
 
 def prepare(settings: Settings) -> str | None:

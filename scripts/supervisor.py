@@ -1,7 +1,7 @@
 """The supervisor: keeps the wanted number of every program's processes running; the numbers change live.
 
 It never gives up on a program, a process that drains holds up nothing else, and nothing outlives it, however it dies.
-docs/decisions/own-supervisor.md says why it is our own.
+docs/decisions/0005-own-supervisor.md says why it is our own.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 A clone or a data folder under a 0700 home such as /root can't be reached by another user. Opening the home is not ours
 to do, copying the programs leaves the data, and mount or user namespaces are forbidden in most containers. So the
 server keeps one capability: to search folders and to read (CAP_DAC_READ_SEARCH), made ambient, which exec passes on to
-a program that is not root's. docs/decisions/embedded-servers.md weighs it.
+a program that is not root's. docs/decisions/0006-embedded-servers.md weighs it.
 """
 
 import ctypes

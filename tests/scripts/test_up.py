@@ -1,0 +1,300 @@
+"""Up, as a user runs it: the whole system as real processes."""
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+from uuid import uuid4
+
+import psycopg
+import pytest
+from servers import is_running, wait_for_end
+
+from pipeline.kinds import load_kinds, queues
+from pipeline.settings import Settings
+from scripts import control, programs
+from scripts.programs import ROOT, environment
+
+pytestmark = pytest.mark.system
+
+KEY = re.compile(r"API key of the first account, shown once: (\S+)")
+
+
+@dataclass
+class Running:
+    """A system under test: its supervisor, where it is, and what it has written so far."""
+
+    process: "subprocess.Popen[bytes]"
+    data: Path
+    log: Path
+    mark: str
+    address: str = field(default="")
+
+    def written(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for_line(self, words: str, *, seconds: float = 60) -> str:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for line in self.written().splitlines():
+                if words in line:
+                    return line
+            assert self.process.poll() is None, self.written()
+            time.sleep(0.02)
+        raise AssertionError(f"no line with {words!r}:\n{self.written()}")
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=40)
+
+    def processes(self) -> list[int]:
+        """Return every process that belongs to this system; they have its mark in their environment."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return [pid for pid in found if is_running(pid)]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "scripts.main", *arguments]
+
+
+def clean_environment(mark: str = "") -> dict[str, str]:
+    found = environment(extra={"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3"})
+    return {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+
+
+@contextmanager
+def system(data: Path, *arguments: str) -> Iterator[Running]:
+    """Run `pressroom up` on a free port; it is ready when the block is entered, and nothing is left after it."""
+    data.parent.mkdir(parents=True, exist_ok=True)
+    log = data.parent / f"{data.name}-{uuid4().hex[:6]}.log"
+    mark = uuid4().hex
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command("up", "--port", "0", "--data", str(data), *arguments),
+            env=clean_environment(mark),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    running = Running(process, data, log, mark)
+    try:
+        line = running.wait_for_line("ready on http")
+        running.address = re.search(r"http://\S+", line).group()
+        yield running
+    finally:
+        if process.poll() is None:
+            running.stop()
+        for pid in running.processes():
+            wait_for_end(pid, seconds=15)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A system for the tests that leave it as it was."""
+    with system(tmp_path_factory.mktemp("shared") / "data") as running:
+        yield running
+
+
+def status(address: str) -> int:
+    try:
+        with urlopen(f"{address}/readyz", timeout=10) as answer:
+            return answer.status
+    except HTTPError as error:
+        with error:
+            return error.code
+
+
+def accounts(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT count(*) FROM account").fetchone()[0]
+
+
+def test_a_first_start_says_where_it_is_and_puts_the_key_in_a_private_file(shared: Running):
+    shared.wait_for_line("hello.wav")
+    file = shared.data / "first-key"
+    key = file.read_text().strip()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert str(file) in shared.written()
+    assert key not in shared.written()
+    assert "curl" in shared.written()
+    assert status(shared.address) == 200
+
+
+def test_a_command_finds_the_running_system_by_its_folder(shared: Running):
+    found = control.find_system(shared.data)
+    assert found is not None
+    assert (found.pid, found.address) == (shared.process.pid, shared.address)
+    assert accounts(found.database_url) == 1
+
+
+def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
+    names = {pool.name: (pool.wanted, len(pool.pids)) for pool in control.pools(shared.data)}
+    expected = {"postgres", "redis", "api", "sweep", *queues(load_kinds(Settings()))}
+    assert names == dict.fromkeys(expected, (1, 1))
+
+
+def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running):
+    run = subprocess.run(
+        command("up", "--port", "0", "--data", str(shared.data)),
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "running on" in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert status(shared.address) == 200
+
+
+def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_path: Path):
+    port = shared.address.rpartition(":")[2]
+    run = subprocess.run(
+        command("up", "--port", port, "--data", str(tmp_path / "data")),
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, "--port" in run.stderr) == (1, True)
+    with system(tmp_path / "data", "--port", port, "--any-port") as other:
+        assert other.address != shared.address
+        assert status(other.address) == status(shared.address) == 200
+
+
+def test_requests_wait_while_the_api_starts_again(shared: Running):
+    (api,) = (pool.pids[0] for pool in control.pools(shared.data) if pool.name == "api")
+    os.kill(api, signal.SIGKILL)
+    assert status(shared.address) in (200, 503)
+    until = time.monotonic() + 20
+    while status(shared.address) != 200:
+        assert time.monotonic() < until
+
+
+def test_a_server_that_was_killed_is_started_again_with_its_data(shared: Running):
+    found = control.find_system(shared.data)
+    for name in ("postgres", "redis"):
+        (victim,) = (pool.pids[0] for pool in control.pools(shared.data) if pool.name == name)
+        os.kill(victim, signal.SIGKILL)
+    until = time.monotonic() + 30
+    while True:
+        try:
+            assert accounts(found.database_url) == 1
+            break
+        except psycopg.OperationalError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+    while status(shared.address) != 200:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
+    with system(tmp_path / "data", "--pool", "synthesis=2") as first:
+        assert len(next(pool for pool in control.pools(first.data) if pool.name == "synthesis").pids) == 2
+        key = (first.data / "first-key").read_text()
+        assert first.stop() == 0
+        assert first.processes() == []
+        assert control.find_system(first.data) is None
+        assert not (first.data / "system.json").exists()
+    with system(tmp_path / "data") as again:
+        assert "first account" not in again.written()
+        assert (again.data / "first-key").read_text() == key
+        assert accounts(control.find_system(again.data).database_url) == 1
+
+
+def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
+    with system(tmp_path / "data") as killed:
+        assert len(killed.processes()) >= 8
+        killed.process.kill()
+        killed.process.wait()
+        with system(tmp_path / "data") as again:  # at once, while the killed one drains
+            assert accounts(control.find_system(again.data).database_url) == 1
+    assert killed.processes() == []
+
+
+def test_on_a_terminal_the_key_is_shown_once_and_kept_nowhere(tmp_path: Path):
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command("up", "--port", "0", "--data", str(tmp_path / "data")),
+        env=clean_environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    written = ""
+    while "hello.wav" not in written:
+        written += os.read(ours, 4096).decode()
+    process.send_signal(signal.SIGINT)
+    while process.poll() is None:
+        try:
+            written += os.read(ours, 4096).decode()
+        except OSError:
+            break
+    os.close(ours)
+    assert process.wait(timeout=40) == 0
+    key = KEY.search(written).group(1)
+    assert f"X-API-Key: {key}" in written
+    assert "\x1b[" in written
+    for file in (file for file in (tmp_path / "data").rglob("*") if file.is_file()):
+        assert key.encode() not in file.read_bytes(), file
+
+
+def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_path: Path):
+    unreachable = {"DATABASE_URL": "postgresql://someone:secret@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1"}
+    with subprocess.Popen(
+        command("up", "--port", "0", "--data", str(tmp_path / "data")),
+        env=clean_environment() | unreachable,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert "waiting for the database" in line
+        assert "secret" not in line
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 0
+
+
+def test_the_procfile_has_the_same_programs():
+    lines = (line for line in (ROOT / "Procfile").read_text().splitlines() if not line.startswith("#"))
+    written = {name: shlex.split(text) for name, _, text in (line.partition(": ") for line in lines)}
+    settings = Settings()
+    assert set(written) == {"api", "sweep", *queues(load_kinds(settings))}
+    for queue in queues(load_kinds(settings)):
+        ours = [word for word in programs.pool(settings, queue)[3:] if not word.startswith("--path=")]
+        assert written[queue] == ours
+    assert written["sweep"][1:] == list(programs.sweep()[4:])
+    varying = ("--bind=", "--workers=", "--chdir=")
+    assert [word for word in written["api"] if not word.startswith(varying)] == [
+        word for word in programs.api(settings, bind="")[3:] if not word.startswith(varying)
+    ]
+
+
+def test_the_state_file_holds_what_a_command_needs(shared: Running):
+    assert set(json.loads((shared.data / "system.json").read_text())) == {
+        "pid",
+        "address",
+        "database_url",
+        "redis_url",
+    }
+    assert stat.S_IMODE((shared.data / "system.json").stat().st_mode) == 0o600
