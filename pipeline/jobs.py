@@ -97,6 +97,38 @@ def find_items(job_id: UUID) -> Statement[list[Item]]:
 
 
 @dataclass(frozen=True, slots=True)
+class Delivery:
+    """A job with what its answer is made of: its only item, and what its account may spend now."""
+
+    job: Job
+    item: Item | None
+    available: int
+
+
+_ONLY_ITEM = ", ".join(f"i.{column.name} AS item_{column.name}" for column in fields(Item))
+_SELECT_DELIVERY = (
+    f"SELECT {_JOB_COLUMNS}, (j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone,"  # noqa: S608
+    f" i.progress, a.available, {_ONLY_ITEM}"
+    " FROM job j JOIN account a ON a.id = j.account_id LEFT JOIN item i ON i.job_id = j.id AND j.items_total = 1"
+    " WHERE j.id = %(id)s AND j.account_id = %(account)s"
+)
+
+
+def find_delivery(job_id: UUID, account_id: UUID) -> Statement[Delivery | None]:
+    """Read what the answer of an account's job is made of, in one round trip."""
+    return Statement(_SELECT_DELIVERY, {"id": job_id, "account": account_id}, _delivery)
+
+
+def _delivery(rows: list[Row]) -> Delivery | None:
+    if not rows:
+        return None
+    row = rows[0]
+    item = {name[5:]: row.pop(name) for name in list(row) if name.startswith("item_")}
+    available = row.pop("available")
+    return Delivery(Job(**row), Item(**item) if item["id"] is not None else None, available)
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """Some jobs of a list, and how many the whole list has."""
 

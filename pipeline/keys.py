@@ -1,6 +1,7 @@
 """API keys: how they look, and how they are looked up. The secret itself is never stored."""
 
 import hashlib
+import re
 import secrets
 import string
 import zlib
@@ -15,6 +16,8 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 SECRET_LENGTH = 32
 #: Six base62 digits hold any CRC-32.
 CHECKSUM_LENGTH = 6
+#: Whatever looks like a key, whole or in part.
+ANY_KEY = re.compile(PREFIX + r"[0-9A-Za-z]+")
 
 
 def _checksum(secret: str) -> str:
@@ -56,6 +59,11 @@ def is_well_formed(key: str) -> bool:
     if len(key) - len(body) != len(PREFIX) or len(body) != SECRET_LENGTH + CHECKSUM_LENGTH or not body.isascii():
         return False
     return secrets.compare_digest(_checksum(body[:SECRET_LENGTH]), body[SECRET_LENGTH:])
+
+
+def redact(text: str) -> str:
+    """Return a text without the keys that somebody put there by mistake."""
+    return ANY_KEY.sub(f"{PREFIX}[…]", text) if PREFIX in text else text
 
 
 def hash_key(key: str) -> bytes:

@@ -1,0 +1,81 @@
+"""Answers: what a job's route answers, made the same way for who waited and for who asks later."""
+
+from typing import Any
+
+import falcon
+import falcon.asgi
+from pydantic_core import to_json
+
+from api.documents import job_document
+from api.errors import show_document
+from api.services import Services
+from pipeline.errors import Gone, PressroomError, ServiceUnavailable
+from pipeline.jobs import Delivery, Job, find_items
+from pipeline.kind import Response
+
+
+class ResultExpired(Gone):
+    """The result was kept as long as promised."""
+
+    code = "result_expired"
+
+
+class KindUnknown(ServiceUnavailable):
+    """The job is of a kind that this process has not heard of: an older or newer one can answer."""
+
+    code = "kind_unknown"
+
+
+def show_json(resp: falcon.asgi.Response, media: Any, status: int = 200) -> None:
+    """Answer with a JSON document."""
+    resp.status = status
+    resp.content_type = falcon.MEDIA_JSON
+    resp.data = to_json(media)
+
+
+async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery: Delivery) -> None:
+    """Answer with what a finished job delivered, or with why it did not. Raises Gone, ServiceUnavailable."""
+    job = delivery.job
+    name_job(resp, job, delivery.available)
+    if job.is_gone:
+        raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
+    if job.state not in {"succeeded", "partial"}:
+        document = dict(job.error or PressroomError("The work failed; nothing was charged for it.").document())
+        show_document(resp, int(document.pop("status", 500)), document, job.request_id)
+        return
+    kind = services.kinds.get(job.kind)
+    if kind is None:
+        raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
+    items = [delivery.item] if delivery.item else await services.database.run(find_items(job.id))
+    await _show_response(services, resp, kind.response(job, items))
+
+
+def show_accepted(
+    services: Services, resp: falcon.asgi.Response, job: Job, *, available: int | None, applied: str
+) -> None:
+    """Answer 202 with the job, for who will ask later."""
+    name_job(resp, job, available)
+    resp.set_header("Location", f"/jobs/{job.id}")
+    resp.set_header("Preference-Applied", applied)
+    show_json(resp, job_document(job, services.kinds), 202)
+
+
+def name_job(resp: falcon.asgi.Response, job: Job, available: int | None) -> None:
+    """Say in headers which job an answer is of, and what it cost."""
+    resp.set_header("X-Job-Id", str(job.id))
+    resp.set_header("X-Credits-Used", str(job.credits_captured))
+    if available is not None:
+        resp.set_header("X-Credits-Remaining", str(available))
+    if job.engine:
+        resp.set_header("X-Engine", job.engine)
+
+
+async def _show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:
+    if response.artifact is None:
+        show_json(resp, response.media, response.status)
+    else:
+        size, chunks = await services.artifacts.open(response.artifact)
+        resp.status = response.status
+        resp.set_stream(chunks, size)
+    resp.content_type = response.content_type
+    resp.set_headers(dict(response.headers))

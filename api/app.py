@@ -1,0 +1,49 @@
+"""App: the HTTP service, built from what it is given; tests give their own."""
+
+from typing import Any
+
+import falcon.asgi
+import redis.asyncio
+
+from api.edge import Edge
+from api.errors import add_handlers
+from api.exchange import exchange_of
+from api.health import Alive
+from api.job_resources import JobResource
+from api.services import Services
+from api.work import Work
+from pipeline.artifacts import Artifacts
+from pipeline.database import AsyncDatabase
+from pipeline.kinds import Kinds
+from pipeline.settings import Settings
+
+
+class RouteNames:
+    """Notes the template of the path, which is what metrics count by."""
+
+    async def process_resource(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
+    ) -> None:
+        """Note the template of a path that is ours."""
+        exchange_of(req).route = req.uri_template or "unmatched"
+
+
+def create_app(
+    settings: Settings,
+    *,
+    database: AsyncDatabase,
+    client: "redis.asyncio.Redis",
+    artifacts: Artifacts,
+    kinds: Kinds,
+) -> Edge:
+    """Return the ASGI application."""
+    services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
+    middleware: list[Any] = [services, RouteNames()]
+    app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
+    add_handlers(app, max_drained_bytes=settings.api.max_drained_bytes)
+    for kind in kinds.values():
+        for route in kind.routes:
+            app.add_route(route, Work(services, kind, route))
+    app.add_route("/jobs/{job_id}", JobResource(services))
+    app.add_route("/healthz", Alive())
+    return Edge(app, services.metrics, drain=services.room.drain)

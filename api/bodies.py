@@ -1,0 +1,108 @@
+"""Bodies: JSON read within bounds, and refused with a reason when it is not what it should be."""
+
+from typing import Any
+
+import falcon.asgi
+from pydantic_core import from_json
+
+from pipeline.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+
+#: Levels of nesting that a body may have (API.md).
+MAX_DEPTH = 32
+CHUNK_BYTES = 64 * 1024
+INFINITY = float("inf")
+
+
+async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes, dict[str, Any]]:
+    """Return a JSON object as sent and as read. Raises InvalidRequest, PayloadTooLarge, UnsupportedMediaType."""
+    require_type(req, "application/json")
+    body = await read_body(req, max_bytes=max_bytes)
+    return body, parse_object(body)
+
+
+def refuse_length(req: falcon.asgi.Request, max_bytes: int) -> None:
+    """Raise PayloadTooLarge when the request says itself that it is."""
+    if (req.content_length or 0) > max_bytes:
+        raise _too_large(max_bytes)
+
+
+def require_type(req: falcon.asgi.Request, wanted: str) -> None:
+    """Raise UnsupportedMediaType unless the body is of the wanted type; no type at all passes for JSON."""
+    sent = req.content_type
+    if sent is None and wanted == "application/json":
+        return
+    essence, _, parameters = (sent or "").partition(";")
+    if essence.strip().lower() != wanted:
+        raise UnsupportedMediaType(f"This route takes {wanted}; send it with Content-Type: {wanted}.")
+    charset = parameters.lower().partition("charset=")[2].strip(' "')
+    if charset and charset.partition(";")[0] not in {"utf-8", "utf8", "us-ascii"}:
+        raise UnsupportedMediaType("Only UTF-8 is taken; send the body in it.")
+
+
+async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
+    """Return a body, counted while it comes. Raises PayloadTooLarge, InvalidRequest."""
+    chunks = []
+    size = 0
+    while chunk := await req.stream.read(CHUNK_BYTES):
+        size += len(chunk)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+        chunks.append(chunk)
+    if size < (req.content_length or 0):
+        raise InvalidRequest("The body is shorter than its Content-Length.", code="body_incomplete")
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def drop_rest(req: falcon.asgi.Request, max_bytes: int) -> None:
+    """Read and drop what is left of a body, so that its sender sees the answer instead of a reset."""
+    dropped = 0
+    while not req.stream.eof and dropped < max_bytes:
+        dropped += len(await req.stream.read(CHUNK_BYTES))
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in a body. Raises InvalidRequest."""
+    try:
+        parsed = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        code = "json_too_deep" if "recursion" in str(error) else "json_invalid"
+        raise InvalidRequest(f"The body can't be read as JSON: {error}.", code=code) from error
+    if not isinstance(parsed, dict):
+        raise InvalidRequest("The body must be a JSON object, as in {…}.", code="json_not_an_object")
+    _refuse_oddities(parsed)
+    return parsed
+
+
+def _refuse_oddities(parsed: dict[str, Any]) -> None:
+    """Refuse what parsers let pass and databases don't: NUL, numbers beyond all bounds, bottomless nesting."""
+    level: list[Any] = [parsed]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise InvalidRequest(f"The JSON is nested deeper than {MAX_DEPTH} levels.", code="json_too_deep")
+        below: list[Any] = []
+        for container in level:
+            if isinstance(container, dict):
+                _refuse_nul(container)
+                below.extend(container.values())
+            else:
+                below.extend(container)
+        _refuse_values(below)
+        level = [value for value in below if isinstance(value, dict | list)]
+
+
+def _refuse_nul(texts: Any) -> None:
+    for text in texts:
+        if "\0" in text:
+            raise InvalidRequest("The JSON holds a NUL character (\\u0000), which no text may.", code="text_has_nul")
+
+
+def _refuse_values(values: list[Any]) -> None:
+    _refuse_nul(value for value in values if isinstance(value, str))
+    if any(isinstance(value, float) and abs(value) == INFINITY for value in values):
+        raise InvalidRequest("The JSON holds a number that is too large.", code="json_number_too_large")
+
+
+def _too_large(max_bytes: int) -> PayloadTooLarge:
+    return PayloadTooLarge(f"The body is larger than {max_bytes:,} bytes.", max_bytes=max_bytes)

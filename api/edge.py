@@ -1,0 +1,81 @@
+"""Edge: what every answer has, whoever made it: headers, one log line, metrics."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+
+from api.exchange import SCOPE_KEY, Exchange
+from pipeline.keys import redact
+from pipeline.log import get_logger
+from pipeline.metrics import Metrics
+
+log = get_logger(__name__)
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+#: The client left before its answer (nginx's number; it goes to log and metrics alone).
+CLIENT_LEFT = 499
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+NO_STORE = (b"cache-control", b"no-store")
+
+
+class Edge:
+    """An ASGI application around ours."""
+
+    def __init__(self, application: Application, metrics: Metrics, *, drain: Callable[[], None]) -> None:
+        self._application = application
+        self._metrics = metrics
+        self.drain = drain
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serve one request, or the lifespan."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        exchange = scope[SCOPE_KEY] = Exchange.begin(scope)
+        structlog.contextvars.bind_contextvars(request_id=exchange.request_id)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                exchange.status = message["status"]
+                message["headers"] = _complete(message["headers"], exchange)
+            await send(message)
+
+        try:
+            await self._application(scope, receive, send_with_headers)
+        except asyncio.CancelledError:
+            exchange.status = CLIENT_LEFT
+            raise
+        finally:
+            self._note(exchange)
+            structlog.contextvars.clear_contextvars()
+
+    def _note(self, exchange: Exchange) -> None:
+        seconds = time.perf_counter() - exchange.started
+        status = exchange.status or CLIENT_LEFT
+        self._metrics.count("http_requests", route=exchange.route, method=exchange.method, status=status)
+        self._metrics.observe("http_request_seconds", seconds, route=exchange.route, method=exchange.method)
+        log.info(
+            "request answered",
+            method=exchange.method,
+            path=redact(exchange.path),
+            status=status,
+            seconds=round(seconds, 4),
+            account_id=str(exchange.account_id) if exchange.account_id else None,
+        )
+
+
+def _complete(headers: Any, exchange: Exchange) -> list[tuple[bytes, bytes]]:
+    complete = list(headers)
+    names = {name for name, _ in complete}
+    complete.append(NOSNIFF)
+    if b"cache-control" not in names:
+        complete.append(NO_STORE)
+    complete += [(name.encode(), value.encode("latin-1")) for name, value in exchange.headers.items()]
+    return complete

@@ -1,0 +1,85 @@
+"""Errors: everything that goes wrong becomes one JSON document (API.md, Errors)."""
+
+from http import HTTPStatus
+from math import ceil
+from typing import Any
+
+import falcon
+import falcon.asgi
+from pydantic_core import to_json
+
+from api.bodies import drop_rest
+from api.exchange import exchange_of
+from pipeline import errors
+from pipeline.errors import PressroomError
+from pipeline.keys import redact
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
+#: Errors by their status, for what Falcon refuses by itself.
+BY_STATUS = {
+    error.status: error
+    for error in (
+        errors.InvalidRequest,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.MethodNotAllowed,
+        errors.PayloadTooLarge,
+        errors.UnsupportedMediaType,
+        errors.ServiceUnavailable,
+    )
+}
+
+
+class RouteNotFound(errors.NotFound):
+    """The path is none of ours."""
+
+    code = "route_not_found"
+
+
+def show_document(resp: falcon.asgi.Response, status: int, document: dict[str, Any], request_id: str) -> None:
+    """Answer with an error document; a key that a user put into a wrong field is not shown again."""
+    resp.status = status
+    resp.stream = resp.text = None
+    resp.content_type = falcon.MEDIA_JSON
+    resp.data = redact(to_json({**document, "request_id": request_id}).decode()).encode()
+
+
+def add_handlers(app: falcon.asgi.App[Any, Any], *, max_drained_bytes: int) -> None:
+    """Make an app answer all errors in our words."""
+
+    async def on_ours(
+        req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError, params: dict[str, Any]
+    ) -> None:
+        await drop_rest(req, max_drained_bytes)
+        if error.retry_after is not None:
+            resp.set_header("Retry-After", str(max(1, ceil(error.retry_after.total_seconds()))))
+        show_document(resp, error.status, error.document(), exchange_of(req).request_id)
+
+    async def on_falcons(
+        req: falcon.asgi.Request, resp: falcon.asgi.Response, error: falcon.HTTPError, params: dict[str, Any]
+    ) -> None:
+        if error.headers:
+            resp.set_headers(error.headers)
+        await on_ours(req, resp, _translated(req, error), params)
+
+    async def on_unknown(
+        req: falcon.asgi.Request, resp: falcon.asgi.Response, error: Exception, params: dict[str, Any]
+    ) -> None:
+        log.error("request failed", path=redact(req.path), exc_info=error)
+        await on_ours(req, resp, PressroomError("Something went wrong here; it was noted. Try again later."), params)
+
+    app.add_error_handler(PressroomError, on_ours)
+    app.add_error_handler(falcon.HTTPError, on_falcons)
+    app.add_error_handler(Exception, on_unknown)
+
+
+def _translated(req: falcon.asgi.Request, error: falcon.HTTPError) -> PressroomError:
+    if isinstance(error, falcon.HTTPRouteNotFound):
+        return RouteNotFound("There is nothing at this path. GET /docs lists what there is.")
+    if isinstance(error, falcon.HTTPMethodNotAllowed):
+        allowed = (error.headers or {}).get("Allow", "")  # type: ignore[union-attr]  # falcon sets a dict
+        return errors.MethodNotAllowed(f"This path does not take {req.method}; it takes {allowed}.")
+    known = BY_STATUS.get(HTTPStatus(error.status_code), errors.InvalidRequest)
+    return known(str(error.description or error.title))

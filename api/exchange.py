@@ -1,0 +1,47 @@
+"""Exchange: one request and its answer, as headers, log and metrics see them."""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import falcon.asgi
+
+from pipeline.keys import PREFIX
+
+SCOPE_KEY = "pressroom.exchange"
+#: A client's own request id is taken when it is printable and not too long, else ours is made.
+SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What is known of a request while it is answered; `route` is the template of the path."""
+
+    request_id: str
+    method: str
+    path: str
+    started: float = field(default_factory=time.perf_counter)
+    route: str = "unmatched"
+    status: int = 0
+    account_id: UUID | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, scope: Mapping[str, Any]) -> "Exchange":
+        """Return the exchange of an ASGI request."""
+        request_id = ""
+        for name, value in scope["headers"]:
+            if name == b"x-request-id":
+                request_id = value.decode("latin-1")
+        if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
+            request_id = uuid4().hex
+        return cls(request_id, scope["method"], scope["path"], headers={"x-request-id": request_id})
+
+
+def exchange_of(req: falcon.asgi.Request) -> Exchange:
+    """Return the exchange that a Falcon request belongs to."""
+    exchange: Exchange = req.scope[SCOPE_KEY]
+    return exchange

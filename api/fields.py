@@ -1,0 +1,59 @@
+"""Fields: a request's fields checked against its kind, and errors that name the field, the value and the rule."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline.errors import InvalidRequest
+from pipeline.kind import Kind, Request
+
+#: Longest part of a value that an error shows again.
+MAX_SHOWN = 60
+
+
+class FieldsInvalid(InvalidRequest):
+    """Some fields are not as the route needs them."""
+
+    code = "invalid_request"
+
+    def __init__(self, faults: list[dict[str, str]]) -> None:
+        super().__init__(" ".join(f"{fault['field']}: {fault['message']}" for fault in faults), details=faults)
+
+
+def read_fields(kind: Kind[Any], sent: bytes | dict[str, Any]) -> Request:
+    """Return the checked fields of a JSON body, read strictly, or of a form, whose values are all text.
+
+    Raises FieldsInvalid."""
+    try:
+        if isinstance(sent, bytes):
+            request: Request = kind.request.model_validate_json(sent, strict=True)
+        else:
+            request = kind.request.model_validate(sent)
+    except ValidationError as error:
+        raise FieldsInvalid([_fault(found) for found in error.errors(include_url=False)]) from None
+    return request
+
+
+def _fault(found: Any) -> dict[str, str]:
+    field = ".".join(str(place) for place in found["loc"]) or "body"
+    if found["type"] == "missing":
+        return {"field": field, "message": "This field is required.", "code": "field_missing"}
+    return {"field": field, "message": f"{found['msg']}, but {_shown(found['input'])} was sent.", "code": _code(found)}
+
+
+def _code(found: Any) -> str:
+    kind: str = found["type"]
+    if kind.endswith(("_type", "_parsing")) or kind in {"int_from_float"}:
+        return "field_type"
+    if kind in {"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"}:
+        return "field_out_of_range"
+    if kind.endswith(("too_short", "too_long")):
+        return "field_length"
+    if kind in {"enum", "literal_error"}:
+        return "field_not_a_choice"
+    return "field_invalid"
+
+
+def _shown(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

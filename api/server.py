@@ -1,0 +1,64 @@
+"""Server: what gunicorn loads, as `gunicorn -k api.server.Worker api.server:app`."""
+
+import redis.asyncio
+from gunicorn.workers.gasgi import ASGIWorker
+
+from api.app import create_app
+from api.edge import Edge
+from pipeline import log
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.database import AsyncDatabase
+from pipeline.errors import NotReady
+from pipeline.kinds import load_kinds
+from pipeline.processes import die_with_parent
+from pipeline.settings import Settings
+
+#: Redis answers in well under a millisecond; one that does not in this time counts as away.
+REDIS_TIMEOUT_SECONDS = 2.0
+#: redis-py stops at 100 by default and then raises.
+REDIS_CONNECTIONS = 1_000
+
+
+class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
+    """Gunicorn's ASGI worker, which sends waiting requests home when it is told to stop."""
+
+    def init_process(self) -> None:
+        """Start; from here on the process dies with gunicorn's master."""
+        die_with_parent()
+        super().init_process()
+
+    def handle_exit_signal(self) -> None:
+        """Stop: no request waits for longer than this."""
+        super().handle_exit_signal()
+        self.asgi.drain()
+
+
+def application() -> Edge:
+    """Return the application that the environment describes."""
+    settings = Settings()
+    log.configure(settings)
+    if settings.database_url is None or settings.redis_url is None:
+        raise NotReady("DATABASE_URL and REDIS_URL are not set; `pressroom up` starts servers and sets them.")
+    return create_app(
+        settings,
+        database=AsyncDatabase(
+            settings.database_url,
+            connections=settings.api.database_connections,
+            prepare=settings.database.prepare,
+        ),
+        client=redis.asyncio.Redis.from_url(
+            settings.redis_url,
+            socket_timeout=REDIS_TIMEOUT_SECONDS,
+            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+            max_connections=REDIS_CONNECTIONS,
+        ),
+        artifacts=Artifacts(open_store(settings)),
+        kinds=load_kinds(settings),
+    )
+
+
+def __getattr__(name: str) -> Edge:
+    """Build `app` when a worker asks for it: the master imports this module for the worker's class alone."""
+    if name != "app":
+        raise AttributeError(name)
+    return application()

@@ -1,0 +1,103 @@
+"""Services: what the resources of one process share, and what goes on in its background."""
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from typing import Any
+
+import falcon.asgi
+import redis.asyncio
+from redis.exceptions import RedisError
+
+from api.address import client_address, read_networks
+from api.auth import Keyring, header_key, query_key
+from api.catalogue import Catalogue
+from api.exchange import exchange_of
+from api.waiting import WaitingRoom
+from api.waking import Alarm
+from pipeline.artifacts import Artifacts
+from pipeline.database import AsyncDatabase
+from pipeline.keys import Caller
+from pipeline.kinds import Kinds
+from pipeline.limits import RateLimits
+from pipeline.log import get_logger
+from pipeline.metrics import Metrics
+from pipeline.settings import Settings
+
+log = get_logger(__name__)
+
+#: How often what was counted is handed over.
+FLUSH_EVERY_SECONDS = 1.0
+
+
+class Services:
+    """Built once by create_app; as a Falcon middleware it starts and stops with the process."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        database: AsyncDatabase,
+        client: "redis.asyncio.Redis",
+        artifacts: Artifacts,
+        kinds: Kinds,
+    ) -> None:
+        self.settings = settings
+        self.database = database
+        self.client = client
+        self.artifacts = artifacts
+        self.kinds = kinds
+        self.metrics = Metrics()
+        self.limits = RateLimits(client, settings.limits)
+        self.keyring = Keyring(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
+        self.room = WaitingRoom(database, client, capacity=settings.api.max_waiting)
+        self.alarm = Alarm(client)
+        self.catalogue = Catalogue(database, settings)
+        self._proxies = read_networks(settings.api.trusted_proxies)
+        self._background: list[asyncio.Task[None]] = []
+
+    async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
+        """Start connecting, and what goes on beside the requests."""
+        await self.database.open()
+        for work in (self.room.listen(), self.room.look(), self.keyring.touch(), self._flush()):
+            self._start(work)
+
+    async def process_shutdown(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
+        """Stop all of it, and hand over what was counted."""
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        with contextlib.suppress(RedisError, OSError):
+            await self.metrics.flush_async(self.client)
+        await self.client.aclose()
+        await self.database.close()
+
+    async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
+        """Return whose request it is. Raises Unauthorized, RateLimitExceeded."""
+        caller = await self.keyring.caller(key, address=client_address(req, self._proxies))
+        exchange_of(req).account_id = caller.account_id
+        return caller
+
+    async def authenticate_reader(self, req: falcon.asgi.Request) -> Caller:
+        """Return whose request without a body it is, and note how near the account is to its limits."""
+        caller = await self.authenticate(req, header_key(req) or query_key(req))
+        standing = await self.limits.standing(caller.account_id, caller.tier)
+        if standing is not None:
+            exchange_of(req).headers.update(standing.headers())
+        return caller
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        task.add_done_callback(_report_end)
+        self._background.append(task)
+
+    async def _flush(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_EVERY_SECONDS)
+            with contextlib.suppress(RedisError, OSError):
+                await self.metrics.flush_async(self.client)
+
+
+def _report_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.error("background work ended", exc_info=task.exception())

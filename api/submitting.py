@@ -1,0 +1,124 @@
+"""Submitting: a checked request becomes a job, or a refusal that says what to do."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from api.services import Services
+from pipeline.errors import InsufficientCredits, RateLimitExceeded, Unauthorized, Unprocessable
+from pipeline.jobs import Job
+from pipeline.keys import Caller
+from pipeline.kind import Kind, Request
+from pipeline.lifecycle import Submission, Submitted, submit
+
+
+class IdempotencyKeyReused(Unprocessable):
+    """The Idempotency-Key stands for another request."""
+
+    code = "idempotency_key_reused"
+
+
+class TooManyOpenItems(RateLimitExceeded):
+    """The account has more unfinished work than it may have at once."""
+
+    code = "too_many_open_items"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A request that is in order, and all that its job needs to know of it."""
+
+    kind: Kind[Any]
+    route: str
+    caller: Caller
+    job_id: UUID
+    request: Request
+    request_id: str
+    idempotency_key: str | None
+    file_hashes: Mapping[str, str]
+
+
+def submission_of(order: Order, services: Services) -> Submission:
+    """Return the job to be made."""
+    settings = services.settings
+    kind = order.kind
+    fields = order.request.model_dump(mode="json", exclude_unset=True)
+    return Submission(
+        account_id=order.caller.account_id,
+        api_key_id=order.caller.api_key_id,
+        kind=kind.name,
+        route=order.route,
+        request={name: value for name, value in fields.items() if name not in kind.bulky},
+        request_id=order.request_id,
+        request_hash=_hash(fields, order.file_hashes),
+        items=[(part.input, part.price) for part in kind.parts(order.request)],
+        deadline=kind.deadline or timedelta(hours=settings.work.deadline_hours),
+        keep_for=kind.keep_for or timedelta(hours=settings.retention.result_hours),
+        slice_size=kind.slice_size,
+        source=getattr(order.request, "source", None),
+        idempotency_key=order.idempotency_key,
+        idempotency_window=timedelta(hours=settings.limits.idempotency_hours),
+        max_open_items=settings.limits.open_items,
+        job_id=order.job_id,
+    )
+
+
+async def submit_job(submission: Submission, services: Services) -> Submitted:
+    """Make the job, or name the one that the same Idempotency-Key made first.
+
+    Raises InsufficientCredits, IdempotencyKeyReused, TooManyOpenItems, Unauthorized."""
+    submitted = await services.database.run(submit(submission))
+    match submitted.outcome:
+        case "insufficient":
+            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
+        case "conflict":
+            raise IdempotencyKeyReused(
+                "This Idempotency-Key was sent with another body before; use a new one for a new request."
+            )
+        case "too_many":
+            raise TooManyOpenItems(
+                f"This request has {len(submission.items):,} items and the account has {submitted.open_items or 0:,} "
+                f"unfinished; {submission.max_open_items:,} may be unfinished at once. Wait for some to end.",
+                retry_after=timedelta(seconds=30),
+            )
+        case "unauthorized":
+            raise Unauthorized
+    return submitted
+
+
+def new_job(submission: Submission, submitted: Submitted) -> Job | None:
+    """Return the job as it is right after its submission, without reading it; None when only its row can tell."""
+    if submitted.outcome != "accepted" or submitted.created_at is None:
+        return None
+    return Job(
+        id=submission.job_id,
+        account_id=submission.account_id,
+        api_key_id=submission.api_key_id,
+        kind=submission.kind,
+        route=submission.route,
+        source=submission.source,
+        request=dict(submission.request),
+        request_id=submission.request_id,
+        state="queued",
+        items_total=len(submission.items),
+        items_ok=0,
+        items_failed=0,
+        credits_held=submitted.required,
+        credits_captured=0,
+        engine=None,
+        error=None,
+        created_at=submitted.created_at,
+        started_at=None,
+        finished_at=None,
+        expires_at=None,
+        is_gone=False,
+    )
+
+
+def _hash(fields: Mapping[str, Any], file_hashes: Mapping[str, str]) -> bytes:
+    canonical = json.dumps([fields, file_hashes], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).digest()

@@ -1,0 +1,155 @@
+"""Waiting: requests that wait for their jobs, told by notices and, should one be lost, by a look a second."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from uuid import UUID
+
+import redis.asyncio
+from redis.exceptions import RedisError
+
+from pipeline import notices
+from pipeline.database import AsyncDatabase
+from pipeline.errors import ServiceUnavailable
+from pipeline.jobs import find_ended
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
+#: How often all waiting jobs are read again: what a lost notice costs.
+LOOK_EVERY_SECONDS = 1.0
+
+
+class Restarting(ServiceUnavailable):
+    """This process is stopping; the job goes on."""
+
+    code = "restarting"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The service is restarting. The job goes on: read it at Location, or send the same Idempotency-Key again.",
+            retry_after=timedelta(seconds=1),
+        )
+
+
+class TooManyWaiting(ServiceUnavailable):
+    """As many requests wait as this process takes."""
+
+    code = "too_many_waiting"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit:,} requests are waiting already. Nothing was charged; use Prefer: respond-async, or try again.",
+            retry_after=timedelta(seconds=2),
+        )
+
+
+class Waiter:
+    """One request's place: it is told when its job has ended."""
+
+    def __init__(self, job_id: UUID) -> None:
+        self.job_id = job_id
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def wait(self, timeout: timedelta | None) -> bool:
+        """Return whether the job has ended within the time. Raises Restarting."""
+        seconds = None if timeout is None else timeout.total_seconds()
+        done, _ = await asyncio.wait({self._ended}, timeout=seconds)
+        if done:
+            self._ended.result()
+        return bool(done)
+
+    def tell(self, error: Exception | None = None) -> None:
+        """End the wait."""
+        if self._ended.done():
+            return
+        if error is None:
+            self._ended.set_result(None)
+        else:
+            self._ended.set_exception(error)
+            self._ended.exception()  # retrieved: a waiter that is just leaving need not look
+
+
+class WaitingRoom:
+    """All waiting requests of a process."""
+
+    def __init__(self, database: AsyncDatabase, client: "redis.asyncio.Redis", *, capacity: int) -> None:
+        self._database = database
+        self._client = client
+        self._capacity = capacity
+        self._waiters: dict[UUID, set[Waiter]] = {}
+        self._count = 0
+        self.is_draining = False
+
+    @contextmanager
+    def enter(self, job_id: UUID) -> Iterator[Waiter]:
+        """Take a place. Raises TooManyWaiting, Restarting."""
+        if self.is_draining:
+            raise Restarting
+        if self._count >= self._capacity:
+            raise TooManyWaiting(self._capacity)
+        waiter = Waiter(job_id)
+        self._waiters.setdefault(job_id, set()).add(waiter)
+        self._count += 1
+        try:
+            yield waiter
+        finally:
+            self._leave(waiter)
+
+    def move(self, waiter: Waiter, job_id: UUID) -> None:
+        """Let a waiter wait for another job: the one that its Idempotency-Key named first."""
+        self._forget(waiter)
+        waiter.job_id = job_id
+        self._waiters.setdefault(job_id, set()).add(waiter)
+
+    def drain(self) -> None:
+        """Send everybody home: this process is stopping."""
+        self.is_draining = True
+        for waiters in list(self._waiters.values()):
+            for waiter in waiters:
+                waiter.tell(Restarting())
+
+    def tell(self, job_ids: list[UUID]) -> None:
+        """Tell whoever waits for these jobs that they have ended."""
+        for job_id in job_ids:
+            for waiter in self._waiters.get(job_id, ()):
+                waiter.tell()
+
+    async def look(self) -> None:
+        """Read all waiting jobs for ever, a statement a second."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_SECONDS)
+            if not self._waiters:
+                continue
+            try:
+                self.tell(await self._database.run(find_ended(list(self._waiters))))
+            except ServiceUnavailable as error:
+                log.warning("waiting jobs not read", error=error.message)
+
+    async def listen(self) -> None:
+        """Hear notices for ever, on one connection."""
+        while True:
+            try:
+                await self._hear()
+            except (RedisError, OSError) as error:
+                log.warning("notices out of reach, looking by the clock", error=str(error))
+                await asyncio.sleep(LOOK_EVERY_SECONDS)
+
+    async def _hear(self) -> None:
+        async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
+            await pubsub.subscribe(notices.CHANNEL)
+            while True:
+                message = await pubsub.get_message(timeout=LOOK_EVERY_SECONDS)
+                if message is not None:
+                    self.tell(notices.read_notice(message["data"]))
+
+    def _leave(self, waiter: Waiter) -> None:
+        self._forget(waiter)
+        self._count -= 1
+
+    def _forget(self, waiter: Waiter) -> None:
+        waiters = self._waiters[waiter.job_id]
+        waiters.discard(waiter)
+        if not waiters:
+            del self._waiters[waiter.job_id]

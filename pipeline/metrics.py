@@ -1,0 +1,100 @@
+"""Metrics: counted in each process, added up in Redis, so that any number of processes on any machines are one.
+
+Counting is a dictionary's work and never waits. What was counted goes to Redis about every second, and is kept for
+the next time when Redis is away.
+"""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+import redis.asyncio
+
+#: The Redis hash with all sums.
+HASH = "pressroom:metrics"
+#: Upper bounds of a histogram, in seconds: from an idle round trip to a long job.
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1_800.0)
+
+#: A series: its name, which part of it ("" for a counter, else sum, count or a bucket's bound), and its labels.
+Series = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """One number as Redis has it."""
+
+    name: str
+    part: str
+    labels: dict[str, str]
+    value: float
+
+
+class Metrics:
+    """The counters of a process."""
+
+    def __init__(self) -> None:
+        self._pending: Counter[Series] = Counter()
+        self._lock = threading.Lock()
+
+    def count(self, name: str, amount: float = 1, **labels: object) -> None:
+        """Add to a counter."""
+        self._add([(name, "", amount)], labels)
+
+    def observe(self, name: str, seconds: float, **labels: object) -> None:
+        """Add a duration to a histogram."""
+        bucket = next((str(bound) for bound in BUCKETS if seconds <= bound), "+Inf")
+        self._add([(name, bucket, 1), (name, "sum", seconds)], labels)
+
+    def flush(self, client: "redis.Redis") -> None:
+        """Hand over what was counted; a RedisError leaves it for the next time."""
+        pending = self._take()
+        if not pending:
+            return
+        try:
+            _filled(client.pipeline(transaction=True), pending).execute()
+        except redis.RedisError:
+            self._restore(pending)
+            raise
+
+    async def flush_async(self, client: "redis.asyncio.Redis") -> None:
+        """Hand over what was counted; a RedisError leaves it for the next time."""
+        pending = self._take()
+        if not pending:
+            return
+        try:
+            await _filled(client.pipeline(transaction=True), pending).execute()
+        except redis.RedisError:
+            self._restore(pending)
+            raise
+
+    def _add(self, amounts: list[tuple[str, str, float]], labels: dict[str, object]) -> None:
+        fixed = tuple((name, str(value)) for name, value in labels.items())
+        with self._lock:
+            for name, part, amount in amounts:
+                self._pending[name, part, fixed] += amount  # type: ignore[assignment]  # Counter holds floats as well
+
+    def _take(self) -> Counter[Series]:
+        with self._lock:
+            taken, self._pending = self._pending, Counter()
+        return taken
+
+    def _restore(self, taken: Counter[Series]) -> None:
+        with self._lock:
+            self._pending.update(taken)
+
+
+def _filled(pipe: Any, pending: Counter[Series]) -> Any:
+    for (name, part, labels), amount in pending.items():
+        pipe.hincrbyfloat(HASH, json.dumps([name, part, dict(sorted(labels))]), amount)
+    return pipe
+
+
+def read_sums(fields: dict[bytes, bytes]) -> Iterator[Sum]:
+    """Return the sums of the Redis hash."""
+    for field, value in fields.items():
+        name, part, labels = json.loads(field)
+        yield Sum(name, part, labels, float(value))
