@@ -1,0 +1,217 @@
+"""The command line, over a real database and Redis."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Payer
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.jobs import find_job
+from scripts.main import main
+
+
+@dataclass
+class Ran:
+    """What a command printed, and its exit code."""
+
+    out: str
+    err: str
+    code: int
+
+
+@pytest.fixture
+def pressroom(database_url: str, redis_url: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> Callable[..., Ran]:
+    """A function that runs a command in this process, on this test's servers."""
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("REDIS_URL", redis_url)
+    monkeypatch.setenv("PRESSROOM_DATA", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "250")
+
+    def run(*arguments: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        code = ended.value.code
+        return Ran(captured.out, captured.err, code if isinstance(code, int) else 0)
+
+    return run
+
+
+@pytest.fixture
+def submit(database: Database, payer: Payer) -> Callable[[], str]:
+    """A function that submits a job of two items and returns its id."""
+
+    def run() -> str:
+        submission = lifecycle.Submission(
+            account_id=payer.account_id,
+            api_key_id=payer.api_key_id,
+            kind="speech",
+            route="/tts",
+            request={"speed": 2.0},
+            request_id="test",
+            request_hash=b"hash",
+            items=[({"text": "one"}, 1), ({"text": "two"}, 1)],
+            deadline=timedelta(hours=1),
+            keep_for=timedelta(hours=1),
+            slice_size=1,
+        )
+        return str(database.run(lifecycle.submit(submission)).job_id)
+
+    return run
+
+
+def test_an_account_is_opened_topped_up_and_listed(pressroom: Callable[..., Ran]) -> None:
+    made = json.loads(pressroom("accounts", "create", "Acme [x]", "--tier", "pro", "--credits", "50", "--json").out)
+    assert set(made) == {"account_id", "api_key"}
+
+    assert pressroom("accounts", "top-up", made["account_id"], "25", "--note", "invoice 7").out == "balance 75\n"
+    listed = pressroom("accounts", "list").out
+    assert made["account_id"] in listed
+    assert "Acme [x]" in listed
+    assert made["api_key"] not in listed
+
+
+def test_a_key_is_created_listed_and_revoked(pressroom: Callable[..., Ran], payer: Payer) -> None:
+    made = json.loads(pressroom("keys", "create", str(payer.account_id), "--name", "robot", "--json").out)
+    listed = pressroom("keys", "list", str(payer.account_id)).out
+    assert "robot" in listed
+    assert made["api_key"] not in listed
+
+    assert pressroom("keys", "revoke", made["key_id"]).out.startswith("revoked robot")
+
+
+def test_a_job_is_listed_shown_cancelled_and_tried_again(
+    pressroom: Callable[..., Ran], submit: Callable[[], str], database: Database
+) -> None:
+    job_id = submit()
+    assert job_id in pressroom("jobs", "list", "--kind", "speech", "--state", "queued").out
+    assert json.loads(pressroom("jobs", "show", job_id).out)["items_total"] == 2
+
+    assert pressroom("jobs", "retry", job_id).code == 1
+    assert pressroom("jobs", "cancel", job_id).out == "cancelled\n"
+    assert "ended already" in pressroom("jobs", "cancel", job_id).err
+
+    again = pressroom("jobs", "retry", job_id).out.split()[1]
+    retried = database.run(find_job(lifecycle.UUID(again)))
+    assert retried is not None
+    assert (retried.state, retried.items_total, retried.request, retried.credits_held) == (
+        "queued",
+        2,
+        {"speed": 2.0},
+        2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["accounts", "create", "x", "--tier", "gold"], "There is no tier 'gold'"),
+        (["accounts", "top-up", "nonsense", "1"], "'nonsense' is not an id"),
+        (["accounts", "top-up", "123e4567-e89b-12d3-a456-426614174000", "1"], "There is no account"),
+        (["keys", "create", "123e4567-e89b-12d3-a456-426614174000"], "There is no account"),
+        (["keys", "revoke", "123e4567-e89b-12d3-a456-426614174000"], "There is no key"),
+        (["jobs", "show", "123e4567-e89b-12d3-a456-426614174000"], "There is no job"),
+        (["jobs", "cancel", "123e4567-e89b-12d3-a456-426614174000"], "There is no job"),
+        (["scale", "synthesis"], "write POOL=N"),
+        (["scale", "synthesis=2"], "pressroom up"),
+        (["pools"], "pressroom up"),
+        (["up", "--pool", "nonsense=1"], "There is no pool nonsense"),
+    ],
+)
+def test_an_error_is_one_clear_line_and_exit_code_1(
+    pressroom: Callable[..., Ran], arguments: list[str], said: str
+) -> None:
+    ran = pressroom(*arguments)
+
+    assert ran.code == 1
+    assert ran.err.startswith("pressroom: ")
+    assert ran.err.count("\n") == 1
+    assert said in ran.err
+
+
+def test_without_servers_commands_say_how_to_start_them(
+    pressroom: Callable[..., Ran], monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("DATABASE_URL")
+
+    ran = pressroom("accounts", "list", "--data", str(tmp_path))
+
+    assert ran.code == 1
+    assert "pressroom up" in ran.err
+
+
+def test_a_setting_that_can_not_be_read_is_named(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
+    monkeypatch.setenv("PRESSROOM_API__PORT", "eight")
+
+    ran = pressroom("settings")
+
+    assert ran.code == 1
+    assert "PRESSROOM_API__PORT" in ran.err
+
+
+def test_settings_are_listed_without_secrets(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
+    monkeypatch.setenv("PRESSROOM_STORE__SECRET_ACCESS_KEY", "hush")
+    monkeypatch.setenv("PRESSROOM_WORK__LEASE_SECONDS", "45")
+
+    listed = pressroom("settings").out
+
+    assert "PRESSROOM_WORK__LEASE_SECONDS" in listed
+    assert "45" in listed
+    assert "hush" not in listed
+    assert "postgresql://" not in listed
+
+
+def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
+    ran = pressroom("doctor")
+
+    assert ran.code == 0
+    for subject in ("PostgreSQL", "Redis", "ledger", "artifact store", "synthesis: espeak"):
+        assert subject in ran.out
+
+
+def test_the_doctor_fails_when_a_balance_is_not_the_sum_of_its_entries(
+    pressroom: Callable[..., Ran], payer: Payer, database: Database
+) -> None:
+    database.run(
+        lifecycle.Statement(
+            "UPDATE account SET available = available + 1 WHERE id = %(id)s RETURNING 1", {"id": payer.account_id}
+        )
+    )
+
+    ran = pressroom("doctor")
+
+    assert ran.code == 1
+    assert str(payer.account_id) in ran.out
+
+
+def test_a_sweep_takes_items_back_and_ends_what_is_late(
+    pressroom: Callable[..., Ran], submit: Callable[[], str], database: Database
+) -> None:
+    late, dead = submit(), submit()
+    database.run(lifecycle.claim({"speech": 4}, lease_for=timedelta(seconds=-1)))
+    database.run(
+        lifecycle.Statement(
+            "UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late}
+        )
+    )
+
+    said = dict(line.split() for line in pressroom("sweep").out.splitlines())
+
+    assert (said["expired"], said["crashed"]) == ("1", "4") or (said["expired"], said["crashed"]) == ("1", "2")
+    for job_id, state in ((late, "expired"), (dead, "running")):
+        job = database.run(find_job(lifecycle.UUID(job_id)))
+        assert job is not None
+        assert job.state == state
+
+
+def test_migrating_twice_changes_nothing(pressroom: Callable[..., Ran]) -> None:
+    assert pressroom("migrate").out == "the database is up to date\n"
+    assert pressroom("migrate").code == 0
