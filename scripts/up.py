@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -186,10 +187,10 @@ class _Up:
         """Wait until the API says that it is ready."""
         with suppress(TimeoutError):
             async with asyncio.timeout(API_PATIENCE.total_seconds()):
-                while True:
+                for pause in chain((0.02,) * 100, repeat(0.2)):
                     if await self._is_ready():
                         return True
-                    await asyncio.sleep(0.02)
+                    await asyncio.sleep(pause)
         return False
 
     async def _is_ready(self) -> bool:

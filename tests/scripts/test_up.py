@@ -232,31 +232,38 @@ def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_pa
 
 
 def test_on_a_terminal_the_key_is_shown_once_and_kept_nowhere(tmp_path: Path):
+    data = tmp_path / "data"
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command("up", "--port", "0", "--data", str(tmp_path / "data")),
+    with subprocess.Popen(
+        command("up", "--port", "0", "--data", str(data)),
         env=clean_environment(),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-    )
-    os.close(theirs)
-    written = ""
-    while "hello.wav" not in written:
-        written += os.read(ours, 4096).decode()
-    process.send_signal(signal.SIGINT)
-    while process.poll() is None:
-        try:
-            written += os.read(ours, 4096).decode()
-        except OSError:
-            break
+    ) as process:
+        os.close(theirs)
+        written = read_terminal(ours, "hello.wav")
+        process.send_signal(signal.SIGINT)
+        written += read_terminal(ours, None)
+        assert process.wait(timeout=40) == 0
     os.close(ours)
-    assert process.wait(timeout=40) == 0
     key = KEY.search(written).group(1)
     assert f"X-API-Key: {key}" in written
     assert "\x1b[" in written
-    for file in (file for file in (tmp_path / "data").rglob("*") if file.is_file()):
+    for file in (file for file in data.rglob("*") if file.is_file()):
         assert key.encode() not in file.read_bytes(), file
+
+
+def read_terminal(terminal: int, words: str | None) -> str:
+    """Return what is written to a terminal until some words, or its end."""
+    written = ""
+    while words is None or words not in written:
+        try:
+            written += os.read(terminal, 4096).decode(errors="replace")
+        except OSError:  # Linux's word for the end
+            assert words is None, written
+            break
+    return written
 
 
 def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_path: Path):
