@@ -25,7 +25,7 @@ class Item(SQLModel, table=True):
         CheckConstraint("captured BETWEEN 0 AND price", name="item_captured_check"),
         Index("item_job_id_index_key", "job_id", "index", unique=True),
         Index("item_ready_round_idx", "kind", "round", "id", postgresql_where=text("state = 'ready'")),
-        Index("item_ready_id_idx", "kind", "id", postgresql_where=text("state = 'ready'")),
+        Index("item_ready_oldest_idx", "kind", "created_at", "id", postgresql_where=text("state = 'ready'")),
         Index("item_waiting_idx", "run_at", postgresql_where=text("state = 'waiting'")),
         # lease_until is in no index, so that a heartbeat stays a HOT update.
         Index("item_leased_idx", "lease_id", postgresql_where=text("state = 'leased'")),

@@ -27,6 +27,7 @@ class Job(SQLModel, table=True):
         Index("job_open_idx", "account_id", postgresql_where=text("finished_at IS NULL")),
         Index("job_deadline_idx", "deadline", postgresql_where=text("finished_at IS NULL")),
         Index("job_expires_at_idx", "expires_at", postgresql_where=text("purged_at IS NULL")),
+        Index("job_purged_idx", "finished_at", postgresql_where=text("purged_at IS NOT NULL")),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten
             "account_id",

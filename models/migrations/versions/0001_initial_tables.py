@@ -148,6 +148,9 @@ def upgrade() -> None:
         postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     )
     op.create_index(
+        "job_purged_idx", "job", ["finished_at"], unique=False, postgresql_where=sa.text("purged_at IS NOT NULL")
+    )
+    op.create_index(
         "job_open_idx", "job", ["account_id"], unique=False, postgresql_where=sa.text("finished_at IS NULL")
     )
     op.create_index("job_request_id_idx", "job", ["request_id"], unique=False)
@@ -196,7 +199,11 @@ def upgrade() -> None:
     op.create_index("item_job_id_index_key", "item", ["job_id", "index"], unique=True)
     op.create_index("item_leased_idx", "item", ["lease_id"], unique=False, postgresql_where=sa.text("state = 'leased'"))
     op.create_index(
-        "item_ready_id_idx", "item", ["kind", "id"], unique=False, postgresql_where=sa.text("state = 'ready'")
+        "item_ready_oldest_idx",
+        "item",
+        ["kind", "created_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("state = 'ready'"),
     )
     op.create_index(
         "item_ready_round_idx",
