@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cached_property
 
 from pipeline.errors import InvalidRequest, NotReady
@@ -20,9 +21,19 @@ SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 1.7
 #: does the rest. Farther out, the library's voices differ from each other by more than a quarter of a semitone.
 NATIVE_SEMITONES = 3.0
 
+#: The longest sound that is made: 635 MB of samples. Ten thousand Chinese characters, named one by one by a German
+#: voice at a quarter of its speed, would be 10 hours.
+LONGEST = timedelta(hours=4)
+
 #: What is not text: a control character starts a command to the library (\x01200S changes its speed), and a surrogate
 #: has no UTF-8.
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class SpeechTooLong(InvalidRequest):
+    """The text takes too long to speak."""
+
+    code = "speech_too_long"
 
 
 class NothingToSpeak(InvalidRequest):
@@ -70,7 +81,7 @@ class Espeak:
         """Return the text as spoken by the voice of that id; all markup in it is read, not obeyed.
 
         `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is asked
-        for each 60 ms of sound or so. Raises NothingToSpeak, VoiceUnknown, Stopped.
+        for each 60 ms of sound or so. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, Stopped.
         """
         if voice not in self._identifiers:
             raise VoiceUnknown(f"espeak has no voice {voice!r}; GET /tts/voices lists the voices.")
@@ -83,9 +94,11 @@ class Espeak:
         return apply_gain(spoken, gain_db)
 
     def _rendered(self, text: str, identifier: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
-        native_pitch = min(max(pitch, -NATIVE_SEMITONES), NATIVE_SEMITONES)
+        # A voice that is lowered first falls below 65 Hz, where Sonic finds no pitch periods.
+        native_pitch = min(pitch, NATIVE_SEMITONES) if pitch >= -NATIVE_SEMITONES else 0.0
         with libespeak.LOCK:
             natural = self._spoken(text, identifier, 1.0, native_pitch, stop)
+            _check_duration(natural.duration / speed)
             if speed == 1.0 and pitch == native_pitch:
                 return natural
             length = max(1, round(len(natural.samples) / SAMPLE_BYTES / speed))
@@ -133,6 +146,15 @@ class Espeak:
         return {voice.id: identifier for voice, identifier in listed_voices(self._library)}
 
 
+def _check_duration(duration: timedelta) -> None:
+    if duration > LONGEST:
+        hours, limit = duration / timedelta(hours=1), LONGEST / timedelta(hours=1)
+        raise SpeechTooLong(
+            f"The speech would last {hours:.1f} hours; at most {limit:.0f} are made at once. "
+            "Send a shorter text, a higher speed, or the text's own language."
+        )
+
+
 def _pitch_parameter(semitones: float) -> int:
-    """Return the library's parameter for a shift: fitted to 13 voices of 10 languages, ±0.2 semitones up to three."""
-    return round(libespeak.NORMAL_PITCH + 6.1 * semitones - 0.085 * semitones**2)
+    """Return the library's parameter for a shift of up to three semitones: fitted to 13 voices, each within 0.25."""
+    return round(libespeak.NORMAL_PITCH + 5.9 * semitones - 0.085 * semitones**2)
