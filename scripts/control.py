@@ -108,6 +108,11 @@ def forget(data: Path) -> None:
     _socket(data).unlink(missing_ok=True)
 
 
+def was_killed(data: Path) -> bool:
+    """Say, while holding DATA's lock, whether its last system could not clean up behind itself."""
+    return _state_file(data).exists()
+
+
 async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) -> asyncio.Server:
     """Answer commands; only the caller that holds DATA's lock may serve."""
     path = private_folder(sockets_folder(data)) / SOCKET

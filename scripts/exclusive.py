@@ -1,10 +1,13 @@
 """Exclusive: what a running system has for itself, its data folder and its port."""
 
+import errno
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from pipeline.errors import NotReady
@@ -31,19 +34,31 @@ def only_system(data: Path) -> Iterator[None]:
 
 
 @contextmanager
-def listening(host: str, port: int, *, any_port: bool) -> Iterator[socket.socket]:
-    """Open the API's socket here, so that clients wait, and aren't refused, while the API starts again."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        if not any_port:
-            raise NotReady(
-                f"Port {port} of {host} can't be opened: {error.strerror}. Choose another with --port."
-            ) from error
-        listener = socket.create_server((host, 0), family=family, backlog=BACKLOG)
+def listening(host: str, port: int, *, any_port: bool, patience: timedelta) -> Iterator[socket.socket]:
+    """Open the API's socket here, so that clients wait, and aren't refused, while the API starts again.
+
+    A port that is taken is tried for as long as `patience`; with `any_port`, another is taken then."""
+    until = time.monotonic() + patience.total_seconds()
+    while True:
+        try:
+            listener = _listen(host, port)
+            break
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and time.monotonic() < until:
+                time.sleep(0.1)
+            elif error.errno == errno.EADDRINUSE and any_port:
+                port = 0
+            else:
+                raise NotReady(
+                    f"Port {port} of {host} can't be opened: {error.strerror}. Choose another with --port."
+                ) from error
     with listener:
         yield listener
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
 
 
 def reachable(listener: socket.socket) -> tuple[str, int]:

@@ -8,10 +8,9 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from itertools import chain, repeat
-from pathlib import Path
 from typing import Any, NoReturn
 
 from pipeline.errors import NotFound, NotReady
@@ -23,6 +22,7 @@ from scripts.console import Console
 from scripts.control import System
 from scripts.embedded import Server, postgres, redis
 from scripts.exclusive import listening, only_system, reachable
+from scripts.greeting import greeting
 from scripts.programs import Program
 from scripts.supervisor import Supervisor
 
@@ -30,10 +30,11 @@ from scripts.supervisor import Supervisor
 HOPELESS_RESTARTS = 4
 #: How long the API may take to answer before we say so; it is started again for ever all the same.
 API_PATIENCE = timedelta(seconds=60)
+#: How long the API of a system that was killed may keep the port, while it drains.
+KILLED_API_PATIENCE = timedelta(seconds=15)
 #: What a program gets beyond its own drain before it is killed.
 DRAIN_SLACK = timedelta(seconds=5)
 SERVER_DRAIN = timedelta(seconds=30)
-FIRST_KEY = "first-key"
 
 
 def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], any_port: bool = False) -> int:
@@ -44,7 +45,10 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
     """
     settings = settings.model_copy(update={"data": settings.data.resolve()})
     sizes = _sizes(settings, pools)
-    with only_system(settings.data), listening(host, port, any_port=any_port) as listener:
+    with ExitStack() as held:
+        held.enter_context(only_system(settings.data))
+        patience = KILLED_API_PATIENCE if control.was_killed(settings.data) else timedelta()
+        listener = held.enter_context(listening(host, port, any_port=any_port, patience=patience))
         servers = []
         if settings.database_url is None:
             servers.append(server := postgres.server(settings.data))
@@ -125,7 +129,7 @@ class _Up:
         answers = await self._api_answers()
         state = "ready" if answers else f"not answering after {API_PATIENCE.total_seconds():.0f} s, see above"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
-        self._greet(api_key)
+        self._console.show(greeting(self._system.address, self._settings.data, api_key, terminal=sys.stdout.isatty()))
 
     async def _prepare(self) -> str | None:
         """Start the API when the database answers; migrate; return the first account's key, if it was made now."""
@@ -205,22 +209,6 @@ class _Up:
         except OSError:
             return False
 
-    def _greet(self, api_key: str | None) -> None:
-        """Say how to make a first request; the key is for a terminal, or for a file, never for a log."""
-        file, shown = self._settings.data / FIRST_KEY, "YOUR-API-KEY"
-        if api_key and sys.stdout.isatty():
-            self._console.show(f"\n  API key of the first account, shown once: {api_key}")
-            shown = api_key
-        elif api_key:
-            _write_secret(file, api_key)
-            self._console.show(f"\n  API key of the first account: in {file}")
-        if shown != api_key and file.exists():
-            shown = f"$(cat {file})"
-        self._console.show(
-            f"\n  curl {self._system.address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {shown}\" \\\n"
-            f'    -d \'{{"text": "Hello from Pressroom"}}\' -o hello.wav\n'
-        )
-
 
 def _system(settings: Settings, listener: socket.socket) -> System:
     host, port = reachable(listener)
@@ -239,9 +227,3 @@ def _sizes(settings: Settings, pools: Mapping[str, int]) -> dict[str, int]:
         if name not in known:
             raise NotFound(f"There is no pool {name}; there is {', '.join(known)}.")
     return {queue: pools.get(queue, 1) for queue in known}
-
-
-def _write_secret(file: Path, text: str) -> None:
-    file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-        opened.write(f"{text}\n")

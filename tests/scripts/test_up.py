@@ -226,7 +226,9 @@ def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_pa
         assert len(killed.processes()) >= 8
         killed.process.kill()
         killed.process.wait()
-        with system(tmp_path / "data") as again:  # at once, while the killed one drains
+        port = killed.address.rpartition(":")[2]
+        with system(tmp_path / "data", "--port", port) as again:  # at once, while the killed one drains
+            assert again.address == killed.address
             assert accounts(control.find_system(again.data).database_url) == 1
     assert killed.processes() == []
 
