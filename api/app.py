@@ -5,12 +5,15 @@ from typing import Any
 import falcon.asgi
 import redis.asyncio
 
+from api.account import KeyVerification, Usage
 from api.edge import Edge
 from api.errors import add_handlers
+from api.events import JobEvents
 from api.exchange import exchange_of
-from api.health import Alive
-from api.job_resources import JobResource
+from api.health import Alive, Exposition, Ready
+from api.job_resources import JobCancellation, JobList, JobResource, JobResult
 from api.services import Services
+from api.voices import Voices
 from api.work import Work
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
@@ -44,6 +47,15 @@ def create_app(
     for kind in kinds.values():
         for route in kind.routes:
             app.add_route(route, Work(services, kind, route))
+    app.add_route("/tts/voices", Voices(services))
+    app.add_route("/jobs", JobList(services))
     app.add_route("/jobs/{job_id}", JobResource(services))
+    app.add_route("/jobs/{job_id}/result", JobResult(services))
+    app.add_route("/jobs/{job_id}/events", JobEvents(services))
+    app.add_route("/jobs/{job_id}/cancel", JobCancellation(services))
+    app.add_route("/verify-key", KeyVerification(services))
+    app.add_route("/usage", Usage(services))
     app.add_route("/healthz", Alive())
+    app.add_route("/readyz", Ready(services))
+    app.add_route("/metrics", Exposition(services))
     return Edge(app, services.metrics, drain=services.room.drain)

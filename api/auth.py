@@ -48,7 +48,7 @@ class Keyring:
         self._used: set[UUID] = set()
 
     async def caller(self, key: object, *, address: str) -> Caller:
-        """Return whose key it is. Raises Unauthorized, and RateLimitExceeded for an address with too many wrong ones."""
+        """Return whose key it is. Raises Unauthorized, or RateLimitExceeded when the address has sent too many."""
         found = await self.find(key)
         if found is None:
             await self._limits.count_invalid(address)

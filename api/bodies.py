@@ -23,7 +23,7 @@ async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes,
 def refuse_length(req: falcon.asgi.Request, max_bytes: int) -> None:
     """Raise PayloadTooLarge when the request says itself that it is."""
     if (req.content_length or 0) > max_bytes:
-        raise _too_large(max_bytes)
+        raise too_large(max_bytes)
 
 
 def require_type(req: falcon.asgi.Request, wanted: str) -> None:
@@ -46,7 +46,7 @@ async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
     while chunk := await req.stream.read(CHUNK_BYTES):
         size += len(chunk)
         if size > max_bytes:
-            raise _too_large(max_bytes)
+            raise too_large(max_bytes)
         chunks.append(chunk)
     if size < (req.content_length or 0):
         raise InvalidRequest("The body is shorter than its Content-Length.", code="body_incomplete")
@@ -101,8 +101,9 @@ def _refuse_nul(texts: Any) -> None:
 def _refuse_values(values: list[Any]) -> None:
     _refuse_nul(value for value in values if isinstance(value, str))
     if any(isinstance(value, float) and abs(value) == INFINITY for value in values):
-        raise InvalidRequest("The JSON holds a number that is too large.", code="json_number_too_large")
+        raise InvalidRequest("The JSON holds a number that is too large.", code="json_numbertoo_large")
 
 
-def _too_large(max_bytes: int) -> PayloadTooLarge:
+def too_large(max_bytes: int) -> PayloadTooLarge:
+    """Return the refusal of a body that is too large."""
     return PayloadTooLarge(f"The body is larger than {max_bytes:,} bytes.", max_bytes=max_bytes)

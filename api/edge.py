@@ -59,8 +59,9 @@ class Edge:
     def _note(self, exchange: Exchange) -> None:
         seconds = time.perf_counter() - exchange.started
         status = exchange.status or CLIENT_LEFT
-        self._metrics.count("http_requests", route=exchange.route, method=exchange.method, status=status)
-        self._metrics.observe("http_request_seconds", seconds, route=exchange.route, method=exchange.method)
+        labels: dict[str, Any] = {"route": exchange.route, "method": exchange.method}
+        self._metrics.count("pressroom_http_requests_total", status=status, **labels)
+        self._metrics.observe("pressroom_http_request_seconds", seconds, **labels)
         log.info(
             "request answered",
             method=exchange.method,

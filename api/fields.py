@@ -1,11 +1,14 @@
 """Fields: a request's fields checked against its kind, and errors that name the field, the value and the rule."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Kind, Request
+from pipeline.kind import Kind
+
+Model = TypeVar("Model", bound=BaseModel)
 
 #: Longest part of a value that an error shows again.
 MAX_SHOWN = 60
@@ -20,24 +23,35 @@ class FieldsInvalid(InvalidRequest):
         super().__init__(" ".join(f"{fault['field']}: {fault['message']}" for fault in faults), details=faults)
 
 
-def read_fields(kind: Kind[Any], sent: bytes | dict[str, Any]) -> Request:
+def require_files(kind: Kind[Any], hashes: Mapping[str, str]) -> None:
+    """Raise FieldsInvalid unless all files of the kind have arrived."""
+    absent = [name for name in kind.files if name not in hashes]
+    if absent:
+        raise FieldsInvalid([missing(name) for name in absent])
+
+
+def read_fields(model: type[Model], sent: bytes | dict[str, Any]) -> Model:
     """Return the checked fields of a JSON body, read strictly, or of a form, whose values are all text.
 
     Raises FieldsInvalid."""
     try:
         if isinstance(sent, bytes):
-            request: Request = kind.request.model_validate_json(sent, strict=True)
-        else:
-            request = kind.request.model_validate(sent)
+            return model.model_validate_json(sent, strict=True)
+        return model.model_validate(sent)
     except ValidationError as error:
+        # Not chained: the cause would carry all of the input into the log.
         raise FieldsInvalid([_fault(found) for found in error.errors(include_url=False)]) from None
-    return request
+
+
+def missing(field: str) -> dict[str, str]:
+    """Return the fault of a field that must be sent."""
+    return {"field": field, "message": "This field is required.", "code": "field_missing"}
 
 
 def _fault(found: Any) -> dict[str, str]:
     field = ".".join(str(place) for place in found["loc"]) or "body"
     if found["type"] == "missing":
-        return {"field": field, "message": "This field is required.", "code": "field_missing"}
+        return missing(field)
     return {"field": field, "message": f"{found['msg']}, but {_shown(found['input'])} was sent.", "code": _code(found)}
 
 

@@ -1,8 +1,29 @@
-"""Health: whether this process lives, and whether what it needs is there."""
+"""Health: whether this process lives, whether what it needs is there, and what it counts."""
 
+import asyncio
+
+import falcon
 import falcon.asgi
+from redis.exceptions import RedisError
 
 from api.answers import show_json
+from api.exposition import render
+from api.services import Services
+from pipeline import lifecycle
+from pipeline.database import Statement
+from pipeline.errors import ServiceUnavailable
+from pipeline.load import Load, read_load
+from pipeline.metrics import HASH, Sum, read_sums
+
+#: A probe is answered within this time, whatever hangs.
+PROBE_SECONDS = 2.0
+PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class NotReadyYet(ServiceUnavailable):
+    """Something that the service needs is missing."""
+
+    code = "not_ready"
 
 
 class Alive:
@@ -13,3 +34,69 @@ class Alive:
         show_json(resp, {"status": "alive"})
 
     on_head = on_get
+
+
+class Ready:
+    """GET /readyz."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer whether database, queue and migrations are there, or 503 with what is missing."""
+        schema, queue = await asyncio.gather(self._schema(), self._queue())
+        missing = [*schema, *queue]
+        if self._services.room.is_draining:
+            missing.append("the process is stopping")
+        if missing:
+            raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)
+        show_json(resp, {"status": "ready"})
+
+    on_head = on_get
+
+    async def _schema(self) -> list[str]:
+        known = Statement(
+            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = %(schema)s) AS known",
+            {"schema": lifecycle.SCHEMA},
+            lambda rows: bool(rows[0]["known"]),
+        )
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                return [] if await self._services.database.run(known) else ["migrations"]
+        except (ServiceUnavailable, TimeoutError):
+            return ["database"]
+
+    async def _queue(self) -> list[str]:
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await self._services.client.ping()
+        except (RedisError, OSError, TimeoutError):
+            return ["queue"]
+        return []
+
+
+class Exposition:
+    """GET /metrics."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the counts of all processes, and what waits; as much of it as can be had."""
+        sums, load = await asyncio.gather(self._sums(), self._load())
+        resp.content_type = PROMETHEUS_TEXT
+        resp.data = render(sums, load)
+
+    async def _sums(self) -> list[Sum]:
+        try:
+            await self._services.metrics.flush_async(self._services.client)
+            return list(read_sums(await self._services.client.hgetall(HASH)))
+        except (RedisError, OSError):
+            return []
+
+    async def _load(self) -> Load | None:
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                return await self._services.database.run(read_load(self._services.kinds))
+        except (ServiceUnavailable, TimeoutError):
+            return None

@@ -21,6 +21,11 @@ class Preference:
     patience: timedelta | None = None
     applied: str = ""
 
+    @property
+    def is_immediate(self) -> bool:
+        """Whether the client does not wait at all."""
+        return self.patience is not None and not self.patience
+
 
 def read_preference(req: falcon.asgi.Request) -> Preference:
     """Return what `Prefer` asks for (RFC 7240); what we don't know is ignored. Raises InvalidRequest."""

@@ -8,7 +8,6 @@ from api.edge import Edge
 from pipeline import log
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.database import AsyncDatabase
-from pipeline.errors import NotReady
 from pipeline.kinds import load_kinds
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
@@ -37,17 +36,16 @@ def application() -> Edge:
     """Return the application that the environment describes."""
     settings = Settings()
     log.configure(settings)
-    if settings.database_url is None or settings.redis_url is None:
-        raise NotReady("DATABASE_URL and REDIS_URL are not set; `pressroom up` starts servers and sets them.")
+    database_url, redis_url = settings.server_urls()
     return create_app(
         settings,
         database=AsyncDatabase(
-            settings.database_url,
+            database_url,
             connections=settings.api.database_connections,
             prepare=settings.database.prepare,
         ),
         client=redis.asyncio.Redis.from_url(
-            settings.redis_url,
+            redis_url,
             socket_timeout=REDIS_TIMEOUT_SECONDS,
             socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
             max_connections=REDIS_CONNECTIONS,

@@ -53,7 +53,7 @@ class Services:
         self.room = WaitingRoom(database, client, capacity=settings.api.max_waiting)
         self.alarm = Alarm(client)
         self.catalogue = Catalogue(database, settings)
-        self._proxies = read_networks(settings.api.trusted_proxies)
+        self.proxies = read_networks(settings.api.trusted_proxies)
         self._background: list[asyncio.Task[None]] = []
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
@@ -74,17 +74,22 @@ class Services:
 
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
         """Return whose request it is. Raises Unauthorized, RateLimitExceeded."""
-        caller = await self.keyring.caller(key, address=client_address(req, self._proxies))
+        caller = await self.keyring.caller(key, address=client_address(req, self.proxies))
         exchange_of(req).account_id = caller.account_id
         return caller
 
-    async def authenticate_reader(self, req: falcon.asgi.Request) -> Caller:
-        """Return whose request without a body it is, and note how near the account is to its limits."""
-        caller = await self.authenticate(req, header_key(req) or query_key(req))
+    async def authenticate_reader(self, req: falcon.asgi.Request, body_key: object = None) -> Caller:
+        """Return whose request it is that costs nothing, and note how near the account is to its limits."""
+        key = header_key(req) or (query_key(req) if body_key is None else body_key)
+        caller = await self.authenticate(req, key)
+        await self.note_standing(req, caller)
+        return caller
+
+    async def note_standing(self, req: falcon.asgi.Request, caller: Caller) -> None:
+        """Say in the answer's headers how near an account is to its limits."""
         standing = await self.limits.standing(caller.account_id, caller.tier)
         if standing is not None:
             exchange_of(req).headers.update(standing.headers())
-        return caller
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

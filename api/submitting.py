@@ -8,12 +8,15 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from pydantic import BaseModel
+
 from api.services import Services
 from pipeline.errors import InsufficientCredits, RateLimitExceeded, Unauthorized, Unprocessable
 from pipeline.jobs import Job
 from pipeline.keys import Caller
-from pipeline.kind import Kind, Request
+from pipeline.kind import Kind
 from pipeline.lifecycle import Submission, Submitted, submit
+from pipeline.settings import Settings
 
 
 class IdempotencyKeyReused(Unprocessable):
@@ -30,41 +33,47 @@ class TooManyOpenItems(RateLimitExceeded):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A request that is in order, and all that its job needs to know of it."""
+    """A request that is in order: who pays, how many requests it counts as, and the job it shall become."""
 
-    kind: Kind[Any]
-    route: str
     caller: Caller
-    job_id: UUID
-    request: Request
-    request_id: str
-    idempotency_key: str | None
-    file_hashes: Mapping[str, str]
+    requests: int
+    submission: Submission
 
-
-def submission_of(order: Order, services: Services) -> Submission:
-    """Return the job to be made."""
-    settings = services.settings
-    kind = order.kind
-    fields = order.request.model_dump(mode="json", exclude_unset=True)
-    return Submission(
-        account_id=order.caller.account_id,
-        api_key_id=order.caller.api_key_id,
-        kind=kind.name,
-        route=order.route,
-        request={name: value for name, value in fields.items() if name not in kind.bulky},
-        request_id=order.request_id,
-        request_hash=_hash(fields, order.file_hashes),
-        items=[(part.input, part.price) for part in kind.parts(order.request)],
-        deadline=kind.deadline or timedelta(hours=settings.work.deadline_hours),
-        keep_for=kind.keep_for or timedelta(hours=settings.retention.result_hours),
-        slice_size=kind.slice_size,
-        source=getattr(order.request, "source", None),
-        idempotency_key=order.idempotency_key,
-        idempotency_window=timedelta(hours=settings.limits.idempotency_hours),
-        max_open_items=settings.limits.open_items,
-        job_id=order.job_id,
-    )
+    @classmethod
+    def of(
+        cls,
+        kind: Kind[Any],
+        route: str,
+        caller: Caller,
+        request: BaseModel,
+        *,
+        job_id: UUID,
+        request_id: str,
+        idempotency_key: str | None,
+        file_hashes: Mapping[str, str],
+        settings: Settings,
+    ) -> "Order":
+        """Return the order of a checked request."""
+        fields = request.model_dump(mode="json", exclude_unset=True)
+        submission = Submission(
+            account_id=caller.account_id,
+            api_key_id=caller.api_key_id,
+            kind=kind.name,
+            route=route,
+            request={name: value for name, value in fields.items() if name not in kind.bulky},
+            request_id=request_id,
+            request_hash=_hash(fields, file_hashes),
+            items=[(part.input, part.price) for part in kind.parts(request)],
+            deadline=kind.deadline or timedelta(hours=settings.work.deadline_hours),
+            keep_for=kind.keep_for or timedelta(hours=settings.retention.result_hours),
+            slice_size=kind.slice_size,
+            source=getattr(request, "source", None),
+            idempotency_key=idempotency_key,
+            idempotency_window=timedelta(hours=settings.limits.idempotency_hours),
+            max_open_items=settings.limits.open_items,
+            job_id=job_id,
+        )
+        return cls(caller, kind.requests(request), submission)
 
 
 async def submit_job(submission: Submission, services: Services) -> Submitted:

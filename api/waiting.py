@@ -52,13 +52,14 @@ class Waiter:
         self.job_id = job_id
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def wait(self, timeout: timedelta | None) -> bool:
-        """Return whether the job has ended within the time. Raises Restarting."""
-        seconds = None if timeout is None else timeout.total_seconds()
-        done, _ = await asyncio.wait({self._ended}, timeout=seconds)
-        if done:
-            self._ended.result()
-        return bool(done)
+    async def wait(self, *, within: timedelta | None = None) -> bool:
+        """Return whether the job is said to have ended within that time. Raises Restarting."""
+        done, _ = await asyncio.wait({self._ended}, timeout=None if within is None else within.total_seconds())
+        if not done:
+            return False
+        self._ended.result()
+        self._ended = asyncio.get_running_loop().create_future()  # whoever finds the job still open waits again
+        return True
 
     def tell(self, error: Exception | None = None) -> None:
         """End the wait."""

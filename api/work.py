@@ -1,124 +1,163 @@
 """Work: the one resource behind every route that makes jobs; the kind says all that differs."""
 
-from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import falcon.asgi
+from pydantic import BaseModel
 
 from api.answers import show_accepted, show_delivery
 from api.auth import header_key, query_key
 from api.bodies import read_json, refuse_length
-from api.exchange import exchange_of
-from api.fields import read_fields
+from api.exchange import Exchange, exchange_of
+from api.fields import read_fields, require_files
+from api.forms import FormReader, Upload
 from api.preferences import Preference, read_idempotency_key, read_preference
 from api.services import Services
-from api.submitting import Order, new_job, submission_of, submit_job
+from api.submitting import Order, new_job, submit_job
 from api.waiting import Restarting, Waiter
 from pipeline.errors import PressroomError
-from pipeline.jobs import Delivery, find_delivery
-from pipeline.keys import Caller
+from pipeline.jobs import Delivery, Job, find_delivery, find_replay
 from pipeline.kind import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What a request's body held: fields to be checked, a key, and the SHA-256 of each file."""
-
-    fields: bytes | dict[str, Any]
-    key: object
-    file_hashes: dict[str, str] = field(default_factory=dict)
+from pipeline.lifecycle import Submitted
+from pipeline.limits import AccountLimitExceeded
 
 
 class Work:
     """POST of a kind at one of its routes."""
 
     def __init__(self, services: Services, kind: Kind[Any], route: str) -> None:
+        api = services.settings.api
         self._services = services
         self._kind = kind
         self._route = route
-        self._max_body_bytes = _max_body_bytes(services, kind)
+        self._max_bytes = kind.max_body_bytes or api.max_json_bytes + len(kind.files) * api.max_upload_bytes
+        self._forms = FormReader(
+            kind.files,
+            max_file_bytes=api.max_upload_bytes,
+            max_field_bytes=api.max_json_bytes,
+            max_bytes=self._max_bytes,
+        )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make a job of the request, and answer with its result or with where to find it."""
-        order, preference = await self._order(req)
-        with self._services.room.enter(order.job_id) as waiter:
-            await self._carry_out(order, preference, waiter, resp)
-
-    async def _order(self, req: falcon.asgi.Request) -> tuple[Order, Preference]:
-        """Return the request when it is in order; the order of refusal is API.md's."""
-        services, exchange = self._services, exchange_of(req)
+        services = self._services
         job_id = uuid4()
-        refuse_length(req, self._max_body_bytes)
+        async with Upload(services.artifacts, job_id) as upload:
+            order = await self._order(req, upload)
+            preference = read_preference(req)
+            is_counted = await self._admit(order, exchange_of(req))
+            with services.room.enter(job_id) as waiter:
+                submitted = await submit_job(order.submission, services)
+                if submitted.outcome == "accepted":
+                    upload.is_wanted = True
+                    services.alarm.ring(self._kind.queue)
+                elif is_counted:
+                    await services.limits.give_back(order.caller.account_id, order.caller.tier, order.requests)
+                await self._answer(order, submitted, preference, waiter, resp)
+
+    async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
+        """Return the request when it is in order; the order of refusal is API.md's."""
+        services = self._services
+        refuse_length(req, self._max_bytes)
         key = header_key(req)
         caller = await services.authenticate(req, key) if key else None
-        sent = await self._read(req, job_id)
+        sent, body_key = await self._read(req, upload)
         if caller is None:
-            caller = await services.authenticate(req, sent.key if sent.key is not None else query_key(req))
-        request = read_fields(self._kind, sent.fields)
+            caller = await services.authenticate(req, query_key(req) if body_key is None else body_key)
+        request = self._checked(sent, upload)
         self._kind.check(request, await services.catalogue.offers())
-        preference, idempotency_key = read_preference(req), read_idempotency_key(req)
-        order = Order(
-            self._kind, self._route, caller, job_id, request, exchange.request_id, idempotency_key, sent.file_hashes
+        return Order.of(
+            self._kind,
+            self._route,
+            caller,
+            request,
+            job_id=upload.job_id,
+            request_id=exchange_of(req).request_id,
+            idempotency_key=read_idempotency_key(req),
+            file_hashes=upload.hashes,
+            settings=services.settings,
         )
-        standing = await services.limits.admit(caller.account_id, caller.tier, self._kind.requests(request))
+
+    async def _read(self, req: falcon.asgi.Request, upload: Upload) -> tuple[bytes | dict[str, Any], object]:
+        """Return the fields as sent, a JSON body or a form's texts, and the key among them."""
+        if self._kind.files:
+            texts = await self._forms.read(req, upload)
+            return texts, texts.get("api_key")
+        body, fields = await read_json(req, max_bytes=self._max_bytes)
+        return body, fields.get("api_key")
+
+    def _checked(self, sent: bytes | dict[str, Any], upload: Upload) -> BaseModel:
+        require_files(self._kind, upload.hashes)
+        model: type[BaseModel] = self._kind.request
+        return read_fields(model, sent)
+
+    async def _admit(self, order: Order, exchange: Exchange) -> bool:
+        """Count the request; one that was carried out before is not held up. Raises AccountLimitExceeded."""
+        limits = self._services.limits
+        try:
+            standing = await limits.admit(order.caller.account_id, order.caller.tier, order.requests)
+        except AccountLimitExceeded as error:
+            exchange.headers.update(error.standing.headers())
+            if not await self._is_replay(order):
+                raise
+            return False
         if standing is not None:
             exchange.headers.update(standing.headers())
-        return order, preference
+        return True
 
-    async def _read(self, req: falcon.asgi.Request, job_id: UUID) -> Sent:
-        body, fields = await read_json(req, max_bytes=self._max_body_bytes)
-        return Sent(body, fields.get("api_key"))
+    async def _is_replay(self, order: Order) -> bool:
+        submission = order.submission
+        if submission.idempotency_key is None:
+            return False
+        return await self._services.database.run(
+            find_replay(
+                submission.account_id,
+                route=submission.route,
+                idempotency_key=submission.idempotency_key,
+                request_hash=submission.request_hash,
+                window=submission.idempotency_window,
+            )
+        )
 
-    async def _carry_out(
-        self, order: Order, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response
+    async def _answer(
+        self, order: Order, submitted: Submitted, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response
     ) -> None:
-        services = self._services
-        submission = submission_of(order, services)
-        submitted = await submit_job(submission, services)
-        job = new_job(submission, submitted)
-        if submitted.outcome == "accepted":
-            services.alarm.ring(self._kind.queue)
-        if job is not None and preference.patience is not None and not preference.patience:
-            show_accepted(services, resp, job, available=submitted.available, applied=preference.applied)
+        job = new_job(order.submission, submitted)
+        if job is not None and preference.is_immediate:
+            self._accept(resp, job, submitted.available, preference)
             return
-        job_id = submitted.job_id or order.job_id
-        if job_id != waiter.job_id:
-            services.room.move(waiter, job_id)
-        await self._wait(order.caller, job_id, preference, waiter, resp, is_new=job is not None)
-
-    async def _wait(
-        self,
-        caller: Caller,
-        job_id: UUID,
-        preference: Preference,
-        waiter: Waiter,
-        resp: falcon.asgi.Response,
-        *,
-        is_new: bool,
-    ) -> None:
-        services = self._services
-        delivery = None if is_new else await self._find(caller, job_id)
-        if delivery is None or not delivery.job.is_final:
-            try:
-                await waiter.wait(preference.patience)
-            except Restarting:
-                resp.set_header("X-Job-Id", str(job_id))
-                resp.set_header("Location", f"/jobs/{job_id}")
-                raise
-            delivery = await self._find(caller, job_id)
+        delivery = None if job else await self._join(order, submitted, waiter)
+        if delivery is None or not (delivery.job.is_final or preference.is_immediate):
+            delivery = await self._wait(order, preference, waiter, resp)
         if delivery.job.is_final:
-            await show_delivery(services, resp, delivery)
+            await show_delivery(self._services, resp, delivery)
         else:
-            show_accepted(services, resp, delivery.job, available=delivery.available, applied=preference.applied)
+            self._accept(resp, delivery.job, delivery.available, preference)
 
-    async def _find(self, caller: Caller, job_id: UUID) -> Delivery:
-        found = await self._services.database.run(find_delivery(job_id, caller.account_id))
+    async def _join(self, order: Order, submitted: Submitted, waiter: Waiter) -> Delivery:
+        """Wait for the job of the first request with this Idempotency-Key, as far as it is now."""
+        if submitted.job_id is not None and submitted.job_id != waiter.job_id:
+            self._services.room.move(waiter, submitted.job_id)
+        return await self._find(order, waiter)
+
+    async def _wait(self, order: Order, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response) -> Delivery:
+        try:
+            while await waiter.wait(within=preference.patience):
+                delivery = await self._find(order, waiter)
+                if delivery.job.is_final:
+                    return delivery
+        except Restarting:
+            resp.set_header("X-Job-Id", str(waiter.job_id))
+            resp.set_header("Location", f"/jobs/{waiter.job_id}")
+            raise
+        return await self._find(order, waiter)
+
+    async def _find(self, order: Order, waiter: Waiter) -> Delivery:
+        found = await self._services.database.run(find_delivery(waiter.job_id, order.caller.account_id))
         if found is None:
             raise PressroomError("The job was not found right after it was made.")
         return found
 
-
-def _max_body_bytes(services: Services, kind: Kind[Any]) -> int:
-    api = services.settings.api
-    return kind.max_body_bytes or api.max_json_bytes + len(kind.files) * api.max_upload_bytes
+    def _accept(self, resp: falcon.asgi.Response, job: Job, available: int | None, preference: Preference) -> None:
+        show_accepted(self._services, resp, job, available=available, applied=preference.applied)

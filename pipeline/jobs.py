@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -126,6 +126,24 @@ def _delivery(rows: list[Row]) -> Delivery | None:
     item = {name[5:]: row.pop(name) for name in list(row) if name.startswith("item_")}
     available = row.pop("available")
     return Delivery(Job(**row), Item(**item) if item["id"] is not None else None, available)
+
+
+def find_replay(
+    account_id: UUID, *, route: str, idempotency_key: str, request_hash: bytes, window: timedelta
+) -> Statement[bool]:
+    """Tell whether a request was carried out before: its job can be had again, at no cost to anybody."""
+    return Statement(
+        "SELECT EXISTS (SELECT FROM job j WHERE j.account_id = %(account)s AND j.route = %(route)s AND"
+        " j.idempotency_key = %(key)s AND j.request_hash = %(hash)s AND j.created_at > now() - %(window)s) AS known",
+        {
+            "account": account_id,
+            "route": route,
+            "key": idempotency_key,
+            "hash": request_hash,
+            "window": window,
+        },
+        lambda rows: bool(rows[0]["known"]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import structlog
 from structlog.stdlib import BoundLogger
 from structlog.typing import Processor
 
+from pipeline.keys import redact
 from pipeline.settings import Settings
 
 SHARED: list[Processor] = [
@@ -18,18 +19,21 @@ SHARED: list[Processor] = [
     structlog.processors.StackInfoRenderer(),
 ]
 
+# Without the frames' variables: they hold requests, and requests hold keys.
+TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+
 
 def configure(settings: Settings) -> None:
     """Send every log record of this process, ours and the libraries', to standard error."""
     as_json = not sys.stderr.isatty() if settings.log_format == "auto" else settings.log_format == "json"
     renderer: list[Processor] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [TRACEBACKS, structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer()]
+        else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=SHARED,
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer, _redacted],
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
@@ -46,6 +50,10 @@ def configure(settings: Settings) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _redacted(logger: Any, method: str, line: str) -> str:
+    return redact(line)
 
 
 def get_logger(name: str, **fields: Any) -> BoundLogger:

@@ -7,7 +7,7 @@ the next time when Redis is away.
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +93,7 @@ def _filled(pipe: Any, pending: Counter[Series]) -> Any:
     return pipe
 
 
-def read_sums(fields: dict[bytes, bytes]) -> Iterator[Sum]:
+def read_sums(fields: Mapping[Any, Any]) -> Iterator[Sum]:
     """Return the sums of the Redis hash."""
     for field, value in fields.items():
         name, part, labels = json.loads(field)

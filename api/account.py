@@ -1,0 +1,54 @@
+"""Account: whose key it is, and what was used."""
+
+import falcon.asgi
+
+from api.address import client_address
+from api.answers import show_json
+from api.auth import header_key
+from api.bodies import read_json
+from api.fields import FieldsInvalid, missing
+from api.services import Services
+from pipeline.usage import read_usage
+
+
+class KeyVerification:
+    """POST /verify-key."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer whether a key is good, and whose it is; costs nothing."""
+        services = self._services
+        _, fields = await read_json(req, max_bytes=services.settings.api.max_json_bytes)
+        key = _key_field(fields.get("api_key", header_key(req)))
+        caller = await services.keyring.find(key)
+        if caller is None:
+            await services.limits.count_invalid(client_address(req, services.proxies))
+            show_json(resp, {"valid": False, "error": "The API key is malformed, unknown or revoked."})
+            return
+        await services.note_standing(req, caller)
+        show_json(resp, {"valid": True, "subscription_tier": caller.tier, "user_id": str(caller.account_id)})
+
+
+class Usage:
+    """GET /usage."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer what the account has used, as its ledger has it."""
+        caller = await self._services.authenticate_reader(req)
+        show_json(resp, await self._services.database.run(read_usage(caller.account_id)))
+
+    on_head = on_get
+
+
+def _key_field(key: object) -> str:
+    if key is None:
+        raise FieldsInvalid([missing("api_key")])
+    if not isinstance(key, str) or not key:
+        fault = {"field": "api_key", "message": "This must be a text that is not empty.", "code": "field_type"}
+        raise FieldsInvalid([fault])
+    return key

@@ -1,0 +1,142 @@
+"""Forms: multipart bodies read as they come, their files straight into the store."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+from falcon.asgi.multipart import BodyPart, MultipartForm
+from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
+
+from api.bodies import CHUNK_BYTES, require_type, too_large
+from pipeline.artifacts import Artifacts, upload_key
+from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
+#: Parts that a form may have; ours need six at most.
+MAX_PARTS = 8
+#: Bytes that the headers of a part may have.
+MAX_PART_HEADERS_BYTES = 8 * 1024
+
+
+class FormInvalid(InvalidRequest):
+    """The body is no form, or not one of ours."""
+
+    code = "form_invalid"
+
+
+class Upload:
+    """The files of one request. Unless its job wants them, they are deleted at the end of the request."""
+
+    def __init__(self, artifacts: Artifacts, job_id: UUID) -> None:
+        self._artifacts = artifacts
+        self.job_id = job_id
+        self.is_wanted = False
+        #: SHA-256 of each file that has arrived, by its field.
+        self.hashes: dict[str, str] = {}
+        self._has_begun = False
+
+    async def __aenter__(self) -> "Upload":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if not self._has_begun or self.is_wanted:
+            return
+        try:
+            await asyncio.to_thread(self._artifacts.delete_upload, self.job_id)
+        except PressroomError as failure:
+            # The sweep deletes uploads that no job wants after an hour.
+            log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
+
+    async def store(self, field: str, chunks: AsyncIterator[bytes], *, max_bytes: int) -> None:
+        """Keep a file. Raises PayloadTooLarge, InvalidRequest for an empty one, ServiceUnavailable."""
+        self._has_begun = True
+        digest = hashlib.sha256()
+        size = 0
+
+        async def counted() -> AsyncIterator[bytes]:
+            nonlocal size
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > max_bytes:
+                    raise PayloadTooLarge(
+                        f"The file {field} is larger than {max_bytes:,} bytes. Send a shorter or more compressed one.",
+                        field=field,
+                        max_bytes=max_bytes,
+                    )
+                digest.update(chunk)
+                yield chunk
+
+        await self._artifacts.put_stream(upload_key(self.job_id, field), counted())
+        if not size:
+            raise InvalidRequest(f"The file {field} is empty.", code="file_empty", field=field)
+        self.hashes[field] = digest.hexdigest()
+
+
+class FormReader:
+    """Reads the forms of one kind; `files` are its fields that are files."""
+
+    def __init__(self, files: tuple[str, ...], *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
+        self._files = files
+        self._max_file_bytes = max_file_bytes
+        self._max_bytes = max_bytes
+        options = MultipartParseOptions()
+        options.max_body_part_count = MAX_PARTS
+        options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
+        options.max_body_part_buffer_size = max_field_bytes
+        self._handler = MultipartFormHandler(options)
+
+    async def read(self, req: falcon.asgi.Request, upload: Upload) -> dict[str, Any]:
+        """Return the form's texts by field, its files kept. Raises InvalidRequest, PayloadTooLarge."""
+        require_type(req, "multipart/form-data")
+        try:
+            form = await self._handler.deserialize_async(
+                _counted(req, self._max_bytes),  # type: ignore[arg-type]  # it iterates, and never reads
+                req.content_type,
+                req.content_length,
+            )
+            return await self._read_parts(form, upload)
+        except falcon.HTTPError as error:
+            raise FormInvalid(f"The form can't be read: {error.description or error.title}.") from error
+        except UnicodeDecodeError as error:
+            raise FormInvalid("The form can't be read: its headers or texts are not UTF-8.") from error
+
+    async def _read_parts(self, form: MultipartForm, upload: Upload) -> dict[str, Any]:
+        texts: dict[str, Any] = {}
+        seen: set[str] = set()
+        async for part in form:
+            name = part.name
+            if not name:
+                raise FormInvalid("A part of the form has no name.")
+            if name in seen:
+                raise FormInvalid(f"The form has the field {name[:60]!a} twice.", code="field_doubled")
+            seen.add(name)
+            if name in self._files:
+                await upload.store(name, aiter(part.stream), max_bytes=self._max_file_bytes)
+            else:
+                texts[name] = await _text(part, name)
+        return texts
+
+
+async def _text(part: BodyPart, name: str) -> str:
+    text = (await part.get_data()).decode()
+    if "\0" in text:
+        raise FormInvalid(f"The field {name[:60]!a} holds a NUL character.", code="text_has_nul")
+    return text
+
+
+async def _counted(req: falcon.asgi.Request, max_bytes: int) -> AsyncIterator[bytes]:
+    size = 0
+    while chunk := await req.stream.read(CHUNK_BYTES):
+        size += len(chunk)
+        if size > max_bytes:
+            raise too_large(max_bytes)
+        yield chunk

@@ -1,0 +1,64 @@
+"""Queries: parameters of a query string, checked, and the headers of a page of a list."""
+
+import re
+from collections.abc import Collection
+from urllib.parse import urlencode
+
+import falcon.asgi
+
+from pipeline.errors import InvalidRequest
+
+#: PostgreSQL counts further; nobody pages so far.
+MAX_OFFSET = 1_000_000_000
+WHOLE_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+class ParameterInvalid(InvalidRequest):
+    """A query parameter has a value that it can't have."""
+
+    code = "parameter_invalid"
+
+    def __init__(self, name: str, value: str, remedy: str) -> None:
+        super().__init__(f"{name} can't be {value[:60]!a}; {remedy}", field=name)
+
+
+def read_whole(req: falcon.asgi.Request, name: str, *, default: int, least: int = 0, most: int = MAX_OFFSET) -> int:
+    """Return a whole number within bounds. Raises ParameterInvalid."""
+    text = req.get_param(name)
+    if text is None:
+        return default
+    if not WHOLE_NUMBER.fullmatch(text) or not least <= int(text) <= most:
+        raise ParameterInvalid(name, text, f"send a whole number from {least:,} to {most:,}.")
+    return int(text)
+
+
+def read_choice(req: falcon.asgi.Request, name: str, choices: Collection[str]) -> str | None:
+    """Return one of the choices, None when none was made. Raises ParameterInvalid."""
+    text = req.get_param(name)
+    if text is not None and text not in choices:
+        raise ParameterInvalid(name, text, f"send one of {', '.join(choices)}.")
+    return text
+
+
+def read_text(req: falcon.asgi.Request, name: str, *, longest: int) -> str | None:
+    """Return a text, None when there is none. Raises ParameterInvalid."""
+    text = req.get_param(name)
+    if text is not None and (not text or len(text) > longest or "\0" in text):
+        raise ParameterInvalid(name, text, f"send 1 to {longest} characters.")
+    return text
+
+
+def show_page(req: falcon.asgi.Request, resp: falcon.asgi.Response, *, limit: int, offset: int, total: int) -> None:
+    """Say how long the whole list is, and where the pages beside this one are; a key is not repeated in them."""
+    resp.set_header("X-Total-Count", str(total))
+    kept = {name: value for name, value in req.params.items() if name not in {"api_key", "limit", "offset"}}
+
+    def link(to: int, relation: str) -> str:
+        return f'<{req.path}?{urlencode({**kept, "limit": limit, "offset": to}, doseq=True)}>; rel="{relation}"'
+
+    links = [link(0, "first")]
+    if offset > 0:
+        links.append(link(max(0, offset - limit), "prev"))
+    if offset + limit < total:
+        links.append(link(offset + limit, "next"))
+    resp.set_header("Link", ", ".join(links))

@@ -1,0 +1,60 @@
+"""Load: how much work waits, for metrics, scaling and operators."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.database import Row, Statement
+from pipeline.kinds import Kinds, queues
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLoad:
+    """A queue's unfinished items. `oldest_seconds` is the age of the oldest that is ready; 0 when none is."""
+
+    queue: str
+    ready: int
+    waiting: int
+    leased: int
+    oldest_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """All queues, and the jobs that are not finished."""
+
+    queues: Sequence[QueueLoad]
+    open_jobs: int
+
+
+# Each state is counted where it has an index of its own.
+_LOAD = """
+SELECT i.kind, i.state, count(*) AS items,
+       coalesce(extract(epoch FROM now() - min(i.created_at)), 0)::float8 AS oldest_seconds
+FROM item i WHERE i.state = 'ready' GROUP BY i.kind, i.state
+UNION ALL
+SELECT i.kind, i.state, count(*), 0 FROM item i WHERE i.state = 'waiting' GROUP BY i.kind, i.state
+UNION ALL
+SELECT i.kind, i.state, count(*), 0 FROM item i WHERE i.state = 'leased' GROUP BY i.kind, i.state
+UNION ALL
+SELECT NULL, 'open', count(*), 0 FROM job j WHERE j.finished_at IS NULL
+"""
+
+
+def read_load(kinds: Kinds) -> Statement[Load]:
+    """Read how much work waits in each queue."""
+    return Statement(_LOAD, {}, lambda rows: _load(rows, kinds))
+
+
+def _load(rows: list[Row], kinds: Kinds) -> Load:
+    open_jobs = next(row["items"] for row in rows if row["state"] == "open")
+    return Load([_queue_load(queue, rows, kinds) for queue in queues(kinds)], open_jobs)
+
+
+def _queue_load(queue: str, rows: list[Row], kinds: Kinds) -> QueueLoad:
+    own = [row for row in rows if row["kind"] in kinds and kinds[row["kind"]].queue == queue]
+
+    def items(state: str) -> int:
+        return sum(row["items"] for row in own if row["state"] == state)
+
+    oldest = max((row["oldest_seconds"] for row in own), default=0.0)
+    return QueueLoad(queue, items("ready"), items("waiting"), items("leased"), oldest)
