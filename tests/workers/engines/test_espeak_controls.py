@@ -1,5 +1,8 @@
 """espeak's controls, measured from the sound: speed, pitch, gain, stop."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sound import level_db, samples_of, shift_in_semitones
@@ -98,9 +101,6 @@ def test_a_voice_is_as_loud_at_another_speed_and_pitch(espeak):
 
 
 def test_the_natural_voice_needs_neither_numpy_nor_another_process():
-    import subprocess
-    import sys
-
     program = (
         "import sys; from workers.engines.synthesis.espeak import Espeak; assert 'espeakng_loader' not in sys.modules\n"
         "assert Espeak().speak('Hello.', voice='en-US').sample_rate == 22_050; assert 'numpy' not in sys.modules"
