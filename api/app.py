@@ -1,5 +1,6 @@
 """App: the HTTP service, built from what it is given; tests give their own."""
 
+from importlib.metadata import version
 from typing import Any
 
 import falcon.asgi
@@ -12,6 +13,8 @@ from api.events import JobEvents
 from api.exchange import exchange_of
 from api.health import Alive, Exposition, Ready
 from api.job_resources import JobCancellation, JobList, JobResource, JobResult
+from api.openapi import make_document
+from api.pages import Docs, OpenApi
 from api.services import Services
 from api.voices import Voices
 from api.work import Work
@@ -58,4 +61,7 @@ def create_app(
     app.add_route("/healthz", Alive())
     app.add_route("/readyz", Ready(services))
     app.add_route("/metrics", Exposition(services))
+    document = make_document(kinds, version=version("pressroom"))
+    app.add_route("/openapi.json", OpenApi(document))
+    app.add_route("/docs", Docs(document))
     return Edge(app, services.metrics, drain=services.room.drain)

@@ -52,8 +52,8 @@ def configure(settings: Settings) -> None:
     )
 
 
-def _redacted(logger: Any, method: str, line: str) -> str:
-    return redact(line)
+def _redacted(logger: Any, method: str, line: Any) -> str:
+    return redact(str(line))
 
 
 def get_logger(name: str, **fields: Any) -> BoundLogger:

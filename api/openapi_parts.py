@@ -1,0 +1,151 @@
+"""OpenAPI parts: the schemas and answers that routes share, and the words to write them in."""
+
+from typing import Any
+
+from models.job import JOB_STATES
+
+Json = dict[str, Any]
+
+
+def ref(name: str) -> Json:
+    """Return a reference to a shared schema."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def text(description: str = "", **more: Any) -> Json:
+    """Return the schema of a text."""
+    return {"type": "string", **({"description": description} if description else {}), **more}
+
+
+def object_of(**properties: Json) -> Json:
+    """Return the schema of an object."""
+    return {"type": "object", "properties": properties}
+
+
+def maybe(schema: Json) -> Json:
+    """Return a schema that null fits as well."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def parameter(name: str, place: str, schema: Json, description: str) -> Json:
+    """Return a parameter of a path, a query or a header."""
+    return {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "schema": schema,
+        "description": description,
+    }
+
+
+def json_answer(schema: Json, description: str) -> Json:
+    """Return an answer of JSON."""
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def errors(*statuses: str) -> Json:
+    """Return the shared error answers."""
+    return {status: {"$ref": f"#/components/responses/{status}"} for status in statuses}
+
+
+COUNT: Json = {"type": "integer", "minimum": 0}
+MOMENT = text(format="date-time")
+
+ERRORS = {
+    "400": "A field, a header or the body is not as it must be; the message names it.",
+    "401": "The API key is missing, malformed, unknown or revoked.",
+    "402": "The account can't pay; the message states the balance.",
+    "404": "There is no such thing, or it is another account's.",
+    "409": "The job has not ended yet.",
+    "410": "The result was kept as long as promised.",
+    "413": "The body, or a file in it, is too large.",
+    "415": "The body is not of the type that the route takes.",
+    "422": "The Idempotency-Key was used with another body.",
+    "429": "Too many requests; Retry-After says when to come back.",
+    "503": "Something is missing at the moment; Retry-After says when to come back.",
+}
+
+SECURITY_SCHEMES: Json = {
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "query": {"type": "apiKey", "in": "query", "name": "api_key"},
+}
+
+SCHEMAS: Json = {
+    "Error": {
+        **object_of(
+            error=text("The type of the error."),
+            message=text("What happened, the value, the limit, and what to do."),
+            code=text("Stable; what programs match on."),
+            request_id=text("Names the request in our logs."),
+            details={"type": "array", "items": object_of(field=text(), message=text(), code=text())},
+        ),
+        "required": ["error", "message", "code", "request_id"],
+    },
+    "Job": object_of(
+        id=text(format="uuid"),
+        kind=text(),
+        state=text(enum=list(JOB_STATES)),
+        progress=object_of(done={"type": "number"}, total={"type": "number"}, failed=COUNT, unit=maybe(text())),
+        credits=object_of(held=COUNT, captured=COUNT, released=COUNT),
+        error=maybe({"type": "object"}),
+        created_at=MOMENT,
+        started_at=maybe(MOMENT),
+        finished_at=maybe(MOMENT),
+        expires_at=maybe(MOMENT),
+        engine=maybe(text("What did the work.")),
+        route=text(),
+        source=maybe(text()),
+        request_id=text(),
+        links={"type": "object", "additionalProperties": text()},
+    ),
+    "Usage": object_of(
+        total_requests=COUNT,
+        total_credits_used=COUNT,
+        requests_this_month=COUNT,
+        credits_used_this_month=COUNT,
+        subscription_tier=text(enum=["free", "pro", "enterprise"]),
+        credits_remaining=COUNT,
+        credits_held=COUNT,
+        usage_by_endpoint={"type": "object", "additionalProperties": COUNT},
+        credits_by_endpoint={"type": "object", "additionalProperties": COUNT},
+        by_key={
+            "type": "array",
+            "items": object_of(key_id=text(), name=maybe(text()), requests=COUNT, credits=COUNT),
+        },
+        by_day={"type": "array", "items": object_of(date=text(format="date"), requests=COUNT, credits=COUNT)},
+    ),
+    "Voice": object_of(
+        id=text(),
+        name=text(),
+        language_codes={"type": "array", "items": text()},
+        ssml_gender=text(enum=["MALE", "FEMALE", "NEUTRAL"]),
+        natural_sample_rate_hertz=COUNT,
+        display_name=text(),
+        engine=text(),
+    ),
+    "KeyVerification": object_of(
+        valid={"type": "boolean"}, subscription_tier=text(), user_id=text(), error=text("Why it is not valid.")
+    ),
+}
+
+WORK_HEADERS: Json = {
+    name: {"schema": {"type": kind}}
+    for name, kind in {
+        "X-Job-Id": "string",
+        "X-Credits-Used": "integer",
+        "X-Credits-Remaining": "integer",
+        "X-Engine": "string",
+        "X-RateLimit-Limit": "integer",
+        "X-RateLimit-Remaining": "integer",
+        "X-RateLimit-Reset": "integer",
+        "X-Request-Id": "string",
+    }.items()
+}
+
+JOB_PARAMETERS = [
+    parameter("Prefer", "header", text(), "respond-async: answer 202 at once. wait=N: answer 202 after N seconds."),
+    parameter(
+        "Idempotency-Key", "header", text(maxLength=255), "The same key and body give the same job for 24 hours."
+    ),
+]

@@ -1,0 +1,154 @@
+"""Pages: the API's documents, for programs and for people, with nothing from any other address."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import groupby
+from typing import Any
+
+import falcon
+import falcon.asgi
+from pydantic_core import to_json
+
+from api.openapi import operations
+
+STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
+h1{margin-bottom:0}h2{margin-top:2.5rem;border-bottom:1px solid #ccc}h3{margin-top:2rem}
+code,pre{font:14px/1.45 ui-monospace,monospace;background:#f4f4f4}code{padding:.1em .3em}
+pre{padding:.8rem;overflow:auto}table{border-collapse:collapse;width:100%}
+td,th{border:1px solid #ddd;padding:.3rem .6rem;text-align:left;vertical-align:top}
+b.method{background:#1b1b1b;color:#fff;padding:.1em .45em;border-radius:.2em;font:14px ui-monospace,monospace}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}code,pre{background:#262626}td,th{border-color:#444}
+a{color:#8ab4f8}b.method{background:#ddd;color:#161616}}
+"""
+STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+CONTENT_SECURITY_POLICY = (
+    f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+CACHE_CONTROL = "public, max-age=300"
+
+
+class OpenApi:
+    """GET /openapi.json."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._body = to_json(document)
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the OpenAPI document."""
+        resp.content_type = falcon.MEDIA_JSON
+        resp.cache_control = [CACHE_CONTROL]
+        resp.data = self._body
+
+    on_head = on_get
+
+
+class Docs:
+    """GET /docs."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._body = _page(document).encode()
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page made of the OpenAPI document."""
+        resp.content_type = falcon.MEDIA_HTML
+        resp.cache_control = [CACHE_CONTROL]
+        resp.set_header("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        resp.data = self._body
+
+    on_head = on_get
+
+
+def _page(document: Mapping[str, Any]) -> str:
+    info = document["info"]
+    by_tag = sorted(operations(document), key=lambda found: found[2]["tags"][0])
+    sections = "".join(
+        f"<h2>{escape(tag)}</h2>" + "".join(_operation(document, *found) for found in group)
+        for tag, group in groupby(by_tag, key=lambda found: found[2]["tags"][0])
+    )
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<title>{escape(info['title'])} API</title><style>{STYLE}</style>"
+        f"<h1>{escape(info['title'])} <small>{escape(info['version'])}</small></h1><p>{escape(info['summary'])}</p>"
+        "<p>Send your key as <code>X-API-Key</code>, as <code>Authorization: Bearer …</code>, or as the field "
+        "<code>api_key</code>. <code>Prefer: respond-async</code> answers with a job to ask for later. "
+        "For programs: <a href='openapi.json'>openapi.json</a>.</p>"
+        f"{sections}<h2>errors</h2>{_errors(document)}</html>"
+    )
+
+
+def _operation(document: Mapping[str, Any], path: str, method: str, operation: dict[str, Any]) -> str:
+    return (
+        f"<h3 id='{escape(operation['operationId'])}'><b class=method>{method.upper()}</b> <code>{escape(path)}</code>"
+        f"</h3><p>{escape(operation['summary'])}</p>"
+        f"{_fields(document, operation)}{_parameters(operation)}{_example(path, operation)}"
+        f"<p>Answers: {_answers(operation)}</p>"
+    )
+
+
+def _fields(document: Mapping[str, Any], operation: dict[str, Any]) -> str:
+    rows = []
+    for media, content in operation.get("requestBody", {}).get("content", {}).items():
+        schema = _resolved(document, content["schema"])
+        required = schema.get("required", [])
+        rows = [
+            (name, _type(field), "required" if name in required else _default(field), field.get("description", ""))
+            for name, field in schema.get("properties", {}).items()
+        ]
+        return f"<p>Body: <code>{escape(media)}</code></p>" + _table(("field", "type", "default", "meaning"), rows)
+    return ""
+
+
+def _parameters(operation: dict[str, Any]) -> str:
+    rows = [(one["name"], one["in"], _type(one["schema"]), one["description"]) for one in operation["parameters"]]
+    return _table(("parameter", "in", "type", "meaning"), rows) if rows else ""
+
+
+def _example(path: str, operation: dict[str, Any]) -> str:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if not content.get("example"):
+        return ""
+    body = json.dumps(content["example"], ensure_ascii=False).replace("'", "’")
+    command = f"curl $BASE{path} -H \"X-API-Key: $KEY\" -H 'Content-Type: application/json' -d '{body}' -OJ"
+    return f"<pre>{escape(command)}</pre>"
+
+
+def _answers(operation: dict[str, Any]) -> str:
+    return ", ".join(
+        f"<code>{escape(status)}</code> {escape(found.get('description', ''))}" if "$ref" not in found
+        else f"<code>{escape(status)}</code>"
+        for status, found in operation["responses"].items()
+    )  # fmt: skip
+
+
+def _errors(document: Mapping[str, Any]) -> str:
+    responses = document["components"]["responses"]
+    return _table(("status", "meaning"), [(status, found["description"]) for status, found in responses.items()])
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{titles}</tr>{lines}</table>"
+
+
+def _resolved(document: Mapping[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: dict[str, Any] = document["components"]["schemas"].get(name, schema)
+    return found
+
+
+def _default(field: dict[str, Any]) -> str:
+    return json.dumps(field["default"]) if field.get("default") is not None else ""
+
+
+def _type(field: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(_type(one) for one in field["anyOf"] if one.get("type") != "null")
+    if "enum" in field:
+        return ", ".join(map(str, field["enum"]))
+    bounds = [f"{sign} {field[key]}" for key, sign in (("minimum", "≥"), ("maximum", "≤")) if key in field]
+    return " ".join([str(field.get("type", "object")), *bounds])
