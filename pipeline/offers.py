@@ -49,11 +49,16 @@ def preferred_engines(settings: Settings, family: str) -> list[str]:
 
 
 def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
-    """Put offers in the operator's order of preference; an engine that is not in it is not used."""
-    families = sorted({offer.family for offer in offers})
-    ranked = [(family, engine) for family in families for engine in preferred_engines(settings, family)]
-    chosen = {(offer.family, offer.engine): offer for offer in offers}
-    return Offers(tuple(chosen[place] for place in ranked if place in chosen))
+    """Put offers in the operator's order of preference; an engine that is not in it is not used.
+
+    A family that the settings don't know (a kind from elsewhere) keeps its own order.
+    """
+    ordered: list[Offer] = []
+    for family in dict.fromkeys(offer.family for offer in offers):
+        offered = {offer.engine: offer for offer in offers if offer.family == family}
+        preferred = preferred_engines(settings, family) if hasattr(settings, family) else list(offered)
+        ordered += [offered[engine] for engine in preferred if engine in offered]
+    return Offers(tuple(ordered))
 
 
 def publish_offers(offers: Sequence[Offer]) -> Statement[None]:

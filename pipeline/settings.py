@@ -100,7 +100,12 @@ class Settings(BaseSettings):
     """Everything that can be set; `pressroom settings` lists it."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PRESSROOM_", env_nested_delimiter="__", extra="ignore", populate_by_name=True
+        env_prefix="PRESSROOM_",
+        env_nested_delimiter="__",
+        extra="ignore",
+        populate_by_name=True,
+        # One number of a tier can be set without the other.
+        nested_model_default_partial_update=True,
     )
 
     data: Path = Field(Path(".pressroom"), description="Folder of an embedded system's data.")

@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("--exit", action="store_true", help="stop when the table is printed")
     arguments = parser.parse_args()
     settings = Settings()
+    OUT.mkdir(exist_ok=True)
     try:
         with running_system(settings) as (system, process):
             rows = asyncio.run(ask_for_everything(settings, system))
@@ -110,7 +111,6 @@ def demo_key(settings: Settings, system: System) -> str:
 
 async def ask_for_everything(settings: Settings, system: System) -> list[Shown]:
     """Ask for one of each kind, all at once."""
-    OUT.mkdir(exist_ok=True)
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = load_kinds(settings).values()
     async with aiohttp.ClientSession(system.address, headers=headers) as session:

@@ -202,7 +202,7 @@ class Runner:
     ) -> None:
         for task, outcome in zip(tasks, outcomes, strict=True):
             labels = {"queue": self._queue, "kind": kind.name}
-            self._metrics.count("pressroom_items_total", outcome=type(outcome).__name__.lower(), **labels)
+            self._metrics.count("pressroom_items_total", 1, outcome=type(outcome).__name__.lower(), **labels)
             self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
             self._metrics.observe("pressroom_item_run_seconds", seconds / len(tasks), **labels)
 

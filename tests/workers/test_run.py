@@ -11,7 +11,6 @@ import pytest
 import redis
 from conftest import Payer
 from made_up import MadeUp, MadeUpHandler
-from pipeline.ledger import discrepancies
 
 from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
@@ -19,6 +18,7 @@ from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
 from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import Done
+from pipeline.ledger import discrepancies
 from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings

@@ -1,0 +1,139 @@
+"""One fault at a time, each with what must come of it, on a whole system of real processes."""
+
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from systems import FAST, Running, kill, system
+
+from pipeline.database import Database
+from pipeline.ledger import discrepancies
+
+pytestmark = pytest.mark.system
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A system with two made-up processes; the books must balance after all that was done to it."""
+    with system(tmp_path_factory.mktemp("shared") / "data", "--pool", "made_up=2", extra=FAST) as running:
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+def test_a_poison_item_is_given_up_and_its_neighbours_are_done(shared: Running) -> None:
+    job_id = shared.submit({"items": [{}, {"do": "exit"}, {}, {}]})
+
+    job = shared.wait_for_state(job_id, seconds=60)
+
+    assert job["state"] == "partial"
+    assert job["credits"] == {"held": 4, "captured": 3, "released": 1}
+    results = shared.ask(f"/jobs/{job_id}/result").json["results"]
+    assert [result.get("code") for result in results] == [None, "worker_crashed", None, None]
+
+
+def test_a_queued_job_is_cancelled_at_once_and_a_running_one_within_five_seconds(shared: Running) -> None:
+    running = [shared.submit({"items": [{"do": "sleep", "seconds": 60}]}) for _ in range(2)]
+    for job_id in running:
+        shared.wait_for_state(job_id, "running")
+    queued = shared.submit({"items": [{"do": "sleep", "seconds": 60}]})
+
+    began = time.monotonic()
+    for job_id in (queued, *running):
+        assert shared.ask(f"/jobs/{job_id}/cancel", {}, method="POST").json["state"] == "cancelled"
+    assert time.monotonic() - began < 5
+
+    # Both processes are free again, or this would not be done before 60 s have passed.
+    done = shared.wait_for_state(shared.submit({"count": 16}))
+    assert done["state"] == "succeeded"
+    assert time.monotonic() - began < 10
+
+
+def test_a_client_that_leaves_a_waiting_request_does_not_lose_its_job(shared: Running) -> None:
+    host = urlsplit(shared.address)
+    body = b'{"items": [{"do": "sleep", "seconds": 1}]}'
+    request = (
+        f"POST /made-up HTTP/1.1\r\nHost: x\r\nX-API-Key: {shared.key}\r\nX-Request-Id: left-early\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection((host.hostname, host.port)) as connection:
+        connection.sendall(request.encode() + body)
+        time.sleep(0.3)
+
+    listed = shared.ask("/jobs?request_id=left-early").json
+    assert len(listed) == 1
+    assert shared.wait_for_state(listed[0]["id"])["state"] == "succeeded"
+
+
+def test_a_worker_that_was_frozen_past_its_lease_changes_nothing_when_it_wakes(shared: Running) -> None:
+    workers = shared.workers("made_up")
+    for pid in workers:
+        kill(pid, signal.SIGSTOP)
+    job_id = shared.submit({"items": [{"do": "sleep", "seconds": 1.5}]})
+    try:
+        kill(workers[0], signal.SIGCONT)
+        shared.wait_for_state(job_id, "running")
+        kill(workers[0], signal.SIGSTOP)
+        kill(workers[1], signal.SIGCONT)
+        job = shared.wait_for_state(job_id)
+    finally:
+        for pid in workers:
+            kill(pid, signal.SIGCONT)
+
+    assert job["state"] == "succeeded"
+    first = shared.ask(f"/jobs/{job_id}/result").json
+    assert first["results"][0]["pid"] == workers[1]
+    time.sleep(2)  # the one that was frozen goes on, and reports
+    assert shared.ask(f"/jobs/{job_id}/result").json == first
+    assert shared.ask(f"/jobs/{job_id}").json["credits"] == {"held": 1, "captured": 1, "released": 0}
+
+
+def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_job(shared: Running) -> None:
+    answers = []
+    body = {"items": [{"do": "sleep", "seconds": 4}]}
+    waiting = threading.Thread(
+        target=lambda: answers.append(shared.ask("/made-up", body, Idempotency_Key="joins", X_Request_Id="waits"))
+    )
+    waiting.start()
+    until = time.monotonic() + 10
+    while not (listed := shared.ask("/jobs?request_id=waits").json) and time.monotonic() < until:
+        time.sleep(0.05)
+
+    for pid in shared.pids("api"):
+        kill(pid, signal.SIGTERM)
+    waiting.join(timeout=20)
+
+    assert answers[0].status == 503
+    assert answers[0].json["code"] == "restarting"
+    assert answers[0].headers["X-Job-Id"] == listed[0]["id"]
+    assert answers[0].headers["Location"] == f"/jobs/{listed[0]['id']}"
+    shared.wait_for_state(listed[0]["id"])
+    again = shared.ask("/made-up", body, Idempotency_Key="joins")
+    assert (again.status, again.headers["X-Job-Id"]) == (200, listed[0]["id"])
+
+
+def test_redis_killed_while_requests_wait_costs_a_moment(shared: Running) -> None:
+    answers = []
+    body = {"items": [{"do": "sleep", "seconds": 1}]}
+    waiting = threading.Thread(target=lambda: answers.append(shared.ask("/made-up", body)))
+    waiting.start()
+    time.sleep(0.3)
+    kill(shared.pids("redis")[0])
+    waiting.join(timeout=30)
+
+    assert answers[0].status == 200
+
+
+def test_a_system_works_where_redis_never_was(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nowhere = f"redis://127.0.0.1:{taken.getsockname()[1] + 1}/0"
+    extra = {**FAST, "REDIS_URL": nowhere, "PRESSROOM_API__PROCESSES": "1"}
+    with system(tmp_path / "data", extra=extra, answers="/healthz") as running:
+        answer = running.ask("/made-up", {"count": 3})
+        assert answer.status == 200
+        assert len(answer.json["results"]) == 3

@@ -1,0 +1,225 @@
+"""Whole systems for tests: `pressroom up` as real processes, with a client, and the hands to kill any of them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import Message
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+from servers import is_running, wait_for_end
+
+from pipeline.accounts import open_account
+from pipeline.database import Database
+from scripts import control
+from scripts.programs import environment
+
+#: The made-up kind, short leases and short drains: what takes 30 s in earnest takes 3 here.
+FAST = {
+    "PRESSROOM_KINDS": "made_up:MadeUp",
+    "PRESSROOM_WORK__LEASE_SECONDS": "3",
+    "PRESSROOM_WORK__HEARTBEAT_SECONDS": "0.3",
+    "PRESSROOM_WORK__DRAIN_SECONDS": "3",
+    "PRESSROOM_WORK__SWEEP_SECONDS": "0.3",
+    "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
+}
+
+
+@dataclass
+class Answer:
+    """An HTTP answer, whatever its status."""
+
+    status: int
+    headers: Message
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Running:
+    """A running system: its supervisor, where it is, and what it has written so far."""
+
+    process: "subprocess.Popen[bytes]"
+    data: Path
+    log: Path
+    mark: str
+    address: str = ""
+    key: str = ""
+    database_url: str = field(default="")
+
+    def written(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for_line(self, words: str, *, seconds: float = 60) -> str:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for line in self.written().splitlines():
+                if words in line:
+                    return line
+            assert self.process.poll() is None, self.written()[-5_000:]
+            time.sleep(0.02)
+        raise AssertionError(f"no line with {words!r}:\n{self.written()[-5_000:]}")
+
+    def wait_for_answer(self, path: str, *, seconds: float = 60) -> control.System:
+        """Return where the system is once it answers 200 at the path."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            assert self.process.poll() is None, self.written()[-5_000:]
+            found = control.find_system(self.data)
+            self.address = found.address if found else ""
+            try:
+                if found and self.ask(path, timeout=5).status == 200:
+                    return found
+            except (OSError, HTTPException):
+                pass
+            time.sleep(0.05)
+        raise AssertionError(f"{path} did not answer:\n{self.written()[-5_000:]}")
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=40)
+
+    def processes(self) -> list[int]:
+        """Return every process that belongs to this system; they have its mark in their environment."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return [pid for pid in found if is_running(pid)]
+
+    def pids(self, program: str) -> list[int]:
+        """Return the processes that the supervisor started for a program."""
+        return next(pool.pids for pool in control.pools(self.data) if pool.name == program)
+
+    def workers(self, queue: str) -> list[int]:
+        """Return the processes that do a pool's work: the children of its masters."""
+        return [child for master in self.pids(queue) for child in children(master)]
+
+    def ask(
+        self,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        method: str | None = None,
+        timeout: float = 60,
+        **headers: str,
+    ) -> Answer:
+        """Send a request with this system's key; header names are written with underscores."""
+        sent = {"X-API-Key": self.key, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        content = None
+        if body is not None:
+            content = json.dumps(body).encode()
+            sent["Content-Type"] = "application/json"
+        request = Request(self.address + path, content, sent, method=method)  # our own address
+        try:
+            with urlopen(request, timeout=timeout) as answer:
+                return Answer(answer.status, answer.headers, answer.read())
+        except HTTPError as error:
+            with error:
+                return Answer(error.code, error.headers, error.read())
+
+    def submit(self, body: Mapping[str, Any], path: str = "/made-up", **headers: str) -> str:
+        """Submit a job and return its id; the same request is sent again until it is answered."""
+        sent = {"Prefer": "respond-async", "Idempotency_Key": uuid4().hex, **headers}
+        until = time.monotonic() + 60
+        while True:
+            try:
+                answer = self.ask(path, body, timeout=10, **sent)
+            except (OSError, HTTPException):
+                answer = None
+            if answer is not None and answer.status < 500:
+                assert answer.status == 202, answer.body
+                return str(answer.json["id"])
+            assert time.monotonic() < until, answer
+            time.sleep(0.1)
+
+    def wait_for_state(self, job_id: str, *states: str, seconds: float = 60) -> Any:
+        """Return the job's document once it is in one of the states; by default, once it has ended."""
+        wanted = states or ("succeeded", "partial", "failed", "cancelled", "expired")
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                found = self.ask(f"/jobs/{job_id}").json
+            except (OSError, HTTPException):
+                found = {}
+            if found.get("state") in wanted:
+                return found
+            assert time.monotonic() < until, f"{found}\n{self.written()[-5_000:]}"
+            time.sleep(0.03)
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process started."""
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(child) for child in listed.stdout.split()]
+
+
+def command(*arguments: str) -> list[str]:
+    """Return the command that runs `pressroom` with this interpreter."""
+    return [sys.executable, "-P", "-m", "scripts.main", *arguments]
+
+
+def clean_environment(mark: str = "", extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment that names no servers, with a mark that all processes of a system carry."""
+    found = environment(extra={"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3"})
+    found["PYTHONPATH"] = os.pathsep.join((found.get("PYTHONPATH", ""), str(Path(__file__).parent)))
+    kept = {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    return kept | dict(extra or {})
+
+
+@contextmanager
+def system(
+    data: Path,
+    *arguments: str,
+    extra: Mapping[str, str] | None = None,
+    credits: int = 1_000_000,
+    answers: str = "/readyz",
+) -> Iterator[Running]:
+    """Run `pressroom up` on a free port; it is ready when the block is entered, and nothing is left after it."""
+    data.parent.mkdir(parents=True, exist_ok=True)
+    log = data.parent / f"{data.name}-{uuid4().hex[:6]}.log"
+    mark = uuid4().hex
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command("up", "--port", "0", "--data", str(data), *arguments),
+            env=clean_environment(mark, extra),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    running = Running(process, data, log, mark)
+    try:
+        running.database_url = running.wait_for_answer(answers).database_url
+        with Database(running.database_url) as database:
+            running.key = open_account(database, name="test", tier="enterprise", credits=credits).key.secret
+        yield running
+    finally:
+        if process.poll() is None:
+            running.stop()
+        for pid in running.processes():
+            wait_for_end(pid, seconds=15)
+
+
+def kill(pid: int, sent: signal.Signals = signal.SIGKILL) -> bool:
+    """Signal a process of a system under test; false when it was gone already."""
+    try:
+        os.kill(pid, sent)
+    except ProcessLookupError:
+        return False
+    return True
