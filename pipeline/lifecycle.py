@@ -271,7 +271,7 @@ CRASHED = {
     "status": 500,
     "error": "Internal Server Error",
     "code": "worker_crashed",
-    "message": f"The work ended its process {MAX_CRASHES} times and was given up. Nothing was charged for it.",
+    "message": f"The work ended its process {MAX_CRASHES} times and was given up. Only what was delivered is charged.",
 }
 
 

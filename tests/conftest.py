@@ -1,19 +1,16 @@
 """Servers, databases and accounts for tests. A server starts with the first test that needs it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from urllib.parse import urlsplit, urlunsplit
-from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 import redis
+from payers import Payer, open_account
 from servers import start_postgres, start_redis
 
-from pipeline import lifecycle
 from pipeline.database import Database
-from pipeline.keys import make_key
 from pipeline.migrations import migrate
 
 #: A migrated database that the others are copied from, in a twentieth of a second.
@@ -78,27 +75,6 @@ def database(database_url: str) -> Iterator[Database]:
     """The same, as the workers use it."""
     with Database(database_url) as opened:
         yield opened
-
-
-@dataclass(frozen=True)
-class Payer:
-    """An account, and a key of it."""
-
-    account_id: UUID
-    api_key_id: UUID
-    api_key: str
-
-
-def open_account(database: Database, *, credits: int = 1_000, tier: str = "enterprise", name: str = "Tester") -> Payer:
-    """Make an account with a key and credits."""
-    key = make_key()
-    payer = Payer(uuid4(), key.id, key.secret)
-    database.run(
-        lifecycle.open_account(
-            payer.account_id, name, tier, credits, key_id=key.id, key_name="test", key_hash=key.hash, hint=key.hint
-        )
-    )
-    return payer
 
 
 @pytest.fixture

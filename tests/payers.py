@@ -1,0 +1,29 @@
+"""Accounts for tests."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.keys import make_key
+
+
+@dataclass(frozen=True)
+class Payer:
+    """An account, and a key of it."""
+
+    account_id: UUID
+    api_key_id: UUID
+    api_key: str
+
+
+def open_account(database: Database, *, credits: int = 1_000, tier: str = "enterprise", name: str = "Tester") -> Payer:
+    """Make an account with a key and credits."""
+    key = make_key()
+    payer = Payer(uuid4(), key.id, key.secret)
+    database.run(
+        lifecycle.open_account(
+            payer.account_id, name, tier, credits, key_id=key.id, key_name="test", key_hash=key.hash, hint=key.hint
+        )
+    )
+    return payer

@@ -1,0 +1,184 @@
+"""The sweep: dead workers, items whose time has come, and what is thrown away."""
+
+from datetime import timedelta
+
+import pytest
+from workbench import Workbench
+
+from pipeline import lifecycle
+
+
+def reap(bench: Workbench):
+    return bench.database.run(lifecycle.reap())
+
+
+def test_a_living_workers_items_are_not_reaped(bench):
+    bench.job_of()
+    bench.claim_one()
+
+    assert reap(bench) is None
+
+
+def test_items_of_a_dead_worker_come_again_after_1_and_2_seconds_and_die_at_the_third_crash(bench):
+    job_id = bench.job_of(5)
+    for crashes, pause in ((1, 1), (2, 2)):
+        item = bench.claim_one()
+        bench.kill_worker(item)
+
+        assert reap(bench) == lifecycle.Reaped(job_id, 1, None)
+        row = bench.item(item.item_id)
+        assert (row["state"], row["crashes"]) == ("waiting", crashes)
+        assert row["run_at"] - row["updated_at"] == timedelta(seconds=pause)
+        assert bench.claim() == []
+        bench.wake_early()
+
+    bench.kill_worker(bench.claim_one())
+    assert reap(bench) == lifecycle.Reaped(job_id, 1, "failed")
+    job = bench.job(job_id)
+    assert (job["items_failed"], job["error"]) == (1, lifecycle.CRASHED)
+    assert bench.balance() == 1_000
+
+
+def test_the_pause_doubles_with_every_crash(bench):
+    bench.job_of()
+    item = bench.claim_one()
+    bench.kill_worker(item)
+    bench.write("UPDATE item SET crashes = 2")
+    bench.read(f"SELECT * FROM {lifecycle.SCHEMA}.reap(9, '{{}}')")
+
+    row = bench.item(item.item_id)
+    assert row["run_at"] - row["updated_at"] == timedelta(seconds=4)
+
+
+def test_a_poison_item_does_not_take_its_job_down(bench):
+    job_id = bench.job_of(1, 1)
+    poison, good = bench.claim(2)
+    bench.report(good, credits=1)
+    for _ in range(3):
+        bench.kill_worker(poison)
+        reaped = reap(bench)
+        bench.wake_early()
+        poison = (bench.claim(5) or [None])[0]
+
+    assert reaped.job_state == "partial"
+    assert bench.job(job_id)["credits_captured"] == 1
+
+
+def test_what_a_crashed_item_had_earned_is_kept(bench):
+    job_id = bench.job_of(5)
+    for _ in range(3):
+        item = bench.claim_one()
+        bench.beat(item, credits=2)
+        bench.kill_worker(item)
+        reap(bench)
+        bench.wake_early()
+
+    job = bench.job(job_id)
+    assert (job["state"], job["credits_captured"]) == ("failed", 2)
+    assert bench.balance() == 998
+
+
+def test_one_sweep_takes_the_items_of_one_job(bench):
+    jobs = {bench.job_of(1, 1, slice_size=9), bench.job_of(1, slice_size=9)}
+    bench.kill_worker(bench.claim(3)[0])
+
+    reaped = [reap(bench), reap(bench)]
+
+    assert {one.job_id for one in reaped} == jobs
+    assert sorted(one.crashed for one in reaped) == [1, 2]
+    assert reap(bench) is None
+
+
+def test_a_job_that_is_locked_is_left_for_the_next_sweep(bench):
+    locked, free = bench.job_of(), bench.job_of()
+    for item in (bench.claim_one(), bench.claim_one()):
+        bench.kill_worker(item)
+    with bench.transaction() as other:
+        other.execute("SELECT FROM job WHERE id = %s FOR NO KEY UPDATE", [locked])
+        assert reap(bench).job_id == free
+        assert reap(bench) is None
+    assert reap(bench).job_id == locked
+
+
+def test_waking_counts_what_became_ready_by_kind(bench):
+    for kind in ("sketch", "sketch", "song"):
+        bench.job_of(kind=kind)
+    for kind in ("sketch", "song"):
+        for item in bench.claim(5, kind=kind):
+            bench.report(item, "release", after=timedelta(minutes=1))
+
+    assert bench.database.run(lifecycle.wake_waiting()) == {}
+    assert bench.wake_early() == {"sketch": 2, "song": 1}
+    assert len(bench.claim(5)) == 2
+
+
+# Throwing away
+
+
+def ended(bench: Workbench, items: int = 1):
+    """Return a job that has succeeded."""
+    job_id = bench.job_of(*[1] * items)
+    bench.report_all(bench.claim(items))
+    return job_id
+
+
+def test_results_are_kept_until_they_expire(bench):
+    job_id = ended(bench)
+
+    assert bench.database.run(lifecycle.purge()) is None
+    assert len(bench.items(job_id)) == 1
+
+
+def test_expired_results_go_and_the_summary_stays(bench):
+    job_id = ended(bench, items=3)
+    bench.let_results_expire(job_id)
+
+    assert bench.database.run(lifecycle.purge()) == 3
+    assert bench.database.run(lifecycle.purge()) is None
+    job = bench.job(job_id)
+    assert bench.items(job_id) == []
+    assert (job["request"], job["state"], job["items_ok"]) == ({}, "succeeded", 3)
+    assert job["purged_at"] is not None
+
+
+@pytest.mark.parametrize("items", [999, 1_000, 1_001])
+def test_a_big_job_goes_a_thousand_items_at_a_time(bench, items):
+    bench.database.run(lifecycle.grant_credits(bench.payer.account_id, 1_000))
+    job_id = ended(bench, items=items)
+    bench.let_results_expire(job_id)
+
+    gone = []
+    while (count := bench.database.run(lifecycle.purge())) is not None:
+        gone.append(count)
+        bench.check()
+
+    assert sum(gone) == items
+    assert max(gone) <= lifecycle.SWEEP_ROWS
+    assert bench.job(job_id)["purged_at"] is not None
+
+
+def test_an_open_job_is_never_purged(bench):
+    bench.job_of()
+    bench.claim_one()
+
+    assert bench.database.run(lifecycle.purge()) is None
+
+
+def test_old_summaries_are_forgotten_and_the_ledger_stays(bench):
+    job_id, recent = ended(bench), ended(bench)
+    for gone in (job_id, recent):
+        bench.let_results_expire(gone)
+        bench.database.run(lifecycle.purge())
+    bench.write("UPDATE job SET finished_at = now() - interval '91 days' WHERE id = %s", job_id)
+
+    assert bench.database.run(lifecycle.forget(timedelta(days=90))) == 1
+    assert bench.read("SELECT id FROM job") == [{"id": recent}]
+    assert len(bench.entries(job_id)) == 2
+    assert bench.balance() == 998
+
+
+def test_a_summary_with_items_is_not_forgotten(bench):
+    job_id = ended(bench)
+    bench.write("UPDATE job SET finished_at = now() - interval '91 days' WHERE id = %s", job_id)
+
+    assert bench.database.run(lifecycle.forget(timedelta(days=90))) == 0
