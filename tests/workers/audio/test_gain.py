@@ -75,8 +75,11 @@ def test_any_sound_keeps_its_length_and_its_headroom(samples, gain, rate):
     changed = np.frombuffer(apply_gain(Pcm(np.array(samples, "<i2").tobytes(), rate), gain).samples, "<i2")
 
     assert len(changed) == len(samples)
-    loudest = max(map(abs, samples), default=0) * 10 ** (gain / 20)
-    if gain and loudest > FULL_SCALE:
+    factor = 10 ** (gain / 20)
+    loudest = max(map(abs, samples), default=0) * factor
+    if factor == 1.0:  # also for a gain too small to make a difference
+        assert changed.tolist() == samples
+    elif loudest > FULL_SCALE:
         assert np.abs(changed.astype(int)).max() <= CEILING + 1
-    elif gain:
+    else:
         assert np.abs(changed.astype(int)).max(initial=0) == pytest.approx(loudest, abs=1)
