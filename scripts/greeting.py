@@ -6,25 +6,25 @@ from pathlib import Path
 FIRST_KEY = "first-key"
 
 
-def greeting(address: str, data: Path, api_key: str | None, *, terminal: bool) -> str:
-    """Return what to show once a system answers.
+def hand_over(api_key: str, data: Path, *, terminal: bool) -> str:
+    """Return a line that says what the key is, on a terminal, or else in which private file it now is.
 
-    A key that was made now is shown on a terminal and kept nowhere; elsewhere it would be in somebody's log, so it
-    goes into a private file."""
-    file, lines, shown = data / FIRST_KEY, [], "YOUR-API-KEY"
+    It is kept nowhere after a terminal has shown it; anything else that is written to may be somebody's log."""
+    if terminal:
+        return f"\n  API key of the first account, shown once: {api_key}\n"
+    _write_secret(data / FIRST_KEY, api_key)
+    return f"\n  API key of the first account: in {data / FIRST_KEY}\n"
+
+
+def first_request(address: str, data: Path, api_key: str | None, *, terminal: bool) -> str:
+    """Return a command line that asks the system for something."""
+    shown = f"$(cat '{data / FIRST_KEY}')" if (data / FIRST_KEY).exists() else "YOUR-API-KEY"
     if api_key and terminal:
-        lines.append(f"  API key of the first account, shown once: {api_key}")
         shown = api_key
-    elif api_key:
-        _write_secret(file, api_key)
-        lines.append(f"  API key of the first account: in {file}")
-    if shown != api_key and file.exists():
-        shown = f"$(cat '{file}')"
-    lines += [
-        f"  curl {address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {shown}\" \\",
-        '    -d \'{"text": "Hello from Pressroom"}\' -o hello.wav',
-    ]
-    return "\n".join(["", *lines, ""])
+    return (
+        f"\n  curl {address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {shown}\" \\\n"
+        '    -d \'{"text": "Hello from Pressroom"}\' -o hello.wav\n'
+    )
 
 
 def _write_secret(file: Path, text: str) -> None:

@@ -22,7 +22,7 @@ from scripts.console import Console
 from scripts.control import System
 from scripts.embedded import Server, postgres, redis
 from scripts.exclusive import listening, only_system, reachable
-from scripts.greeting import greeting
+from scripts.greeting import first_request, hand_over
 from scripts.programs import Program
 from scripts.supervisor import Supervisor
 
@@ -124,12 +124,13 @@ class _Up:
                     stage=0,
                 )
             )
-        api_key = await self._prepare()
+        api_key, terminal = await self._prepare(), sys.stdout.isatty()
+        if api_key:  # at once: should the start fail from here on, there is no other copy
+            self._console.show(hand_over(api_key, self._settings.data, terminal=terminal))
         self._run_pools()
-        answers = await self._api_answers()
-        state = "ready" if answers else f"not answering after {API_PATIENCE.total_seconds():.0f} s, see above"
+        state = "ready" if await self._api_answers() else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
-        self._console.show(greeting(self._system.address, self._settings.data, api_key, terminal=sys.stdout.isatty()))
+        self._console.show(first_request(self._system.address, self._settings.data, api_key, terminal=terminal))
 
     async def _prepare(self) -> str | None:
         """Start the API when the database answers; migrate; return the first account's key, if it was made now."""
