@@ -30,7 +30,7 @@ def espeak() -> Espeak:
     return engine
 
 
-@pytest.mark.parametrize("voice", ["en-US", "en-GB-female", "de", "cmn", "ru-female"])
+@pytest.mark.parametrize("voice", ["en-US", "de-female", "cmn"])
 @pytest.mark.parametrize("text", [SHORT, SENTENCE, PAGE], ids=["short", "sentence", "page"])
 def test_speed_divides_the_duration_within_five_percent(espeak, voice, text):
     natural = espeak.speak(text, voice=voice).duration
