@@ -1,33 +1,25 @@
 """Rate limits: how many requests an account, or an address with wrong keys, may make.
 
-A minute is a window that moves, a day is one of the UTC calendar. Counted in Redis by the `limits` library; while
-Redis is away each process counts by itself, so that no request fails because of it.
+A minute is a window that moves, a day is one of the UTC calendar. While Redis is away each process counts by itself,
+so that no request fails because of it.
 """
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
-from typing import TypeVar
 from uuid import UUID
 
 import redis.asyncio
-from limits.aio.storage import MemoryStorage, RedisStorage
 from redis.exceptions import RedisError
 
-from pipeline.batching import Batch
+from pipeline.counts import DAY_SECONDS, MINUTE_SECONDS, Count, OwnCounts, SharedCounts, Use
 from pipeline.errors import RateLimitExceeded
 from pipeline.log import get_logger
 from pipeline.settings import LimitSettings, TierLimits
 
 log = get_logger(__name__)
-Result = TypeVar("Result")
-Storage = RedisStorage | MemoryStorage
 
-MINUTE_SECONDS = 60
-DAY_SECONDS = 86_400
 #: How long Redis is left alone after it failed.
 AWAY_SECONDS = 1.0
 
@@ -39,7 +31,6 @@ class Standing:
     limit: int
     remaining: int
     resets_at: float
-    is_admitted: bool = True
 
     def headers(self) -> dict[str, str]:
         """Return what every authenticated answer says."""
@@ -60,7 +51,7 @@ class AccountLimitExceeded(RateLimitExceeded):
     def __init__(self, standing: Standing, unit: str) -> None:
         super().__init__(
             f"This account may make {standing.limit:,} requests a {unit} and has made them. "
-            f"Try again in {standing.retry_after().seconds:,} seconds.",
+            f"Try again in {standing.retry_after().total_seconds():,.0f} seconds.",
             retry_after=standing.retry_after(),
         )
         self.standing = standing
@@ -71,8 +62,8 @@ class RateLimits:
 
     def __init__(self, client: "redis.asyncio.Redis", settings: LimitSettings) -> None:
         self._settings = settings
-        self._shared = _batched(client)
-        self._own = MemoryStorage()
+        self._shared = SharedCounts(client)
+        self._own = OwnCounts()
         self._away_until = 0.0
 
     async def admit(self, account_id: UUID, tier: str, requests: int) -> Standing | None:
@@ -80,104 +71,73 @@ class RateLimits:
 
         Returns the standing nearer to its end, None for a tier without limits. Raises AccountLimitExceeded.
         """
-        limits = self._tier(tier)
-        minute, day = await asyncio.gather(
-            self._count_minute(f"account/{account_id}", limits.per_minute, requests),
-            self._count_day(str(account_id), limits.per_day, requests),
-        )
-        if day is not None and not (day.is_admitted and (minute is None or minute.is_admitted)):
-            await self.give_back(account_id, tier, requests)
-        if day is not None and not day.is_admitted:
+        use = self._account_use(account_id, tier, requests)
+        count = await self._count(use)
+        minute, day = _standings(use, count)
+        if day is not None and not count.day_admitted:
             raise AccountLimitExceeded(day, "day")
-        if minute is not None and not minute.is_admitted:
+        if minute is not None and not count.minute_admitted:
             raise AccountLimitExceeded(minute, "minute")
         return _nearer(minute, day)
 
     async def standing(self, account_id: UUID, tier: str) -> Standing | None:
         """Return how near an account is to a limit, and count nothing."""
-        limits = self._tier(tier)
-        return _nearer(
-            *await asyncio.gather(
-                self._read_minute(f"account/{account_id}", limits.per_minute),
-                self._count_day(str(account_id), limits.per_day, 0),
-            )
-        )
+        use = self._account_use(account_id, tier, 0)
+        return _nearer(*_standings(use, await self._count(use)))
 
     async def give_back(self, account_id: UUID, tier: str, requests: int) -> None:
-        """Take requests of today back: they were refused, or answered before."""
-        if self._tier(tier).per_day:
-            await self._try(lambda storage: storage.incr(_day_key(str(account_id)), DAY_SECONDS, -requests))
+        """Take requests of today back: they were answered before. A minute is over soon enough."""
+        use = self._account_use(account_id, tier, requests)
+        if not use.per_day:
+            return
+        try:
+            await self._shared.give_back(use)
+        except (RedisError, OSError):
+            await self._own.give_back(use)
 
     async def count_invalid(self, address: str) -> None:
         """Count a wrong key against its address. Raises RateLimitExceeded past the limit."""
         limit = self._settings.invalid_keys_per_minute
-        standing = await self._count_minute(f"address/{address}", limit, 1)
-        if standing is not None and not standing.is_admitted:
+        use = Use(f"address:{address}", limit, 0, 1)
+        count = await self._count(use)
+        minute, _ = _standings(use, count)
+        if minute is not None and not count.minute_admitted:
+            wait = minute.retry_after()
             raise RateLimitExceeded(
                 f"This address has sent {limit:,} invalid API keys within a minute. "
-                f"Check the key and try again in {standing.retry_after().seconds:,} seconds.",
+                f"Check the key and try again in {wait.total_seconds():.0f} seconds.",
                 code="too_many_invalid_keys",
-                retry_after=standing.retry_after(),
+                retry_after=wait,
             )
 
-    def _tier(self, tier: str) -> TierLimits:
+    def _account_use(self, account_id: UUID, tier: str, requests: int) -> Use:
         limits: TierLimits = getattr(self._settings, tier)
-        return limits
+        return Use(f"account:{account_id}", limits.per_minute, limits.per_day, requests)
 
-    async def _count_minute(self, name: str, limit: int, requests: int) -> Standing | None:
-        if not limit:
-            return None
-        key = f"minute/{name}"
-        # More than the limit need not be remembered; widening it by the cost leaves "at least one is left" as the test.
-        cost = min(requests, limit)
-        admitted, standing = await asyncio.gather(
-            self._try(lambda storage: storage.acquire_entry(key, limit + cost - 1, MINUTE_SECONDS, cost)),
-            self._read_minute(name, limit),
-        )
-        return Standing(limit, standing.remaining, standing.resets_at, bool(admitted)) if standing else None
-
-    async def _read_minute(self, name: str, limit: int) -> Standing | None:
-        if not limit:
-            return None
-        since, used = await self._try(
-            lambda storage: storage.get_moving_window(f"minute/{name}", limit, MINUTE_SECONDS)
-        )
-        return Standing(limit, max(0, limit - used), since + MINUTE_SECONDS)
-
-    async def _count_day(self, name: str, limit: int, requests: int) -> Standing | None:
-        if not limit:
-            return None
-        used = await self._try(lambda storage: storage.incr(_day_key(name), DAY_SECONDS, requests))
-        midnight = (time.time() // DAY_SECONDS + 1) * DAY_SECONDS
-        return Standing(limit, max(0, limit - used), midnight, is_admitted=used - requests < limit)
-
-    async def _try(self, use: Callable[[Storage], Awaitable[Result]]) -> Result:
+    async def _count(self, use: Use) -> Count:
+        if not use.per_minute and not use.per_day:
+            return Count(True, 0, 0.0, True, 0)
         if time.monotonic() >= self._away_until:
             try:
-                return await use(self._shared)
+                return await self._shared.use(use)
             except (RedisError, OSError) as error:
                 self._away_until = time.monotonic() + AWAY_SECONDS
                 log.warning("rate limits out of reach, counting in this process", error=str(error))
-        return await use(self._own)
+        return await self._own.use(use)
 
 
-def _batched(client: "redis.asyncio.Redis") -> RedisStorage:
-    """Return the library's storage on our connections, its scripts run in batches and so in the order of asking."""
-    storage = RedisStorage(
-        "async+redis://",
-        implementation="redispy",
-        connection_pool=client.connection_pool,  # type: ignore[arg-type]  # as the library documents it
-    )
-    batch = Batch(client)
-    for script in ("lua_acquire_moving_window", "lua_moving_window", "lua_incr_expire"):
-        getattr(storage.bridge, script).registered_client = batch
-    return storage
+def _standings(use: Use, count: Count) -> tuple[Standing | None, Standing | None]:
+    minute = day = None
+    if use.per_minute:
+        left = max(0, use.per_minute - count.minute_used)
+        minute = Standing(use.per_minute, left, count.minute_since + MINUTE_SECONDS)
+    if use.per_day:
+        midnight = (time.time() // DAY_SECONDS + 1) * DAY_SECONDS
+        day = Standing(use.per_day, max(0, use.per_day - count.day_used), midnight)
+    return minute, day
 
 
-def _day_key(name: str) -> str:
-    return f"day/{int(time.time() // DAY_SECONDS)}/{name}"
-
-
-def _nearer(*standings: Standing | None) -> Standing | None:
-    known = [standing for standing in standings if standing is not None]
-    return min(known, key=lambda standing: standing.remaining, default=None)
+def _nearer(minute: Standing | None, day: Standing | None) -> Standing | None:
+    if minute is None or day is None:
+        return minute or day
+    return day if day.remaining < minute.remaining else minute

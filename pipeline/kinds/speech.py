@@ -9,7 +9,6 @@ from pipeline.errors import InvalidRequest
 from pipeline.jobs import Item, Job
 from pipeline.kind import Kind, Part, Request, Response
 from pipeline.offers import Offers
-from pipeline.voices import pick_voice
 
 #: Longest text of one request, in Unicode code points (SPEC.md, POST /tts).
 MAX_CHARACTERS = 10_000
@@ -63,7 +62,7 @@ class Speech(Kind[SpeechRequest]):
                 text_length=length,
                 max_length=MAX_CHARACTERS,
             )
-        pick_voice(offers.voices, voice_name=request.voice_name, language=request.language)
+        offers.pick_voice(voice_name=request.voice_name, language=request.language)
 
     def parts(self, request: SpeechRequest) -> list[Part]:
         """Return the whole text as one item."""
