@@ -6,7 +6,10 @@ from uuid import UUID, uuid4
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.keys import NewKey, make_key
+from pipeline.settings import LimitSettings, TierLimits
 
+#: Tiers are what limits are set for; `models.account` has the same for its CHECK.
+TIERS = tuple(name for name, field in LimitSettings.model_fields.items() if field.annotation is TierLimits)
 #: What the account that a fresh system starts with may spend.
 FIRST_CREDITS = 10_000
 

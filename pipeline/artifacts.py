@@ -42,7 +42,7 @@ def open_store(settings: Settings) -> "ObjectStore":
     url = store_url(settings)
     if not url.startswith("s3://"):
         folder = Path(url.removeprefix("file://"))
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return LocalStore(folder)
     secret = settings.store.secret_access_key
     options = {

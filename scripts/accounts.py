@@ -4,10 +4,9 @@ import json
 from typing import Annotated
 
 import typer
-from sqlmodel import select
 
-from models.account import TIERS, Account
 from pipeline import accounts, lifecycle
+from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.options import Data, open_database, open_session, read_id, show_table
 
@@ -51,6 +50,10 @@ def top_up(
 @app.command("list")
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
+    from sqlmodel import select
+
+    from models.account import Account
+
     with open_session(data) as session:
         found = session.exec(select(Account).order_by(Account.created_at)).all()  # type: ignore[arg-type]  # a column
         rows = [(a.id, a.name, a.tier, f"{a.available:,}", f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]

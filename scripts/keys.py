@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 from psycopg.errors import ForeignKeyViolation
-from sqlmodel import select
 
-from models.api_key import ApiKey
 from pipeline import keys
 from pipeline.errors import NotFound
 from scripts.options import Data, open_database, open_session, read_id, show_table
@@ -38,6 +36,10 @@ def create(
 @app.command("list")
 def list_keys(account_id: str, data: Data = None) -> None:
     """List the keys of an account."""
+    from sqlmodel import select
+
+    from models.api_key import ApiKey
+
     with open_session(data) as session:
         found = session.exec(select(ApiKey).where(ApiKey.account_id == read_id(account_id))).all()
         rows = [(k.id, k.name, f"…{k.hint}", k.created_at, k.last_used_at, k.revoked_at) for k in found]

@@ -5,6 +5,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.system
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A system with two made-up processes; the books must balance after all that was done to it."""
-    with system(tmp_path_factory.mktemp("shared") / "data", "--pool", "made_up=2", extra=FAST) as running:
+    folder = tmp_path_factory.mktemp("shared")
+    extra = {**FAST, "PRESSROOM_KINDS": "made_up:MadeUp,killing:Killing", "KILL_FILE": str(folder / "kill")}
+    with system(folder / "data", "--pool", "made_up=2", extra=extra) as running:
         yield running
         with Database(running.database_url) as database:
             assert database.run(discrepancies()) == []
@@ -115,6 +119,22 @@ def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_j
     shared.wait_for_state(listed[0]["id"])
     again = shared.ask("/made-up", body, Idempotency_Key="joins")
     assert (again.status, again.headers["X-Job-Id"]) == (200, listed[0]["id"])
+
+
+def test_an_api_killed_between_the_commit_and_the_wake_up_costs_a_moment(shared: Running) -> None:
+    marker = shared.data.parent / "kill"
+    marker.touch()
+
+    with suppress(OSError, HTTPException):  # the answer may have left before the process died
+        shared.ask("/killing", {"count": 2}, Prefer="respond-async", X_Request_Id="killed")
+
+    until = time.monotonic() + 20
+    while marker.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not marker.exists()
+    while not (listed := shared.ask("/jobs?request_id=killed").json) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert shared.wait_for_state(listed[0]["id"], seconds=5)["state"] == "succeeded"
 
 
 def test_redis_killed_while_requests_wait_costs_a_moment(shared: Running) -> None:

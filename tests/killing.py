@@ -1,0 +1,36 @@
+"""A kind whose API process dies between the commit and the wake-up, once, when the file in KILL_FILE is there.
+
+Loaded by `PRESSROOM_KINDS=…,killing:Killing`; in any process but the API it changes nothing.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from made_up import MadeUp
+
+
+class Killing(MadeUp):
+    """POST /killing."""
+
+    name = "killing"
+    routes = ("/killing",)
+
+
+def _die_before_the_wake_up(waking: Any) -> None:
+    wake = waking.wake_async
+
+    def die_or_wake(client: Any, queue: str) -> Any:
+        marker = Path(os.environ["KILL_FILE"])
+        if marker.exists():
+            marker.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return wake(client, queue)
+
+    waking.wake_async = die_or_wake
+
+
+if "api.waking" in sys.modules:
+    _die_before_the_wake_up(sys.modules["api.waking"])
