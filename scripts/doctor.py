@@ -19,7 +19,7 @@ from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
 from scripts.control import find_system, settings_of_running
-from scripts.options import Data, settings_for
+from scripts.options import Data, plain, settings_for
 from workers.engines.registry import ENGINES, load_engines
 
 
@@ -40,7 +40,7 @@ def doctor(data: Data = None) -> None:
     table = Table("", "what", "state", header_style="bold")
     for finding in findings:
         mark = "[green]ok[/]" if finding.ready else "[red]--[/]"
-        table.add_row(mark, finding.subject, finding.detail)
+        table.add_row(mark, plain(finding.subject), plain(finding.detail))
     Console().print(table)
     if any(finding.needed and not finding.ready for finding in findings):
         raise typer.Exit(1)

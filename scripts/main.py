@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pipeline.errors import PressroomError
 from scripts import accounts, doctor, jobs, keys, pools, sweep
-from scripts.options import Data, settings_for, show_table
+from scripts.options import Data, plain, settings_for, show_table
 
 app = typer.Typer(
     help="Speech, transcripts, alt text, post metadata and index checks behind one REST API.",
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _fail(message: str) -> None:
-    Console(stderr=True, soft_wrap=True).print(f"[bold red]pressroom:[/] {message}", markup=True, highlight=False)
+    Console(stderr=True, soft_wrap=True).print("[bold red]pressroom:[/]", plain(message), highlight=False)
     sys.exit(1)
 
 

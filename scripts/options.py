@@ -11,7 +11,9 @@ from uuid import UUID
 
 import typer
 from rich.console import Console
+from rich.control import strip_control_codes
 from rich.table import Table
+from rich.text import Text
 
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest
@@ -68,9 +70,14 @@ def read_id(text: str) -> UUID:
         raise InvalidRequest(f"{text!r} is not an id: ids look like 123e4567-e89b-12d3-a456-426614174000.") from error
 
 
+def plain(value: object) -> Text:
+    """Return a value as text for a terminal: names come from users, and neither markup nor control codes count."""
+    return Text(strip_control_codes(str(value)))
+
+
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table; empty ones say so."""
     table = Table(*columns, title=title, title_justify="left", header_style="bold")
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*("" if value is None else plain(value) for value in row))
     Console().print(table if rows else f"{title}: none")

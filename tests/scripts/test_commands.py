@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Payer
+from payers import Payer
 
 from pipeline import lifecycle
 from pipeline.database import Database

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 import redis
-from conftest import Payer
 from made_up import MadeUp, MadeUpHandler
+from payers import Payer
 
 from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
