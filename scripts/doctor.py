@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import psycopg
 import typer
-from pipeline.ledger import discrepancies
 from redis.exceptions import RedisError
 from rich.console import Console
 from rich.table import Table
@@ -17,6 +16,7 @@ from pipeline.artifacts import Artifacts, open_store, store_url
 from pipeline.broker import connect
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
+from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
 from scripts.control import find_system, settings_of_running
 from scripts.options import Data, plain, settings_for
