@@ -1,0 +1,1 @@
+"""Benchmarks: what Pressroom costs beside the same work written by hand, measured in one run on the same servers."""

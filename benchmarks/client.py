@@ -1,0 +1,136 @@
+"""Client: HTTP/1.1 over connections that stay open, with as little work a request as Python allows.
+
+It writes the same bytes again and again and looks at the status line and Content-Length alone, so that on a small
+machine the measured servers get the processor and not their client.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import uvloop
+
+
+@dataclass
+class Sample:
+    """One round: how long each answer took, in seconds, and how long the round."""
+
+    took: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    seconds: float = 0.0
+    body: bytes = b""  # of the last answer
+
+    @property
+    def rate(self) -> float:
+        """Answers a second."""
+        return len(self.took) / self.seconds
+
+    def percentile(self, percent: float) -> float:
+        """Return the time, in ms, within which so many of a hundred were answered."""
+        return sorted(self.took)[min(len(self.took) - 1, int(len(self.took) * percent / 100))] * 1_000
+
+    def expect(self, status: int) -> "Sample":
+        """Return this sample; raise when an answer had another status."""
+        if set(self.statuses) != {status}:
+            raise AssertionError(f"{dict(self.statuses)} instead of {status} alone; the last: {self.body[:500]!r}")
+        return self
+
+
+def request(address: str, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> bytes:
+    """Return the bytes of a POST."""
+    sent = {
+        "Host": urlsplit(address).netloc,
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        **(headers or {}),
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+    return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
+
+
+def load(address: str, sent: bytes, *, connections: int, seconds: float = 60, count: int = 1_000_000) -> Sample:
+    """Send a request over and over on each of some connections, for so long or so often in all, whichever is first."""
+    return uvloop.run(_load(address, sent, connections, seconds, count))
+
+
+async def _load(address: str, sent: bytes, connections: int, seconds: float, count: int) -> Sample:
+    loop = asyncio.get_running_loop()
+    url = urlsplit(address)
+    sample = Sample()
+    lines = [
+        (await loop.create_connection(lambda: _Line(sent, sample), url.hostname, url.port))[1]
+        for _ in range(connections)
+    ]
+    _Line.left = count
+    began = time.perf_counter()
+    _Line.until = began + seconds
+    for line in lines:
+        line.begin()
+    try:
+        await asyncio.gather(*(line.ended for line in lines))
+    finally:
+        for line in lines:
+            line.close()
+    sample.seconds = time.perf_counter() - began
+    return sample
+
+
+class _Line(asyncio.Protocol):
+    """One connection: the next request goes out when the last was answered."""
+
+    left = 0
+    until = 0.0
+
+    def __init__(self, sent: bytes, sample: Sample) -> None:
+        self.ended = asyncio.get_running_loop().create_future()
+        self._sent = sent
+        self._sample = sample
+        self._buffer = b""
+        self._began = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def begin(self) -> None:
+        if _Line.left <= 0:
+            self._end()
+            return
+        _Line.left -= 1
+        self._began = time.perf_counter()
+        self._transport.write(self._sent)
+
+    def data_received(self, data: bytes) -> None:
+        buffer = self._buffer = self._buffer + data if self._buffer else data
+        head_end = buffer.find(b"\r\n\r\n")
+        if head_end < 0:
+            return
+        length_at = buffer.lower().find(b"content-length: ", 0, head_end)
+        length = int(buffer[length_at + 16 : buffer.find(b"\r\n", length_at)]) if length_at >= 0 else 0
+        if len(buffer) < head_end + 4 + length:
+            return
+        self._note(int(buffer[9:12]), buffer[head_end + 4 :])
+
+    def _note(self, status: int, body: bytes) -> None:
+        now = time.perf_counter()
+        self._sample.took.append(now - self._began)
+        self._sample.statuses[status] += 1
+        self._sample.body = body
+        self._buffer = b""
+        if now < _Line.until:
+            self.begin()
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.ended.done():
+            self.ended.set_exception(ConnectionError(f"The server closed the connection: {error}"))
+
+    def close(self) -> None:
+        self._transport.close()
