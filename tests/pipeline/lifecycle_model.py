@@ -1,0 +1,254 @@
+"""The life cycle as a few lines of plain Python: what lifecycle.sql must do, for one caller at a time.
+
+Accounts, jobs and items are told apart by their place in order of creation, never by what the database calls them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: Fewer than the real number, so that random calls get there.
+MAX_CRASHES = 2
+
+OPEN = ("waiting", "ready", "leased")
+
+
+@dataclass
+class Item:
+    number: int
+    job: "Job"
+    index: int
+    round: int
+    price: int
+    state: str = "ready"
+    lease: int | None = None
+    is_overdue: bool = False  # leased: nobody has renewed it; waiting: its time has come
+    attempts: int = 0
+    crashes: int = 0
+    captured: int = 0
+    checkpoint: dict[str, int] | None = None
+    output: dict[str, int] | None = None
+
+
+@dataclass
+class Job:
+    number: int
+    account: "Account"
+    kind: str
+    route: str
+    idempotency_key: str | None
+    request_hash: bytes
+    held: int
+    items: list[Item] = field(default_factory=list)
+    state: str = "queued"
+    ok: int = 0
+    failed: int = 0
+    captured: int = 0
+    is_purged: bool = False
+    purged_items: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in ("queued", "running")
+
+    @property
+    def open_items(self) -> list[Item]:
+        return [item for item in self.items if item.state in OPEN]
+
+
+@dataclass
+class Account:
+    number: int
+    available: int
+    is_revoked: bool = False
+
+
+Entry = tuple[str, int, int | None, int, int]
+
+
+class Model:
+    """All rows. Every method does what the function of that name does, and returns what it returns."""
+
+    def __init__(self, balances: Sequence[int]) -> None:
+        self.accounts = [Account(number, available) for number, available in enumerate(balances)]
+        self.jobs: list[Job] = []
+        self.items: list[Item] = []
+        self.leases = 0
+        self.ledger: list[Entry] = [("grant", account.number, None, account.available, 0) for account in self.accounts]
+
+    def rows(self) -> dict[str, list[Any]]:
+        """Return everything that can be compared with the database."""
+        return {
+            "accounts": [account.available for account in self.accounts],
+            "jobs": [
+                [job.state, len(job.items), job.ok, job.failed, job.held, job.captured, job.is_purged]
+                for job in self.jobs
+            ],
+            "items": [
+                [
+                    item.number,
+                    item.state,
+                    item.round,
+                    item.lease,
+                    item.attempts,
+                    item.crashes,
+                    item.price,
+                    item.captured,
+                    item.checkpoint,
+                    item.output,
+                ]
+                for job in self.jobs
+                for item in job.items[job.purged_items :]
+            ],
+            "ledger": sorted((list(entry) for entry in self.ledger), key=repr),
+        }
+
+    def _enter(self, entry: str, job: Job, available: int, held: int) -> None:
+        job.account.available += available
+        self.ledger.append((entry, job.account.number, job.number, available, held))
+
+    def grant(self, account: Account, credits: int) -> int:
+        account.available += credits
+        if credits:
+            self.ledger.append(("grant", account.number, None, credits, 0))
+        return account.available
+
+    def submit(
+        self, account: Account, kind: str, route: str, prices: Sequence[int], *, idempotency_key: str | None,
+        request_hash: bytes, is_forgotten: bool, slice_size: int, max_open: int,
+    ) -> tuple[str, int | None]:  # fmt: skip
+        if account.is_revoked:
+            return "unauthorized", None
+        for job in reversed(self.jobs):
+            if is_forgotten or idempotency_key is None:
+                break
+            if (job.account, job.route, job.idempotency_key) == (account, route, idempotency_key):
+                return ("replayed" if job.request_hash == request_hash else "conflict"), job.number
+        unfinished = [item for job in self.jobs if job.account is account for item in job.open_items]
+        if len(unfinished) + len(prices) > max_open:
+            return "too_many", None
+        if account.available < sum(prices):
+            return "insufficient", None
+        job = Job(len(self.jobs), account, kind, route, idempotency_key, request_hash, sum(prices))
+        ahead = sum(item.job.kind == kind for item in unfinished)
+        for index, price in enumerate(prices):
+            item = Item(len(self.items), job, index, (ahead + index) // slice_size, price)
+            job.items.append(item)
+            self.items.append(item)
+        self.jobs.append(job)
+        if job.held:
+            self._enter("hold", job, -job.held, job.held)
+        return "accepted", job.number
+
+    def claim(self, limits: dict[str, int], *, alone: bool, oldest: bool) -> list[int]:
+        lease = self.leases
+        self.leases += 1
+        candidates = sorted(
+            (item for item in self.items if item.state == "ready" and item.job.kind in limits),
+            key=lambda item: item.number if oldest else (item.round, item.number),
+        )
+        candidates = [item for item in candidates if alone or not item.crashes]
+        if not candidates:
+            return []
+        kind = candidates[0].job.kind
+        taken = [item for item in candidates if item.job.kind == kind][: limits[kind]]
+        taken = taken[:1] if taken[0].crashes else [item for item in taken if not item.crashes]
+        for item in taken:
+            item.state, item.lease, item.is_overdue = "leased", lease, False
+            if item.job.state == "queued":
+                item.job.state = "running"
+        return sorted(item.number for item in taken)
+
+    def is_held(self, lease: int, item: Item) -> bool:
+        return item.state == "leased" and item.lease == lease
+
+    def heartbeat(self, lease: int, item: Item, credits: int | None, checkpoint: dict[str, int] | None) -> bool:
+        if not self.is_held(lease, item):
+            return False
+        item.is_overdue = False
+        item.captured = max(item.captured, min(credits or 0, item.price))
+        item.checkpoint = checkpoint or item.checkpoint
+        return True
+
+    def raise_hold(self, lease: int, item: Item, credits: int) -> str:
+        if not self.is_held(lease, item):
+            return "lost"
+        more = credits - item.price
+        if more > item.job.account.available:
+            return "insufficient"
+        if more > 0:
+            item.price = credits
+            item.job.held += more
+            self._enter("raise", item.job, -more, more)
+        return "raised"
+
+    def report(self, lease: int, item: Item, outcome: str, credits: int, *, later: bool, output: Any) -> bool:
+        if not self.is_held(lease, item):
+            return False
+        item.output = output
+        if outcome in ("done", "failed"):
+            item.state = outcome
+            item.captured = min(max(credits, 0), item.price)
+            item.job.ok += outcome == "done"
+            item.job.failed += outcome == "failed"
+            self._settle_if_complete(item.job)
+        else:
+            item.state = "waiting" if later else "ready"
+            item.is_overdue = False
+            item.attempts += outcome == "retry"
+        return True
+
+    def _settle_if_complete(self, job: Job) -> None:
+        if job.ok + job.failed == len(job.items):
+            self._settle(job, "succeeded" if job.ok == len(job.items) else "failed" if job.ok == 0 else "partial")
+
+    def _settle(self, job: Job, state: str) -> None:
+        job.state = state
+        job.captured = sum(item.captured for item in job.items)
+        if job.captured:
+            self._enter("capture", job, 0, -job.captured)
+        if job.held > job.captured:
+            self._enter("release", job, job.held - job.captured, job.captured - job.held)
+
+    def stop(self, job: Job, state: str) -> str:
+        """Cancel or expire a job; return the state it was in."""
+        before = job.state
+        if job.is_open:
+            for item in job.open_items:
+                item.state = "cancelled"
+            self._settle(job, state)
+        return before
+
+    def abandon(self, lease: int) -> None:
+        """Let the worker of a lease die: nobody renews it any more."""
+        for item in self.items:
+            if self.is_held(lease, item):
+                item.is_overdue = True
+
+    def crashed_jobs(self) -> list[Job]:
+        """Return the jobs that a reap may take."""
+        return [job for job in self.jobs if any(item.state == "leased" and item.is_overdue for item in job.items)]
+
+    def reap(self, job: Job) -> int:
+        crashed = [item for item in job.items if item.state == "leased" and item.is_overdue]
+        for item in crashed:
+            item.crashes += 1
+            item.is_overdue = False
+            item.state = "failed" if item.crashes >= MAX_CRASHES else "waiting"
+            job.failed += item.state == "failed"
+        self._settle_if_complete(job)
+        return len(crashed)
+
+    def wake_waiting(self) -> dict[str, int]:
+        woken: dict[str, int] = {}
+        for item in self.items:
+            if item.state == "waiting" and item.is_overdue:
+                item.state, item.is_overdue = "ready", False
+                woken[item.job.kind] = woken.get(item.job.kind, 0) + 1
+        return woken
+
+    def purge(self, job: Job, limit: int) -> int:
+        gone = min(limit, len(job.items) - job.purged_items)
+        job.purged_items += gone
+        job.is_purged = gone < limit
+        return gone

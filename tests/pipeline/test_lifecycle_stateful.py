@@ -1,0 +1,22 @@
+"""Any sequence of calls: the life cycle does what its model does, and the ledger agrees after each."""
+
+from contextlib import closing
+
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+from lifecycle_machine import LifecycleMachine, connect
+
+
+def test_any_sequence_of_calls_does_what_the_model_does(make_database):
+    with closing(connect(make_database())) as connection:
+        run_state_machine_as_test(
+            lambda: LifecycleMachine(connection),
+            settings=settings(
+                max_examples=200,
+                stateful_step_count=50,
+                derandomize=True,
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
