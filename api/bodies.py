@@ -101,7 +101,7 @@ def _refuse_nul(texts: Any) -> None:
 def _refuse_values(values: list[Any]) -> None:
     _refuse_nul(value for value in values if isinstance(value, str))
     if any(isinstance(value, float) and abs(value) == INFINITY for value in values):
-        raise InvalidRequest("The JSON holds a number that is too large.", code="json_numbertoo_large")
+        raise InvalidRequest("The JSON holds a number that is too large.", code="json_number_too_large")
 
 
 def too_large(max_bytes: int) -> PayloadTooLarge:

@@ -17,6 +17,7 @@ from api.waiting import WaitingRoom
 from api.waking import Alarm
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
+from pipeline.grouping import Group
 from pipeline.keys import Caller
 from pipeline.kinds import Kinds
 from pipeline.limits import RateLimits
@@ -44,6 +45,8 @@ class Services:
     ) -> None:
         self.settings = settings
         self.database = database
+        self.submissions = Group(database)
+        self.deliveries = Group(database)
         self.client = client
         self.artifacts = artifacts
         self.kinds = kinds

@@ -18,6 +18,9 @@ from pipeline.kind import Kind
 from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.settings import Settings
 
+#: A submission of more goes by itself: it takes long, and others would wait for it.
+FEW_ITEMS = 32
+
 
 class IdempotencyKeyReused(Unprocessable):
     """The Idempotency-Key stands for another request."""
@@ -76,11 +79,16 @@ class Order:
         return cls(caller, kind.requests(request), submission)
 
 
-async def submit_job(submission: Submission, services: Services) -> Submitted:
+async def submit_job(submission: Submission, services: Services, *, alone: bool = False) -> Submitted:
     """Make the job, or name the one that the same Idempotency-Key made first.
 
+    `alone`: in a transaction of its own, which ends with a client that leaves meanwhile.
     Raises InsufficientCredits, IdempotencyKeyReused, TooManyOpenItems, Unauthorized."""
-    submitted = await services.database.run(submit(submission))
+    statement = submit(submission)
+    if alone or len(submission.items) > FEW_ITEMS:
+        submitted = await services.database.run(statement)
+    else:
+        submitted = await services.submissions.run(statement, order=submission.account_id.hex)
     match submitted.outcome:
         case "insufficient":
             raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)

@@ -48,7 +48,8 @@ class Work:
             preference = read_preference(req)
             is_counted = await self._admit(order, exchange_of(req))
             with services.room.enter(job_id) as waiter:
-                submitted = await submit_job(order.submission, services)
+                # With files alone: they are deleted when the client leaves, and then no job may want them.
+                submitted = await submit_job(order.submission, services, alone=bool(self._kind.files))
                 if submitted.outcome == "accepted":
                     upload.is_wanted = True
                     services.alarm.ring(self._kind.queue)
@@ -154,7 +155,7 @@ class Work:
         return await self._find(order, waiter)
 
     async def _find(self, order: Order, waiter: Waiter) -> Delivery:
-        found = await self._services.database.run(find_delivery(waiter.job_id, order.caller.account_id))
+        found = await self._services.deliveries.run(find_delivery(waiter.job_id, order.caller.account_id))
         if found is None:
             raise PressroomError("The job was not found right after it was made.")
         return found

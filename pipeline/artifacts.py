@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
 UPLOADS = "uploads"
+#: What obstore raises for a key that is not there: its own error, or for a folder the built-in one.
+MISSING = (NotFoundError, FileNotFoundError)
 
 
 def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, suffix: str = "") -> str:
@@ -76,7 +78,7 @@ class Artifacts:
         """Return the bytes under a key. Raises Gone, ServiceUnavailable."""
         try:
             return bytes(obstore.get(self._store, key).bytes())
-        except NotFoundError as error:
+        except MISSING as error:
             raise _gone(key) from error
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
@@ -85,7 +87,7 @@ class Artifacts:
         """Return the size of an artifact and its bytes, read as they are asked for. Raises Gone, ServiceUnavailable."""
         try:
             found = await obstore.get_async(self._store, key)
-        except NotFoundError as error:
+        except MISSING as error:
             raise _gone(key) from error
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
@@ -102,13 +104,13 @@ class Artifacts:
 
     def delete(self, key: str) -> None:
         """Delete what is under a key, if it is there."""
-        with contextlib.suppress(NotFoundError):
+        with contextlib.suppress(*MISSING):
             obstore.delete(self._store, key)
 
     def delete_upload(self, job_id: UUID) -> None:
         """Delete what a request brought, if it is still there."""
         keys = [entry["path"] for batch in obstore.list(self._store, f"{UPLOADS}/{job_id}") for entry in batch]
-        with contextlib.suppress(NotFoundError):
+        with contextlib.suppress(*MISSING):
             obstore.delete(self._store, keys)
 
     def delete_expired(self, today: date) -> int:

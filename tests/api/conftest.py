@@ -1,0 +1,84 @@
+"""An API with made-up kinds, accounts, and a worker."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+import redis
+from hands import Hands
+from http_service import Service, Start, start_service
+from payers import Payer, open_account
+
+from pipeline.database import Database
+
+
+@pytest.fixture(scope="session")
+def api_database_url(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+@pytest.fixture(scope="session")
+def api_database(api_database_url: str) -> Iterator[Database]:
+    with Database(api_database_url) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str) -> Iterator[Service]:
+    """The API that tests share; each test has an account of its own."""
+    with start_service(
+        tmp_path_factory.mktemp("service"), database_url=api_database_url, redis_url=redis_server
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def start(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str) -> Start:
+    """A function that starts an API of a test's own; its arguments are settings."""
+
+    def start_one(
+        *, processes: int = 1, redis_url: str = redis_server, **settings: str
+    ) -> AbstractContextManager[Service]:
+        return start_service(
+            tmp_path_factory.mktemp("service"),
+            database_url=api_database_url,
+            redis_url=redis_url,
+            processes=processes,
+            settings=settings,
+        )
+
+    return start_one
+
+
+@pytest.fixture
+def client(api_database: Database) -> Payer:
+    """An account with 1,000 credits and generous limits."""
+    return open_account(api_database)
+
+
+@pytest.fixture
+def hands(api_database: Database, redis_server: str) -> Iterator[Hands]:
+    """A worker in the test's hands; what earlier tests left undone is done first."""
+    with redis.Redis.from_url(redis_server) as connection:
+        worker = Hands(api_database, connection)
+        while worker.work():
+            pass
+        yield worker
+        worker.stopped.set()
+
+
+@pytest.fixture
+def worker(hands: Hands) -> Iterator[Hands]:
+    """A worker that goes on delivering while the test runs."""
+
+    def work() -> None:
+        while not hands.stopped.is_set():
+            if not hands.work():
+                hands.stopped.wait(0.01)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield hands
+    hands.stopped.set()
+    thread.join()

@@ -1,0 +1,273 @@
+"""What bad input gets: a 4xx that says why, never a 500, and nothing held."""
+
+import http.client
+import json
+import socket
+import struct
+
+import pytest
+from http_service import Service, form, read_answer
+from payers import Payer, open_account
+
+from pipeline.database import Database, Statement
+
+MIB = 2**20
+
+
+def assert_nothing_happened(database: Database, payer: Payer) -> None:
+    found = database.run(
+        Statement(
+            "SELECT (SELECT count(*) FROM job WHERE account_id = %(account)s) AS jobs, available"
+            " FROM account WHERE id = %(account)s",
+            {"account": payer.account_id},
+        )
+    )
+    assert found == [{"jobs": 0, "available": 1_000}]
+
+
+def deep(opening: bytes, closing: bytes, levels: int, core: bytes = b"1") -> bytes:
+    return opening * levels + core + closing * levels
+
+
+BAD_JSON = {
+    "nothing": (b"", "json_invalid"),
+    "words": (b"hello", "json_invalid"),
+    "cut": (b'{"text": "hi"', "json_invalid"),
+    "a list": (b"[]", "json_not_an_object"),
+    "a text": (b'"hi"', "json_not_an_object"),
+    "null": (b"null", "json_not_an_object"),
+    "100,000 brackets": (b"[" * 100_000, "json_too_deep"),
+    "50,000 objects": (b'{"a":' * 50_000, "json_too_deep"),
+    "33 levels": (b'{"text": "hi", "x": ' + deep(b"[", b"]", 32) + b"}", "json_too_deep"),
+    "NUL escaped": (b'{"text": "a\\u0000b"}', "text_has_nul"),
+    "NUL in a key": (b'{"text": "hi", "a\\u0000": 1}', "text_has_nul"),
+    "NUL far down": (b'{"text": "hi", "x": {"y": ["\\u0000"]}}', "text_has_nul"),
+    "NUL itself": (b'{"text": "a\x00b"}', "json_invalid"),
+    "a lone surrogate": (b'{"text": "\\ud800"}', "json_invalid"),
+    "a surrogate the wrong way": (b'{"text": "\\udc00\\ud800"}', "json_invalid"),
+    "NaN": (b'{"text": "hi", "number": NaN}', "json_invalid"),
+    "Infinity": (b'{"text": "hi", "number": Infinity}', "json_invalid"),
+    "minus Infinity": (b'{"text": "hi", "number": -Infinity}', "json_invalid"),
+    "1e400": (b'{"text": "hi", "number": 1e400}', "json_number_too_large"),
+    "1e400 in an unknown field": (b'{"text": "hi", "x": [-1e400]}', "json_number_too_large"),
+    "5,000 digits": (b'{"text": "hi", "whole": ' + b"9" * 5_000 + b"}", "json_invalid"),
+    "not UTF-8": (b'{"text": "\xff\xfe"}', "json_invalid"),
+    "UTF-16": ('{"text": "hi"}'.encode("utf-16"), "json_invalid"),
+    "a trailing comma": (b'{"text": "hi",}', "json_invalid"),
+    "two documents": (b'{"text": "hi"}{}', "json_invalid"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_JSON)
+def test_json_that_is_none_is_refused(service: Service, client: Payer, api_database: Database, name: str) -> None:
+    body, code = BAD_JSON[name]
+    answer = service.post_bytes("/echo", body, client.api_key)
+    assert (answer.status, answer.code) == (400, code)
+    assert answer.json["error"] == "Invalid Request"
+    assert answer.json["request_id"] == answer.headers["x-request-id"]
+    assert_nothing_happened(api_database, client)
+
+
+def test_32_levels_are_taken(service: Service, client: Payer) -> None:
+    body = b'{"text": "hi", "x": ' + deep(b"[", b"]", 31) + b"}"
+    assert service.post_bytes("/echo", body, client.api_key, Prefer="respond-async").status == 202
+
+
+def test_of_a_doubled_field_the_last_counts_for_all(service: Service, client: Payer, api_database: Database) -> None:
+    body = f'{{"text": "a", "text": "b", "api_key": "nobody", "api_key": "{client.api_key}"}}'
+    answer = service.post_bytes("/echo", body.encode(), Prefer="respond-async")
+    found = api_database.run(Statement("SELECT input FROM item WHERE job_id = %(job)s", {"job": answer.json["id"]}))
+    assert found == [{"input": {"text": "b"}}]
+
+
+BAD_FIELDS = {
+    "no text": ({}, "text", "field_missing"),
+    "an empty text": ({"text": ""}, "text", "field_length"),
+    "a long text": ({"text": "x" * 1_001}, "text", "field_length"),
+    "a number for a text": ({"text": 1}, "text", "field_type"),
+    "null for a text": ({"text": None}, "text", "field_type"),
+    "a list for a text": ({"text": ["hi"]}, "text", "field_type"),
+    "a text for a number": ({"text": "hi", "number": "1"}, "number", "field_type"),
+    "true for a number": ({"text": "hi", "number": True}, "number", "field_type"),
+    "a number too small": ({"text": "hi", "number": -1}, "number", "field_out_of_range"),
+    "a number too large": ({"text": "hi", "number": 10.001}, "number", "field_out_of_range"),
+    "a fraction for a whole": ({"text": "hi", "whole": 1.5}, "whole", "field_type"),
+    "no choice": ({"text": "hi", "choice": "c"}, "choice", "field_not_a_choice"),
+    "an unknown source": ({"text": "hi", "source": "fax"}, "source", "field_not_a_choice"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FIELDS)
+def test_a_wrong_field_is_named(service: Service, client: Payer, api_database: Database, name: str) -> None:
+    document, field, code = BAD_FIELDS[name]
+    answer = service.post("/echo", document, client.api_key)
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert [(fault["field"], fault["code"]) for fault in answer.json["details"]] == [(field, code)]
+    assert field in answer.json["message"]
+    assert_nothing_happened(api_database, client)
+
+
+def test_all_wrong_fields_are_named_at_once(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"number": "x", "choice": 1}, client.api_key)
+    assert [fault["field"] for fault in answer.json["details"]] == ["text", "number", "choice"]
+
+
+def test_an_error_shows_no_more_of_a_value_than_it_takes(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "x" * 100_000}, client.api_key)
+    assert len(answer.body) < 1_000
+
+
+def test_what_the_kind_itself_refuses_has_its_own_code(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "   "}, client.api_key)
+    assert (answer.status, answer.code, answer.json["field"]) == (400, "text_empty", "text")
+
+
+def test_what_nobody_foresaw_says_nothing_but_the_request_id(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "crash"}, client.api_key)
+    assert answer.status == 500
+    assert answer.json["error"] == "Internal Server Error"
+    assert set(answer.json) == {"error", "message", "code", "request_id"}
+    assert b"nobody foresaw" not in answer.body
+    line = service.wait_for_line(event="request failed", request_id=answer.json["request_id"])
+    assert line["exception"][0]["exc_value"] == "nobody foresaw this"
+
+
+# Size
+
+
+def test_a_body_of_a_mebibyte_is_read_and_one_more_byte_is_refused(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    empty = len(json.dumps({"text": "hi", "x": ""}))
+    full = {"text": "hi", "x": "y" * (MIB - empty)}
+    assert service.post("/echo", full, client.api_key, Prefer="respond-async").status == 202
+    answer = service.post("/echo", {**full, "x": full["x"] + "y"}, client.api_key)
+    assert (answer.status, answer.json["error"]) == (413, "Payload Too Large")
+
+
+def test_a_body_without_a_length_is_counted_while_it_comes(service: Service, client: Payer) -> None:
+    connection = service.connect()
+    chunks = (b" " * 65_536 for _ in range(40))
+    connection.request("POST", "/echo", chunks, {"X-API-Key": client.api_key, "Content-Type": "application/json"})
+    assert read_answer(connection).status == 413
+    connection.close()
+
+
+def test_the_sender_of_a_large_refused_body_sees_the_answer(service: Service, client: Payer) -> None:
+    answer = service.post_bytes("/echo", b" " * (20 * MIB), client.api_key)
+    assert answer.status == 413
+
+
+def test_a_body_that_is_shorter_than_it_says_is_refused(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    sent = (
+        f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\nContent-Type: application/json\r\n"
+        'Content-Length: 500\r\n\r\n{"text": "hi"}'
+    )
+    received = service.send_raw(sent.encode(), then_close=True)
+    assert not received or b" 400 " in received.split(b"\r\n")[0]
+    assert_nothing_happened(api_database, client)
+
+
+def test_a_body_that_is_longer_than_it_says_makes_one_request(service: Service, client: Payer) -> None:
+    body = '{"text": "hi"}'
+    sent = (
+        f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\nPrefer: respond-async\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}and more of it\r\n\r\n"
+    )
+    received = service.send_raw(sent.encode())
+    assert received.startswith(b"HTTP/1.1 202")
+    assert received.count(b"HTTP/1.1 2") == 1
+
+
+def test_a_client_that_is_cut_off_harms_nobody(service: Service, client: Payer) -> None:
+    with socket.create_connection(("127.0.0.1", service.port)) as connection:
+        connection.sendall(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert service.get("/healthz").status == 200
+
+
+# Types
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json5", ";"],
+)
+def test_a_body_of_another_type_is_refused(service: Service, client: Payer, content_type: str) -> None:
+    answer = service.post_bytes("/echo", b'{"text": "hi"}', client.api_key, Content_Type=content_type)
+    assert (answer.status, answer.code) == (415, "unsupported_media_type")
+    assert "application/json" in answer.json["message"]
+
+
+def test_a_body_in_another_charset_is_refused(service: Service, client: Payer) -> None:
+    sent = {"Content_Type": "application/json; charset=utf-16"}
+    assert service.post_bytes("/echo", b"{}", client.api_key, **sent).status == 415
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", "Application/JSON"])
+def test_json_may_be_announced_in_any_case(service: Service, client: Payer, content_type: str) -> None:
+    sent = {"Content_Type": content_type, "Prefer": "respond-async"}
+    assert service.post_bytes("/echo", b'{"text": "hi"}', client.api_key, **sent).status == 202
+
+
+def test_a_body_without_a_type_is_taken_for_json(service: Service, client: Payer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
+    headers = {"X-API-Key": client.api_key, "Prefer": "respond-async"}
+    connection.request("POST", "/echo", b'{"text": "hi"}', headers)
+    assert read_answer(connection).status == 202
+    connection.close()
+
+
+# The order of refusal
+
+
+def test_requests_are_refused_in_the_order_that_is_promised(service: Service, api_database: Database) -> None:
+    poor = open_account(api_database, credits=0)
+    too_large = b" " * (2 * MIB)
+    assert service.post_bytes("/echo", too_large, "nobody").status == 413
+    assert service.post_bytes("/echo", b"{", "nobody").status == 401
+    assert service.post_bytes("/echo", b"{").status == 400
+    assert service.post("/echo", {"number": "x"}).status == 401
+    assert service.post("/echo", {"number": "x"}, poor.api_key).status == 400
+    assert service.post("/echo", {"text": "hi"}, poor.api_key).status == 402
+
+
+# Paths and methods
+
+
+def test_an_unknown_path_is_told_as_json(service: Service) -> None:
+    answer = service.get("/nowhere")
+    assert (answer.status, answer.code, answer.json["error"]) == (404, "route_not_found", "Not Found")
+
+
+def test_a_wrong_method_is_told_which_are_right(service: Service) -> None:
+    answer = service.get("/echo")
+    assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert answer.json["error"] == "Method Not Allowed"
+    assert answer.headers["allow"] == "POST, OPTIONS"
+
+
+def test_options_names_the_methods(service: Service) -> None:
+    answer = service.request("OPTIONS", "/jobs")
+    assert answer.status == 200
+    assert "GET" in answer.headers["allow"]
+
+
+def test_head_is_get_without_a_body(service: Service, client: Payer) -> None:
+    full = service.get("/jobs", client.api_key)
+    head = service.request("HEAD", "/jobs", headers={"X-API-Key": client.api_key})
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == full.headers["content-length"]
+
+
+@pytest.mark.parametrize("path", ["/%00", "/jobs/%00", "/%ff%fe", "/..%2f..%2fetc", "/jobs/" + "x" * 4_000])
+def test_an_odd_path_is_not_found(service: Service, client: Payer, path: str) -> None:
+    answer = service.get(path, client.api_key)
+    assert answer.status == 404
+
+
+def test_a_form_is_refused_where_json_is_taken(service: Service, client: Payer) -> None:
+    body, content_type = form(("text", b"hi", None))
+    assert service.post_bytes("/echo", body, client.api_key, Content_Type=content_type).status == 415

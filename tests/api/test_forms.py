@@ -1,0 +1,185 @@
+"""Multipart: files go straight into the store, and refused ones do not stay there."""
+
+import hashlib
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from http_service import Answer, Service, form
+from payers import Payer, open_account
+
+from pipeline.database import Database, Statement
+
+MIB = 2**20
+TEXT = ("text", b"hi", None)
+AUDIO = ("audio", b"RIFF-audio", "a.wav")
+MUSIC = ("music", b"ID3-music", "m.mp3")
+
+
+def uploads(service: Service) -> list[Path]:
+    """Return the files that lie in the store."""
+    return [path for path in (service.data / "artifacts").rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def clean(service: Service) -> Service:
+    """The shared service, without earlier tests' files."""
+    for path in uploads(service):
+        path.unlink()
+    return service
+
+
+def send(service: Service, key: str | None, *parts: tuple[str, bytes, str | None], **headers: str) -> Answer:
+    body, content_type = form(*parts)
+    return service.post_bytes(
+        "/files-in", body, key, **{"Prefer": "respond-async", "Content_Type": content_type, **headers}
+    )
+
+
+def test_files_are_kept_for_their_job(clean: Service, client: Payer, api_database: Database) -> None:
+    answer = send(clean, client.api_key, TEXT, AUDIO, MUSIC, ("volume", b"-30", None))
+    assert answer.status == 202, answer.body
+    folder = clean.data / "artifacts" / "uploads" / answer.json["id"]
+    assert (folder / "audio").read_bytes() == b"RIFF-audio"
+    assert (folder / "music").read_bytes() == b"ID3-music"
+    found = api_database.run(Statement("SELECT input FROM item WHERE job_id = %(job)s", {"job": answer.json["id"]}))
+    assert found == [{"input": {"volume": -30.0}}]
+
+
+def test_fields_may_come_in_any_order_and_the_key_last(clean: Service, client: Payer) -> None:
+    key = ("api_key", client.api_key.encode(), None)
+    assert send(clean, None, MUSIC, AUDIO, ("volume", b"-1.5", None), TEXT, key).status == 202
+
+
+def test_a_wrong_key_after_the_files_leaves_none_of_them(clean: Service) -> None:
+    assert send(clean, None, AUDIO, MUSIC, TEXT, ("api_key", b"nobody", None)).status == 401
+    assert uploads(clean) == []
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a\\0.wav", "a%00b", "/abs", "..", "é.wav", "x" * 5_000, ""])
+def test_a_file_name_is_only_a_name(clean: Service, client: Payer, name: str) -> None:
+    answer = send(clean, client.api_key, TEXT, ("audio", b"a", name), MUSIC)
+    assert answer.status == 202
+    stored = {path.relative_to(clean.data / "artifacts").parts[2] for path in uploads(clean)}
+    assert stored == {"audio", "music"}
+
+
+def test_a_file_name_with_a_line_break_stays_in_its_header(clean: Service, client: Payer) -> None:
+    answer = send(clean, client.api_key, TEXT, ("audio", b"a", 'a"\r\nX-Injected: 1'), MUSIC)
+    assert answer.status in {202, 400}
+    assert "x-injected" not in answer.headers
+
+
+BAD_FORMS = {
+    "no audio": ([TEXT, MUSIC], "invalid_request"),
+    "no files": ([TEXT], "invalid_request"),
+    "no text": ([AUDIO, MUSIC], "invalid_request"),
+    "a word for a number": ([TEXT, AUDIO, MUSIC, ("volume", b"loud", None)], "invalid_request"),
+    "a number too large": ([TEXT, AUDIO, MUSIC, ("volume", b"1", None)], "invalid_request"),
+    "NaN": ([TEXT, AUDIO, MUSIC, ("volume", b"nan", None)], "invalid_request"),
+    "infinity": ([TEXT, AUDIO, MUSIC, ("volume", b"-inf", None)], "invalid_request"),
+    "a doubled text": ([TEXT, TEXT, AUDIO, MUSIC], "field_doubled"),
+    "a doubled file": ([TEXT, AUDIO, AUDIO, MUSIC], "field_doubled"),
+    "an empty file": ([TEXT, ("audio", b"", "a.wav"), MUSIC], "file_empty"),
+    "NUL": ([("text", b"a\0b", None), AUDIO, MUSIC], "text_has_nul"),
+    "not UTF-8": ([("text", b"\xff\xfe", None), AUDIO, MUSIC], "form_invalid"),
+    "nine parts": ([AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(7)]], "form_invalid"),
+    "65 parts": ([AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(63)]], "form_invalid"),
+    "a part without a name": ([AUDIO, MUSIC, ("", b"1", None)], "form_invalid"),
+    "a part header of 9 KiB": ([TEXT, AUDIO, MUSIC, ("x", b"1", "y" * 9 * 1024)], "form_invalid"),
+    "a text of more than a mebibyte": ([AUDIO, MUSIC, ("text", b"x" * (MIB + 1), None)], "form_invalid"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FORMS)
+def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
+    clean: Service, client: Payer, api_database: Database, name: str
+) -> None:
+    parts, code = BAD_FORMS[name]
+    answer = send(clean, client.api_key, *parts)
+    assert (answer.status, answer.code) == (400, code), answer.body
+    assert uploads(clean) == []
+    jobs = api_database.run(
+        Statement("SELECT 1 FROM job WHERE account_id = %(account)s", {"account": client.account_id})
+    )
+    assert jobs == []
+
+
+BROKEN = {
+    "no boundary": (b"x", "multipart/form-data"),
+    "an empty boundary": (b"x", "multipart/form-data; boundary="),
+    "another boundary": (form(TEXT)[0], "multipart/form-data; boundary=other"),
+    "no end": (form(TEXT, AUDIO)[0][:-20], "multipart/form-data; boundary=b0undary"),
+    "cut in a header": (
+        b'--b0undary\r\nContent-Disposition: form-data; name="te',
+        "multipart/form-data; boundary=b0undary",
+    ),
+    "nothing": (b"", "multipart/form-data; boundary=b0undary"),
+    "a header that is not UTF-8": (
+        b'--b0undary\r\nContent-Disposition: form-data; name="\xff\xfe"\r\n\r\nx\r\n--b0undary--\r\n',
+        "multipart/form-data; boundary=b0undary",
+    ),
+    "an encoded part": (
+        b'--b0undary\r\nContent-Disposition: form-data; name="text"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
+        b"aGk=\r\n--b0undary--\r\n",
+        "multipart/form-data; boundary=b0undary",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_body_that_is_no_form_is_refused(clean: Service, client: Payer, name: str) -> None:
+    body, content_type = BROKEN[name]
+    answer = clean.post_bytes("/files-in", body, client.api_key, Content_Type=content_type)
+    assert answer.status == 400, answer.body
+    assert answer.json["error"] == "Invalid Request"
+    assert uploads(clean) == []
+
+
+def test_json_is_refused_where_files_are_needed(clean: Service, client: Payer) -> None:
+    assert clean.post("/files-in", {"text": "hi"}, client.api_key).status == 415
+
+
+def test_a_file_of_25_mebibytes_is_taken_and_one_more_byte_is_not(clean: Service, client: Payer) -> None:
+    full = b"\0" * (25 * MIB)
+    assert send(clean, client.api_key, TEXT, ("audio", full, "a.wav"), MUSIC).status == 202
+    for path in uploads(clean):
+        path.unlink()
+    answer = send(clean, client.api_key, TEXT, ("audio", full + b"\0", "a.wav"), MUSIC)
+    assert (answer.status, answer.json["field"]) == (413, "audio")
+    assert uploads(clean) == []
+
+
+def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(clean: Service, client: Payer) -> None:
+    sent = (
+        f"POST /files-in HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 54000000\r\n\r\n"
+    )
+    received = clean.send_raw(sent.encode() + b"x" * 54_000_000)
+    assert received.startswith(b"HTTP/1.1 413")
+
+
+def test_a_wrong_key_in_a_header_refuses_an_upload_before_it_is_kept(clean: Service) -> None:
+    answer = send(clean, "nobody", TEXT, ("audio", b"\0" * 5 * MIB, "a.wav"), MUSIC)
+    assert answer.status == 401
+    assert uploads(clean) == []
+
+
+def test_a_request_that_can_not_be_paid_leaves_no_file(clean: Service, api_database: Database) -> None:
+    poor = open_account(api_database, credits=1)
+    assert send(clean, poor.api_key, TEXT, AUDIO, MUSIC).status == 402
+    assert uploads(clean) == []
+
+
+def test_a_replayed_form_is_compared_by_its_files_and_kept_once(clean: Service, client: Payer) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    first = send(clean, client.api_key, TEXT, AUDIO, MUSIC, **sent)
+    body, content_type = form(MUSIC, AUDIO, TEXT, boundary="another")
+    second = clean.post_bytes(
+        "/files-in", body, client.api_key, Prefer="respond-async", Content_Type=content_type, **sent
+    )
+    assert first.json["id"] == second.json["id"]
+    assert len(uploads(clean)) == 2
+    other = ("audio", hashlib.sha256(b"other").digest(), "a.wav")
+    assert send(clean, client.api_key, TEXT, other, MUSIC, **sent).status == 422
+    assert len(uploads(clean)) == 2

@@ -1,0 +1,244 @@
+"""POST of a kind: accepted, waited for, replayed, refused."""
+
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import pytest
+from hands import Hands, refuse
+from http_service import Service, Start, looks_like_uuid
+from payers import Payer, open_account
+
+from pipeline.database import Database, Statement
+from pipeline.lifecycle import ClaimedItem, Outcome
+
+
+def count_jobs(database: Database, payer: Payer) -> int:
+    counted: Statement[int] = Statement(
+        "SELECT count(*) AS n FROM job WHERE account_id = %(account)s",
+        {"account": payer.account_id},
+        lambda rows: rows[0]["n"],
+    )
+    return database.run(counted)
+
+
+def balance(database: Database, payer: Payer) -> int:
+    read: Statement[int] = Statement(
+        "SELECT available FROM account WHERE id = %(account)s",
+        {"account": payer.account_id},
+        lambda rows: rows[0]["available"],
+    )
+    return database.run(read)
+
+
+def test_a_request_that_prefers_not_to_wait_gets_its_job(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "hi", "api_key": client.api_key}, Prefer="respond-async")
+    assert answer.status == 202
+    assert answer.headers["location"] == f"/jobs/{answer.json['id']}"
+    assert answer.headers["preference-applied"] == "respond-async"
+    assert answer.headers["x-job-id"] == answer.json["id"]
+    assert answer.headers["x-credits-remaining"] == "997"
+    assert looks_like_uuid(answer.json["id"])
+    assert answer.json | {"id": "", "created_at": "", "request_id": "", "links": {}} == {
+        "id": "",
+        "kind": "echo",
+        "state": "queued",
+        "progress": {"done": 0, "total": 1, "failed": 0, "unit": "texts"},
+        "credits": {"held": 3, "captured": 0, "released": 0},
+        "error": None,
+        "created_at": "",
+        "started_at": None,
+        "finished_at": None,
+        "expires_at": None,
+        "engine": None,
+        "route": "/echo",
+        "source": "api",
+        "request_id": "",
+        "links": {},
+    }
+
+
+def test_the_first_document_of_a_job_is_the_one_that_is_read_later(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "hi", "source": "web"}, client.api_key, Prefer="respond-async")
+    assert service.get(answer.headers["location"], client.api_key).json == answer.json
+
+
+def test_a_waiting_request_gets_its_result(service: Service, client: Payer, worker: Hands) -> None:
+    answer = service.post("/echo", {"text": "hi"}, client.api_key)
+    assert answer.status == 200
+    assert answer.json == {"echo": {"input": {"text": "hi"}}, "credits_used": 3}
+    assert answer.headers["x-credits-used"] == "3"
+    assert answer.headers["x-credits-remaining"] == "997"
+    assert answer.headers["x-engine"] == "made-up"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_request_waits_no_longer_than_it_prefers(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=0")
+    assert answer.status == 202
+    assert answer.headers["preference-applied"] == "wait=0"
+    answer = service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=1")
+    assert (answer.status, answer.json["state"]) == (202, "queued")
+
+
+def test_a_request_that_waits_long_enough_gets_its_result(service: Service, client: Payer, worker: Hands) -> None:
+    assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer="respond-async, wait=20").status == 200
+
+
+def test_a_patience_that_is_no_number_is_refused(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=soon")
+    assert (answer.status, answer.code) == (400, "prefer_invalid")
+
+
+def test_a_job_that_fails_answers_with_its_error(service: Service, client: Payer, hands: Hands) -> None:
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
+        hands.work_until_done(refuse)
+    failed = answer.result()
+    assert failed.status == 400
+    assert failed.json["code"] == "cannot_be_done"
+    assert failed.json["request_id"] == failed.headers["x-request-id"]
+    assert "status" not in failed.json
+    assert failed.headers["x-credits-used"] == "0"
+    assert failed.headers["x-credits-remaining"] == "1000"
+
+
+def test_a_job_that_is_partly_done_answers_with_what_there_is(service: Service, client: Payer, hands: Hands) -> None:
+    def odd(item: ClaimedItem) -> Outcome:
+        return Outcome(item.item_id, "done", 1, {"n": item.index}) if item.index % 2 else refuse(item)
+
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(service.post, "/many", {"items": 4}, client.api_key)
+        hands.work_until_done(odd)
+    partial = answer.result()
+    assert partial.status == 200
+    assert [entry.get("n") for entry in partial.json["results"]] == [None, 1, None, 3]
+    assert partial.headers["x-credits-used"] == "2"
+
+
+def test_a_route_is_noted_with_its_job(service: Service, client: Payer) -> None:
+    answer = service.post("/echo/again", {"text": "hi"}, client.api_key, Prefer="respond-async")
+    assert answer.json["route"] == "/echo/again"
+
+
+def test_what_items_hold_is_not_kept_with_the_job(service: Service, client: Payer, api_database: Database) -> None:
+    job_id = service.submit({"text": "long text", "choice": "b", "unknown": 1, "api_key": "x"}, client.api_key)
+    row = api_database.run(Statement("SELECT request FROM job WHERE id = %(id)s", {"id": job_id}))
+    assert row == [{"request": {"choice": "b"}}]
+
+
+# Credits
+
+
+def test_a_request_beyond_the_balance_is_refused_and_holds_nothing(service: Service, api_database: Database) -> None:
+    poor = open_account(api_database, credits=2)
+    answer = service.post("/echo", {"text": "hi"}, poor.api_key)
+    assert answer.status == 402
+    assert answer.json["error"] == "Insufficient Credits"
+    assert (answer.json["credits_required"], answer.json["credits_remaining"]) == (3, 2)
+    assert "the balance is 2" in answer.json["message"]
+    assert count_jobs(api_database, poor) == 0
+    assert balance(api_database, poor) == 2
+
+
+def test_more_open_items_than_an_account_may_have_are_refused(start: Start, api_database: Database) -> None:
+    payer = open_account(api_database)
+    with start(LIMITS__OPEN_ITEMS="5") as service:
+        service.submit({"items": 4}, payer.api_key, "/many")
+        answer = service.post("/many", {"items": 2}, payer.api_key, Prefer="respond-async")
+    assert (answer.status, answer.code) == (429, "too_many_open_items")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+# Idempotency-Key
+
+
+def test_the_same_key_and_body_give_the_same_job(service: Service, client: Payer, api_database: Database) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    first = service.submit({"text": "hi"}, client.api_key, **sent)
+    second = service.submit({"api_key": client.api_key, "text": "hi"}, client.api_key, **sent)
+    assert first == second
+    assert count_jobs(api_database, client) == 1
+    assert balance(api_database, client) == 997
+
+
+def test_a_replay_gets_the_answer_of_the_first(service: Service, client: Payer, worker: Hands) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    first = service.post("/echo", {"text": "hi"}, client.api_key, **sent)
+    second = service.post("/echo", {"text": "hi"}, client.api_key, **sent)
+    assert (first.status, first.body, first.headers["x-job-id"]) == (
+        second.status,
+        second.body,
+        second.headers["x-job-id"],
+    )
+    assert second.headers["x-credits-remaining"] == "997"
+
+
+def test_many_replays_at_once_make_one_job_and_all_get_its_answer(
+    service: Service, client: Payer, worker: Hands, api_database: Database
+) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: service.post("/echo", {"text": "hi"}, client.api_key, **sent), range(8)))
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.headers["x-job-id"] for answer in answers}) == 1
+    assert count_jobs(api_database, client) == 1
+
+
+def test_a_replay_of_an_open_job_joins_it(service: Service, client: Payer, hands: Hands) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    job_id = service.submit({"text": "hi"}, client.api_key, **sent)
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key, **sent)
+        hands.work_until_done()
+    assert (answer.result().status, answer.result().headers["x-job-id"]) == (200, job_id)
+
+
+def test_the_same_key_with_another_body_is_refused(service: Service, client: Payer) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    service.submit({"text": "hi"}, client.api_key, **sent)
+    answer = service.post("/echo", {"text": "ho"}, client.api_key, **sent)
+    assert (answer.status, answer.code) == (422, "idempotency_key_reused")
+
+
+def test_the_same_key_at_another_route_or_of_another_account_is_another_job(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    other = open_account(api_database)
+    jobs = {
+        service.submit({"text": "hi"}, client.api_key, **sent),
+        service.submit({"text": "hi"}, client.api_key, "/echo/again", **sent),
+        service.submit({"text": "hi"}, other.api_key, **sent),
+    }
+    assert len(jobs) == 3
+
+
+def test_a_refusal_does_not_use_a_key_up(service: Service, client: Payer) -> None:
+    sent = {"Idempotency_Key": uuid4().hex}
+    assert service.post("/echo", {"text": ""}, client.api_key, **sent).status == 400
+    service.submit({"text": "hi"}, client.api_key, **sent)
+
+
+@pytest.mark.parametrize("key", ["x" * 256, "", "é", "pr_live_" + "0" * 38])
+def test_an_idempotency_key_that_is_none_is_refused(service: Service, client: Payer, key: str) -> None:
+    answer = service.post("/echo", {"text": "hi"}, client.api_key, Idempotency_Key=key)
+    assert (answer.status, answer.code) == (400, "idempotency_key_invalid")
+
+
+# Request ids
+
+
+def test_a_client_names_its_request_and_finds_its_job_by_that(service: Service, client: Payer) -> None:
+    name = f"order-{uuid4().hex}"
+    answer = service.post("/echo", {"text": "hi"}, client.api_key, Prefer="respond-async", X_Request_Id=name)
+    assert answer.headers["x-request-id"] == name
+    found = service.get(f"/jobs?request_id={name}", client.api_key).json
+    assert [job["id"] for job in found] == [answer.json["id"]]
+
+
+@pytest.mark.parametrize("name", ["x" * 129, "two words", "pr_live_abc", "é"])
+def test_a_request_id_that_is_not_sane_is_replaced(service: Service, name: str) -> None:
+    given = service.get("/healthz", X_Request_Id=name).headers["x-request-id"]
+    assert given != name
+    assert given.isalnum()

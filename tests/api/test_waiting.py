@@ -1,0 +1,141 @@
+"""Waiting: told by notices, by a look a second without them, and sent home at a restart."""
+
+import signal
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from hands import Hands
+from http_service import Answer, Service, Start
+from payers import Payer
+from servers import start_redis
+
+from pipeline.database import Database, Statement
+
+
+def wait_for_jobs(database: Database, payer: Payer, count: int) -> list[UUID]:
+    """Return the account's open jobs once there are so many."""
+    read: Statement[list[UUID]] = Statement(
+        "SELECT id FROM job WHERE account_id = %(account)s AND finished_at IS NULL",
+        {"account": payer.account_id},
+        lambda rows: [row["id"] for row in rows],
+    )
+    until = time.monotonic() + 20
+    while len(found := database.run(read)) < count:
+        assert time.monotonic() < until, found
+        threading.Event().wait(0.01)
+    return found
+
+
+def test_a_notice_ends_a_wait_at_once(service: Service, client: Payer, hands: Hands) -> None:
+    with ThreadPoolExecutor() as pool:
+        # The look by the clock comes a second apart: three in a row would take longer than this.
+        started = time.monotonic()
+        for _ in range(5):
+            answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
+            hands.work_until_done()
+            assert answer.result().status == 200
+        assert time.monotonic() - started < 2.5
+
+
+def test_a_lost_notice_costs_about_a_second(service: Service, client: Payer, hands: Hands) -> None:
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
+        hands.work_until_done(tell=False)
+        done_at = time.monotonic()
+        assert answer.result().status == 200
+    assert time.monotonic() - done_at < 3
+
+
+def test_without_any_redis_requests_are_taken_and_answered(
+    start: Start, client: Payer, hands: Hands, tmp_path: Path
+) -> None:
+    nowhere = f"unix://{tmp_path}/nothing.sock"
+    with start(redis_url=nowhere) as service, ThreadPoolExecutor() as pool:
+        answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
+        hands.work_until_done(tell=False)
+        assert answer.result().status == 200
+        assert answer.result().headers["x-ratelimit-remaining"] == "599"
+        assert service.get("/jobs", client.api_key).status == 200
+        assert service.get("/metrics").status == 200
+
+
+def test_redis_that_comes_back_is_used_again(start: Start, client: Payer, hands: Hands, tmp_path: Path) -> None:
+    with start_redis(tmp_path / "redis") as url:
+        pass
+    with start(redis_url=url) as service, ThreadPoolExecutor() as pool:
+        assert service.get("/readyz").json["missing"] == ["queue"]
+        with start_redis(tmp_path / "redis"):
+            until = time.monotonic() + 10
+            while service.get("/readyz").status != 200:
+                assert time.monotonic() < until
+                threading.Event().wait(0.05)
+            answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
+            hands.work_until_done(tell=False)
+            assert answer.result().status == 200
+
+
+def test_more_requests_than_may_wait_are_refused_and_hold_nothing(
+    start: Start, client: Payer, api_database: Database, hands: Hands
+) -> None:
+    with start(API__MAX_WAITING="2") as service, ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key) for _ in range(2)]
+        wait_for_jobs(api_database, client, 2)
+        answer = service.post("/echo", {"text": "hi"}, client.api_key)
+        assert (answer.status, answer.code) == (503, "too_many_waiting")
+        assert int(answer.headers["retry-after"]) > 0
+        assert len(wait_for_jobs(api_database, client, 2)) == 2
+        while hands.work():
+            pass
+        assert [one.result().status for one in waiting] == [200, 200]
+        assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=0").status == 202
+
+
+def test_a_restart_sends_waiting_requests_home_and_their_jobs_go_on(
+    start: Start, service: Service, client: Payer, api_database: Database, hands: Hands
+) -> None:
+    name = uuid4().hex
+    with start() as stopping, ThreadPoolExecutor() as pool:
+        waiting: list[Future[Answer]] = [
+            pool.submit(stopping.post, "/echo", {"text": "hi"}, client.api_key, Idempotency_Key=name),
+            pool.submit(stopping.post, "/echo", {"text": "ho"}, client.api_key, Prefer="wait=100"),
+        ]
+        jobs = wait_for_jobs(api_database, client, 2)
+        told_at = time.monotonic()
+        stopping.process.send_signal(signal.SIGTERM)
+        answers = [one.result() for one in waiting]
+        assert time.monotonic() - told_at < 3
+        assert stopping.process.wait(timeout=10) == 0
+    assert {(answer.status, answer.code) for answer in answers} == {(503, "restarting")}
+    assert {UUID(answer.headers["x-job-id"]) for answer in answers} == set(jobs)
+    assert answers[0].headers["location"] == f"/jobs/{answers[0].headers['x-job-id']}"
+    assert int(answers[0].headers["retry-after"]) > 0
+    while hands.work():
+        pass
+    joined = service.post("/echo", {"text": "hi"}, client.api_key, Idempotency_Key=name)
+    assert (joined.status, joined.headers["x-job-id"]) == (200, answers[0].headers["x-job-id"])
+
+
+def test_a_client_that_leaves_does_not_lose_its_job(
+    service: Service, client: Payer, api_database: Database, hands: Hands
+) -> None:
+    connection = service.connect()
+    headers = {"X-API-Key": client.api_key, "Content-Type": "application/json"}
+    connection.request("POST", "/echo", b'{"text": "hi"}', headers)
+    [job_id] = wait_for_jobs(api_database, client, 1)
+    connection.close()
+    while hands.work():
+        pass
+    assert service.get(f"/jobs/{job_id}/result", client.api_key).status == 200
+
+
+def test_hundreds_wait_at_once(service: Service, api_database: Database, client: Payer, hands: Hands) -> None:
+    many = 200
+    with ThreadPoolExecutor(many) as pool:
+        waiting = [pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key) for _ in range(many)]
+        wait_for_jobs(api_database, client, many)
+        while hands.work():
+            pass
+        assert {one.result().status for one in waiting} == {200}
