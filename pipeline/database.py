@@ -1,6 +1,6 @@
 """The database: statements that async and sync callers run alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -155,6 +155,21 @@ class AsyncDatabase:
             return await AsyncRetrying(**_retry_options(self._patience, statement))(self._run, statement)
         except RetryError as error:
             raise _unavailable(error) from error.last_attempt.exception()
+
+    async def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
+        """Run statements in one transaction and one round trip, once; raises what the first that fails raises."""
+        if len(statements) == 1:
+            return [await self._run(statements[0])]
+        async with self._pool.connection() as connection:
+            try:
+                # Without a transaction block, what is sent up to the pipeline's end is one transaction.
+                async with connection.pipeline():
+                    cursors = [await connection.execute(one.sql, one.parameters) for one in statements]
+                return [one.read(await cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
+            except Exception:
+                # psycopg now believes in prepared statements that the server dropped with the rest.
+                await connection.close()
+                raise
 
     async def _run(self, statement: Statement[Result]) -> Result:
         async with self._pool.connection() as connection:

@@ -1,0 +1,76 @@
+"""Statements that are asked for together go out together, and each gets its own answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from pipeline.database import AsyncDatabase, Statement
+from pipeline.grouping import Group
+
+
+def run(database_url: str, use: Callable[[Group], Awaitable[Any]]) -> Any:
+    async def with_group() -> Any:
+        database = AsyncDatabase(database_url, connections=2)
+        await database.open()
+        try:
+            return await use(Group(database))
+        finally:
+            await database.close()
+
+    return asyncio.run(with_group())
+
+
+def say(number: int) -> Statement[tuple[int, int]]:
+    """Return a number, and the transaction it was said in."""
+    return Statement(
+        "SELECT %(number)s::int AS number, pg_current_xact_id()::text::bigint AS said_in",
+        {"number": number},
+        lambda rows: (rows[0]["number"], rows[0]["said_in"]),
+    )
+
+
+def test_each_gets_its_own_answer_and_those_that_waited_share_a_transaction(database_url: str) -> None:
+    async def ask(group: Group) -> list[tuple[int, int]]:
+        first = asyncio.create_task(group.run(say(0)))
+        await asyncio.sleep(0)  # it is on its way
+        return await asyncio.gather(first, *(group.run(say(number)) for number in range(1, 20)))
+
+    answers = run(database_url, ask)
+
+    assert [number for number, _ in answers] == list(range(20))
+    assert len({said_in for _, said_in in answers}) < 5
+
+
+def test_one_that_fails_fails_alone(database_url: str) -> None:
+    async def ask(group: Group) -> list[Any]:
+        broken: Statement[Any] = Statement("SELECT 1 / %(zero)s::int", {"zero": 0})
+        return await asyncio.gather(
+            group.run(say(1)), group.run(say(2)), group.run(broken), group.run(say(3)), return_exceptions=True
+        )
+
+    one, two, failure, three = run(database_url, ask)
+
+    assert [one[0], two[0], three[0]] == [1, 2, 3]
+    assert isinstance(failure, psycopg.errors.DivisionByZero)
+
+
+def test_who_leaves_takes_nobody_along(database_url: str) -> None:
+    async def ask(group: Group) -> tuple[int, int]:
+        leaving = asyncio.create_task(group.run(say(1)))
+        staying = asyncio.create_task(group.run(say(2)))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        return await staying
+
+    assert run(database_url, ask)[0] == 2
+
+
+def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> None:
+    async def ask(group: Group) -> None:
+        with pytest.raises(ValueError, match="alone"):
+            await group.run(Statement("SELECT 1", repeatable=False))
+
+    run(database_url, ask)
