@@ -71,11 +71,11 @@ def name_job(resp: falcon.asgi.Response, job: Job, available: int | None) -> Non
 
 
 async def _show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:
-    if response.artifact is None:
-        show_json(resp, response.media, response.status)
-    else:
-        size, chunks = await services.artifacts.open(response.artifact)
+    if response.artifacts:
+        size, chunks = await services.artifacts.open_all(response.artifacts)
         resp.status = response.status
         resp.set_stream(chunks, size)
+    else:
+        show_json(resp, response.media, response.status)
     resp.content_type = response.content_type
     resp.set_headers(dict(response.headers))

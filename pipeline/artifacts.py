@@ -1,7 +1,7 @@
 """Artifacts: bytes kept under a key, in a folder or an S3-compatible store."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,6 +92,29 @@ class Artifacts:
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
         return found.meta["size"], _chunks(found.stream(min_chunk_size=CHUNK_BYTES))
+
+    async def open_all(self, keys: Sequence[str]) -> tuple[int, AsyncIterator[bytes]]:
+        """Return the size of several artifacts and their bytes, one after the other. Raises Gone, ServiceUnavailable.
+
+        All of them are looked at first: an answer that has begun can't say any more that it is gone."""
+        if len(keys) == 1:
+            return await self.open(keys[0])
+        sizes = [await self._size(key) for key in keys]
+        return sum(sizes), self._chain(keys)
+
+    async def _chain(self, keys: Sequence[str]) -> AsyncIterator[bytes]:
+        for key in keys:
+            _, chunks = await self.open(key)
+            async for chunk in chunks:
+                yield chunk
+
+    async def _size(self, key: str) -> int:
+        try:
+            return (await obstore.head_async(self._store, key))["size"]
+        except NotFoundError as error:
+            raise _gone(key) from error
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
 
     async def put_stream(self, key: str, chunks: AsyncIterator[bytes]) -> None:
         """Keep a stream of bytes under a key, holding only a part of it in memory. Raises ServiceUnavailable."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from pipeline.errors import PressroomError
 from pipeline.jobs import Item, Job
 from pipeline.offers import Offer, Offers
+from pipeline.streams import Parts
 
 
 class Request(BaseModel):
@@ -32,10 +33,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a route answers: JSON `media`, or the bytes under `artifact`."""
+    """What a route answers: JSON `media`, or the bytes under `artifacts`, one after the other."""
 
     media: Any = None
-    artifact: str | None = None
+    artifacts: Sequence[str] = ()
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     status: int = 200
@@ -103,6 +104,12 @@ class Task(Protocol):
     def store(self, data: bytes, *, suffix: str = "") -> str:
         """Keep bytes as an artifact of this item; returns its key."""
 
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
+        """Keep the next part of a stream, and tell whoever sends it; returns how far the stream is."""
+
+    def upload(self, field: str) -> bytes:
+        """Return a file that the request brought. Raises Gone, ServiceUnavailable."""
+
 
 class Handler(Protocol):
     """Carries out items of the kinds that name it, with the engines of its family."""
@@ -138,6 +145,8 @@ class Kind(Generic[R]):
     example: ClassVar[Mapping[str, Any]]
     #: Content types it takes; files among the form's fields.
     files: ClassVar[tuple[str, ...]] = ()
+    #: Whether its answer is sent while it is made, as parts; its only item's output is then that of `Parts`.
+    streams: ClassVar[bool] = False
     #: Request fields that its items hold, so the job need not.
     bulky: ClassVar[frozenset[str]] = frozenset()
     #: Items of an account in one round, before everybody else's turn comes (DESIGN: fair rounds).

@@ -3,7 +3,7 @@
 import importlib
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -24,6 +24,7 @@ from pipeline.metrics import Metrics
 from pipeline.notices import add_notice
 from pipeline.offers import publish_offers
 from pipeline.settings import Settings
+from pipeline.streams import Parts, add_part_notice
 from workers.engines import Stopped
 from workers.heartbeat import Heartbeat, Run
 from workers.task import LeasedTask
@@ -135,7 +136,15 @@ class Runner:
         kind = self._kinds[claimed[0].kind]
         keep_for = kind.keep_for or timedelta(hours=self._settings.retention.result_hours)
         tasks = [
-            LeasedTask(item, database=self._database, artifacts=self._artifacts, keep_for=keep_for) for item in claimed
+            LeasedTask(
+                item,
+                database=self._database,
+                artifacts=self._artifacts,
+                keep_for=keep_for,
+                lease_for=self._lease_for,
+                announce=self._announce_parts,
+            )
+            for item in claimed
         ]
         run = Run(claimed[0].lease_id, tasks, kind.run_limit, time.monotonic())
         self._heartbeat.hold(run)
@@ -154,7 +163,10 @@ class Runner:
             outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
             taken = self._report(run.lease_id, run.tasks, outcomes)
             self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
-            self._announce({item.job_id for item in taken if item.job_state})
+            ended = {item.job_id for item in taken if item.job_state}
+            if kind.files:
+                self._delete_uploads(ended)
+            self._announce(ended)
         except PressroomError as error:
             # The lease runs out, and somebody does the work again.
             log.error("report not written", error=error.message, items=len(run.tasks))
@@ -187,11 +199,24 @@ class Runner:
             log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
         return taken
 
+    def _delete_uploads(self, ended: set[UUID]) -> None:
+        for job_id in ended:
+            try:
+                self._artifacts.delete_upload(job_id)
+            except PressroomError as error:
+                log.warning("upload not deleted, the sweep will", job_id=str(job_id), error=error.message)
+
     def _announce(self, ended: set[UUID]) -> None:
-        if not ended:
-            return
+        if ended:
+            self._send(lambda pipe: add_notice(pipe, ended))
+
+    def _announce_parts(self, job_id: UUID, parts: Parts) -> None:
+        self._send(lambda pipe: add_part_notice(pipe, job_id, parts))
+
+    def _send(self, fill: Callable[[Any], None]) -> None:
+        """Send a notice; who does not hear it finds the same in the rows within a second."""
         pipe = self._broker.client.pipeline(transaction=False)
-        add_notice(pipe, ended)
+        fill(pipe)
         try:
             pipe.execute()
         except RedisError as error:

@@ -1,15 +1,18 @@
 """Task: one leased item in its handler's hands."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from pipeline import lifecycle
-from pipeline.artifacts import Artifacts, artifact_key
+from pipeline.artifacts import Artifacts, artifact_key, upload_key
 from pipeline.database import Database
 from pipeline.errors import InsufficientCredits
 from pipeline.lifecycle import Beat, ClaimedItem
+from pipeline.streams import Parts
 from workers.engines import Stopped
 
 #: Artifacts are kept this much longer than their job's result, whose clock starts only when the job ends.
@@ -19,7 +22,16 @@ ARTIFACT_MARGIN = timedelta(days=1)
 class LeasedTask:
     """What `pipeline.kind.Task` promises, over a lease."""
 
-    def __init__(self, item: ClaimedItem, *, database: Database, artifacts: Artifacts, keep_for: timedelta) -> None:
+    def __init__(
+        self,
+        item: ClaimedItem,
+        *,
+        database: Database,
+        artifacts: Artifacts,
+        keep_for: timedelta,
+        lease_for: timedelta,
+        announce: Callable[[UUID, Parts], None],
+    ) -> None:
         self.item = item
         self.job_id = item.job_id
         self.index = item.index
@@ -30,6 +42,9 @@ class LeasedTask:
         self._database = database
         self._artifacts = artifacts
         self._keep_for = keep_for
+        self._lease_for = lease_for
+        self._announce = announce
+        self._parts = Parts()
         self._stopped = threading.Event()
         self._beat = Beat(item.lease_id, item.item_id)
 
@@ -72,13 +87,37 @@ class LeasedTask:
 
     def store(self, data: bytes, *, suffix: str = "") -> str:
         """Keep bytes under a key that only this lease writes; returns the key."""
+        key = self._key(suffix)
+        self._artifacts.put(key, data)
+        return key
+
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
+        """Keep the next part of a stream and tell whoever sends it. Raises Stopped.
+
+        What it earns is written first: a client that has a part has paid for it."""
+        if not self._parts.prefix:
+            self._parts = Parts(self._key(), 0, engine)
+        parts = replace(self._parts, count=self._parts.count + 1)
+        self._artifacts.put(parts.key(self._parts.count), data)
+        has_earned = credits > (self._beat.credits or 0)
+        self.progress(done, total, credits=credits, checkpoint=parts.checkpoint())
+        if has_earned and not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):
+            self.stop()
+            raise Stopped
+        self._parts = parts
+        self._announce(self.job_id, parts)
+        return parts
+
+    def upload(self, field: str) -> bytes:
+        """Return a file that the request brought. Raises Gone, ServiceUnavailable."""
+        return self._artifacts.get(upload_key(self.job_id, field))
+
+    def _key(self, suffix: str = "") -> str:
         expires_on = (datetime.now(UTC) + self._keep_for + ARTIFACT_MARGIN).date()
-        key = artifact_key(
+        return artifact_key(
             expires_on=expires_on,
             job_id=self.job_id,
             index=self.index,
             lease_id=self.item.lease_id,
             suffix=suffix,
         )
-        self._artifacts.put(key, data)
-        return key

@@ -46,7 +46,7 @@ class Speech(Kind[SpeechRequest]):
         """Return the WAV file."""
         output = items[0].output or {}
         return Response(
-            artifact=output["artifact"],
+            artifacts=[output["artifact"]],
             content_type="audio/wav",
             headers={"Content-Disposition": "attachment; filename=output.wav"},
         )

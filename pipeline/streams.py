@@ -1,0 +1,77 @@
+"""Streams: results that are sent while they are made, part by part.
+
+A part is an artifact; what travels through Redis only says "part n is there". Who missed that reads it from the item's
+checkpoint, which the worker writes with its heartbeat.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from pipeline.database import Row, Statement
+
+CHANNEL = "pressroom:parts"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How far a stream is: `count` parts are there, under keys made of `prefix` and their number.
+
+    Another prefix is another run, which began from the start.
+    """
+
+    prefix: str = ""
+    count: int = 0
+    engine: str = ""
+
+    def key(self, number: int) -> str:
+        """Return the artifact's key of a part, numbered from 0."""
+        return part_key(self.prefix, number)
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Return it as an item's checkpoint."""
+        return {"prefix": self.prefix, "parts": self.count, "engine": self.engine}
+
+    @classmethod
+    def of(cls, checkpoint: Mapping[str, Any] | None) -> "Parts":
+        """Read it from an item's checkpoint."""
+        return cls(checkpoint["prefix"], checkpoint["parts"], checkpoint["engine"]) if checkpoint else cls()
+
+
+def part_key(prefix: str, number: int) -> str:
+    """Return the artifact's key of a part."""
+    return f"{prefix}.{number:06d}"
+
+
+def add_part_notice(pipe: Any, job_id: UUID, parts: Parts) -> None:
+    """Add "this many parts are there" to a Redis pipeline, sync or async."""
+    pipe.publish(CHANNEL, job_id.bytes + f"{parts.count} {parts.engine} {parts.prefix}".encode())
+
+
+def read_part_notice(payload: bytes) -> tuple[UUID, Parts]:
+    """Return whose stream has how many parts."""
+    count, engine, prefix = payload[16:].decode().split(" ", 2)
+    return UUID(bytes=payload[:16]), Parts(prefix, int(count), engine)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a stream is, and whether its job has ended."""
+
+    parts: Parts
+    has_ended: bool
+
+
+def find_standings(job_ids: Sequence[UUID]) -> Statement[dict[UUID, Standing]]:
+    """Read how far streams are."""
+
+    def read(rows: list[Row]) -> dict[UUID, Standing]:
+        return {row["job_id"]: Standing(Parts.of(row["checkpoint"]), row["has_ended"]) for row in rows}
+
+    return Statement(
+        "SELECT i.job_id, i.checkpoint, j.finished_at IS NOT NULL AS has_ended"
+        " FROM item i JOIN job j ON j.id = i.job_id WHERE i.job_id = ANY(%(ids)s)",
+        {"ids": list(job_ids)},
+        read,
+    )
