@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
@@ -16,12 +17,14 @@ from urllib.request import urlopen
 import psycopg
 
 from benchmarks.raw.names import TABLE
+from pipeline import lifecycle
+from pipeline.database import Database
 from scripts import control
 from scripts.programs import ROOT, environment, module
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from systems import Running, system  # noqa: E402  the tests' folder is no package
+from systems import Running, system
 
 #: As it comes, but for numbers that would end a measurement: the code behind each limit still runs.
 RAISED = {
@@ -43,9 +46,21 @@ def pressroom(*arguments: str, **settings: str) -> Iterator[Running]:
 
 @dataclass
 class Raw:
-    """A raw path that runs, and where its API is."""
+    """A raw path that runs: where its API is, and the groups of its processes, workers last."""
 
     address: str
+    groups: list[int]
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Stop its workers, which poll, while something else is measured."""
+        for group in self.groups[1:]:
+            os.killpg(group, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for group in self.groups[1:]:
+                os.killpg(group, signal.SIGCONT)
 
 
 @contextmanager
@@ -70,14 +85,12 @@ def raw_path(running: Running, *, processes: int = 0, threads: int = 8, timeout_
         "--no-control-socket",
         f"--chdir={ROOT}",
     )
-    worker = module(
-        "dramatiq", "benchmarks.raw.worker", "--processes=1", f"--threads={threads}", f"--path={ROOT}"
-    )
+    worker = module("dramatiq", "benchmarks.raw.worker", "--processes=1", f"--threads={threads}", f"--path={ROOT}")
     extra = servers | {"dramatiq_worker_timeout": str(timeout_ms)}
     started = [_start(gunicorn, extra, running.log.with_suffix(".raw"))]
     started += [_start(worker, extra, running.log.with_suffix(".raw")) for _ in range(processes)]
     try:
-        raw = Raw(f"http://127.0.0.1:{port}")
+        raw = Raw(f"http://127.0.0.1:{port}", [process.pid for process in started])
         _wait_for(raw.address)
         yield raw
     finally:
@@ -95,25 +108,23 @@ def wait_for_pool(running: Running, queue: str, processes: int) -> None:
         time.sleep(0.02)
 
 
-def open_items(running: Running) -> int:
-    """Return how many items have not ended."""
-    with psycopg.connect(running.database_url, autocommit=True) as connection:
-        row = connection.execute("SELECT count(*) FROM item WHERE state IN ('waiting', 'ready', 'leased')").fetchone()
-        return row[0] if row else 0
-
-
-def wait_till_done(running: Running, *, seconds: float = 300) -> None:
-    """Return once no item is open."""
-    until = time.monotonic() + seconds
-    while open_items(running):
-        assert time.monotonic() < until, f"{open_items(running)} items are still open"
-        time.sleep(0.05)
+def finish_everything(running: Running) -> None:
+    """Work off what is open, outside of any measurement, without workers."""
+    with Database(running.database_url) as database:
+        while claimed := database.run(lifecycle.claim({"made_up": 500}, lease_for=timedelta(minutes=5))):
+            outcomes = [lifecycle.Outcome(item.item_id, "done", item.price, output={}) for item in claimed]
+            database.run(lifecycle.report(claimed[0].lease_id, outcomes))
 
 
 def _start(argv: tuple[str, ...], extra: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
     with log.open("ab") as output:
         return subprocess.Popen(
-            argv, env=environment(extra=extra), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            argv,
+            env=environment(extra=extra),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
 
 
@@ -154,6 +165,6 @@ def process_tree(pid: int) -> list[int]:
 
 
 def processor_seconds(pid: int) -> float:
-    """Return the processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the processor time that a process has used, all its threads together."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
