@@ -51,7 +51,8 @@ class Keyring:
         """Return whose key it is. Raises Unauthorized, or RateLimitExceeded when the address has sent too many."""
         found = await self.find(key)
         if found is None:
-            await self._limits.count_invalid(address)
+            if key:  # no key at all is no guess
+                await self._limits.count_invalid(address)
             raise Unauthorized
         return found
 

@@ -11,6 +11,9 @@ from pipeline.settings import Settings
 
 log = get_logger(__name__)
 
+#: How long the first callers wait before they get what is shipped.
+FIRST_LOOK_SECONDS = 1.0
+
 
 class Catalogue:
     """The offers; while the database is away, the last known ones, or those that are shipped."""
@@ -23,12 +26,12 @@ class Catalogue:
         self._refresher: asyncio.Task[None] | None = None
 
     async def offers(self) -> Offers:
-        """Return what can be had now. The first caller waits for the database, later ones never."""
+        """Return what can be had now. The first callers wait a moment for the database, later ones never."""
         is_old = self._refreshed_at is None or time.monotonic() > self._refreshed_at + self._max_age
         if is_old and self._refresher is None:
             self._refresher = asyncio.create_task(self._refresh())
         if self._refreshed_at is None and self._refresher is not None:
-            await asyncio.shield(self._refresher)
+            await asyncio.wait({self._refresher}, timeout=FIRST_LOOK_SECONDS)
         return self._offers
 
     @property

@@ -103,7 +103,7 @@ class Files(Kind[FilesRequest]):
     def response(self, job: Job, items: Sequence[Item]) -> Response:
         output = items[0].output or {}
         return Response(
-            artifact=output["artifact"],
+            artifacts=[output["artifact"]],
             content_type="audio/mpeg",
             headers={"Content-Disposition": "attachment; filename=output.mp3"},
         )

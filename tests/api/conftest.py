@@ -51,6 +51,14 @@ def start(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis
     return start_one
 
 
+@pytest.fixture(autouse=True)
+def _no_wrong_keys_yet(redis_server: str) -> None:
+    """All tests come from one address: what one has guessed is not held against the next."""
+    with redis.Redis.from_url(redis_server) as connection:
+        for key in connection.scan_iter("pressroom:rate:minute:address:*"):
+            connection.delete(key)
+
+
 @pytest.fixture
 def client(api_database: Database) -> Payer:
     """An account with 1,000 credits and generous limits."""

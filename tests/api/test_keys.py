@@ -58,7 +58,7 @@ WRONG_KEYS: dict[str, object] = {
 
 
 @pytest.mark.parametrize("name", WRONG_KEYS)
-def test_every_wrong_key_gets_the_same_answer(start: Start, service: Service, name: str, redis_url: str) -> None:
+def test_every_wrong_key_gets_the_same_answer(service: Service, name: str, redis_url: str) -> None:
     document = {"text": "hi"} if WRONG_KEYS[name] is None else {"text": "hi", "api_key": WRONG_KEYS[name]}
     answer = service.post("/echo", document)
     assert answer.status == 401
@@ -90,6 +90,10 @@ def test_wrong_keys_are_limited_by_address_and_never_refuse_a_right_one(
     assert answers[-1].code == "too_many_invalid_keys"
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 60
     assert service.get("/jobs", client.api_key).status == 200
+
+
+def test_no_key_is_no_guess(service: Service, redis_url: str) -> None:
+    assert {service.get("/jobs").status for _ in range(25)} == {401}
 
 
 def test_x_forwarded_for_counts_only_from_a_trusted_proxy(service: Service, start: Start, redis_url: str) -> None:

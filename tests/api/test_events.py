@@ -1,0 +1,97 @@
+"""Server-sent events of a job."""
+
+import http.client
+import json
+import signal
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hands import Hands
+from http_service import Service, Start
+from payers import Payer
+
+from pipeline import lifecycle
+from pipeline.lifecycle import Outcome
+
+
+@pytest.fixture
+def follow() -> Iterator[Any]:
+    """A function that follows a job: it gives back an iterator over its events."""
+    connections = []
+
+    def open_stream(service: Service, job_id: str, key: str) -> Iterator[tuple[str, Any]]:
+        connection = service.connect()
+        connections.append(connection)
+        connection.request("GET", f"/jobs/{job_id}/events", headers={"X-API-Key": key})
+        response = connection.getresponse()
+        assert response.status == 200
+        assert response.getheader("Content-Type") == "text/event-stream"
+        assert response.getheader("Cache-Control") == "no-store"
+        return read_events(response)
+
+    yield open_stream
+    for connection in connections:
+        connection.close()
+
+
+def read_events(response: http.client.HTTPResponse) -> Iterator[tuple[str, Any]]:
+    event = ""
+    for line in response:
+        if line.startswith(b"event: "):
+            event = line[7:].strip().decode()
+        elif line.startswith(b"data: "):
+            yield event, json.loads(line[6:])
+
+
+def test_events_tell_of_each_change_and_of_the_end(service: Service, client: Payer, hands: Hands, follow: Any) -> None:
+    job_id = service.submit({"items": 2}, client.api_key, "/many")
+    events = follow(service, job_id, client.api_key)
+    name, job = next(events)
+    assert (name, job["state"], job["progress"]["done"]) == ("progress", "queued", 0)
+    [first] = hands.database.run(lifecycle.claim({"many": 1}, lease_for=timedelta(seconds=30)))
+    hands.database.run(lifecycle.report(first.lease_id, [Outcome(first.item_id, "done", 1, {})]))
+    name, job = next(events)
+    while job["progress"]["done"] == 0:  # the look by the clock may fall between claim and report
+        name, job = next(events)
+    assert (name, job["state"], job["progress"]["done"]) == ("progress", "running", 1)
+    hands.work()
+    [(name, job)] = list(events)
+    assert (name, job["state"], job["credits"]["captured"]) == ("ended", "succeeded", 2)
+
+
+def test_the_end_is_told_at_once(service: Service, client: Payer, hands: Hands, follow: Any) -> None:
+    started = time.monotonic()
+    for _ in range(4):
+        job_id = service.submit({"text": "hi"}, client.api_key)
+        events = follow(service, job_id, client.api_key)
+        next(events)
+        hands.work()
+        assert next(events)[0] == "ended"
+    assert time.monotonic() - started < 3
+
+
+def test_a_job_that_has_ended_has_one_event(service: Service, client: Payer, hands: Hands, follow: Any) -> None:
+    job_id = service.submit({"text": "hi"}, client.api_key)
+    hands.work()
+    [(name, job)] = list(follow(service, job_id, client.api_key))
+    assert (name, job) == ("ended", service.get(f"/jobs/{job_id}", client.api_key).json)
+
+
+def test_events_come_without_redis_and_end_at_a_restart(
+    start: Start, client: Payer, hands: Hands, follow: Any, tmp_path: Path
+) -> None:
+    with start(redis_url=f"unix://{tmp_path}/nothing.sock") as service:
+        done, open_one = (service.submit({"text": text}, client.api_key) for text in ("hi", "ho"))
+        events = follow(service, done, client.api_key)
+        assert next(events)[0] == "progress"
+        hands.database.run(lifecycle.cancel(UUID(done), client.account_id))
+        assert [name for name, _ in events] == ["ended"]
+        events = follow(service, open_one, client.api_key)
+        assert next(events)[0] == "progress"
+        service.process.send_signal(signal.SIGTERM)
+        assert list(events) == []

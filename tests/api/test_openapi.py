@@ -1,0 +1,48 @@
+"""The API's own documents."""
+
+import re
+from typing import Any
+
+import pytest
+from http_service import Service
+from openapi_spec_validator import validate
+
+
+@pytest.fixture(scope="module")
+def document(service: Service) -> Any:
+    return service.get("/openapi.json").json
+
+
+def test_the_document_is_valid_openapi(document: Any) -> None:
+    validate(document)
+    assert document["openapi"].startswith("3.1")
+
+
+def test_every_kind_is_described_from_its_own_schema(document: Any) -> None:
+    speech = document["components"]["schemas"]["SpeechRequest"]
+    assert speech["properties"]["speed"]["maximum"] == 4.0
+    assert speech["required"] == ["text"]
+    operation = document["paths"]["/tts"]["post"]
+    assert "audio/wav" in operation["responses"]["200"]["content"]
+    assert {"400", "401", "402", "413", "415", "422", "429", "503"} <= set(operation["responses"])
+    assert {"/echo", "/echo/again", "/many", "/files-in"} <= set(document["paths"])
+
+
+def test_files_are_described_as_a_form(document: Any) -> None:
+    content = document["paths"]["/files-in"]["post"]["requestBody"]["content"]
+    assert list(content) == ["multipart/form-data"]
+    schema = document["components"]["schemas"]["FilesRequest"]
+    assert set(schema["required"]) == {"text", "audio", "music"}
+
+
+def test_the_page_shows_every_route_and_asks_no_other_address(service: Service, document: Any) -> None:
+    answer = service.get("/docs")
+    page = answer.body.decode()
+    assert answer.headers["content-type"].startswith("text/html")
+    for path in document["paths"]:
+        assert f"<code>{path}</code>" in page
+    assert not re.search(r"(src|href)=['\"]?(https?:)?//", page)
+    assert "<script" not in page
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-inline" not in policy

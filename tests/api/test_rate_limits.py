@@ -1,0 +1,99 @@
+"""Rate limits, as an account meets them."""
+
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import redis
+from hands import Hands
+from http_service import Answer, Service, Start
+from payers import Payer, open_account
+
+from pipeline.database import Database
+
+
+@pytest.fixture
+def free(api_database: Database) -> Payer:
+    """An account that may make 10 requests a minute and 100 a day."""
+    return open_account(api_database, tier="free")
+
+
+def standing(answer: Answer) -> tuple[int, int]:
+    return int(answer.headers["x-ratelimit-limit"]), int(answer.headers["x-ratelimit-remaining"])
+
+
+def test_requests_count_down_to_a_refusal(service: Service, free: Payer) -> None:
+    answers = [service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(11)]
+    assert [answer.status for answer in answers] == [202] * 10 + [429]
+    assert [standing(answer) for answer in answers] == [(10, left) for left in range(9, -1, -1)] + [(10, 0)]
+    refused = answers[-1]
+    assert (refused.code, refused.json["error"]) == ("rate_limit_exceeded", "Rate Limit Exceeded")
+    assert 0 < int(refused.headers["retry-after"]) <= 60
+    assert time.time() < int(refused.headers["x-ratelimit-reset"]) <= time.time() + 61
+
+
+def test_reads_do_not_count_and_say_where_an_account_stands(service: Service, free: Payer) -> None:
+    for _ in range(12):
+        assert standing(service.get("/jobs", free.api_key)) == (10, 10)
+    assert standing(service.get("/usage", free.api_key)) == (10, 10)
+    assert standing(service.post("/verify-key", {"api_key": free.api_key})) == (10, 10)
+
+
+def test_refused_bodies_do_not_count(service: Service, free: Payer) -> None:
+    for _ in range(12):
+        assert service.post("/echo", {"text": ""}, free.api_key).status == 400
+    assert standing(service.get("/jobs", free.api_key)) == (10, 10)
+
+
+def test_a_batch_is_admitted_while_one_is_left_and_then_counts_fully(service: Service, free: Payer) -> None:
+    assert service.post("/many", {"items": 9}, free.api_key, Prefer="wait=0").status == 202
+    assert service.post("/many", {"items": 50}, free.api_key, Prefer="wait=0").status == 202
+    refused = service.post("/many", {"items": 1}, free.api_key, Prefer="wait=0")
+    assert (refused.status, standing(refused)) == (429, (10, 0))
+
+
+def test_a_day_is_counted_and_its_refusals_are_not(start: Start, api_database: Database, redis_url: str) -> None:
+    payer = open_account(api_database, tier="pro")
+    with start(LIMITS__PRO__PER_DAY="3", LIMITS__PRO__PER_MINUTE="100") as service:
+        answers = [service.post("/echo", {"text": "hi"}, payer.api_key, Prefer="wait=0") for _ in range(5)]
+    assert [answer.status for answer in answers] == [202, 202, 202, 429, 429]
+    assert standing(answers[0]) == (3, 2)
+    seconds = 86_400 - time.time() % 86_400
+    assert int(answers[-1].headers["retry-after"]) == pytest.approx(seconds, abs=5)
+    with redis.Redis.from_url(redis_url) as client:
+        [day] = [key for key in client.scan_iter() if b":day:" in key]
+        assert client.get(day) == b"3"
+
+
+def test_a_replay_is_never_refused_and_takes_nothing_of_the_day(
+    start: Start, api_database: Database, hands: Hands, redis_url: str
+) -> None:
+    payer = open_account(api_database, tier="pro")
+    sent = {"Idempotency_Key": uuid4().hex}
+    with start(LIMITS__PRO__PER_DAY="2", LIMITS__PRO__PER_MINUTE="100") as service:
+        job_id = service.submit({"text": "hi"}, payer.api_key, **sent)
+        assert service.submit({"text": "hi"}, payer.api_key, **sent) == job_id
+        service.submit({"text": "ho"}, payer.api_key)
+        assert service.post("/echo", {"text": "hm"}, payer.api_key).status == 429
+        assert service.submit({"text": "hi"}, payer.api_key, **sent) == job_id
+        assert service.post("/echo", {"text": "ho"}, payer.api_key, **sent).status == 429
+
+
+def test_limits_are_an_accounts_whatever_process_and_key(start: Start, free: Payer, redis_url: str) -> None:
+    with start(processes=2) as service:
+        statuses = [service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0").status for _ in range(12)]
+    assert statuses == [202] * 10 + [429] * 2
+
+
+def test_without_redis_a_process_counts_by_itself(start: Start, free: Payer, tmp_path: Path) -> None:
+    with start(redis_url=f"unix://{tmp_path}/nothing.sock") as service:
+        answers = [service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(12)]
+    assert [answer.status for answer in answers] == [202] * 10 + [429] * 2
+    assert [standing(answer)[1] for answer in answers] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
+
+
+def test_a_tier_without_limits_says_nothing_of_them(start: Start, api_database: Database) -> None:
+    payer = open_account(api_database, tier="enterprise")
+    with start(LIMITS__ENTERPRISE__PER_MINUTE="0") as service:
+        assert "x-ratelimit-limit" not in service.get("/jobs", payer.api_key).headers

@@ -1,0 +1,57 @@
+"""GET /tts/voices."""
+
+import pytest
+from http_service import Service, Start
+
+from pipeline.database import Database, Statement
+from pipeline.offers import Offer, publish_offers
+
+
+def test_voices_need_no_key_and_no_worker(service: Service) -> None:
+    answer = service.get("/tts/voices")
+    assert answer.status == 200
+    assert answer.json["total"] == len(answer.json["voices"]) > 50
+    assert set(answer.json["voices"][0]) == {
+        *("id", "name", "language_codes", "ssml_gender", "natural_sample_rate_hertz", "display_name", "engine"),
+    }
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_voices_are_filtered_by_language_and_gender(service: Service) -> None:
+    english = service.get("/tts/voices?language=en&gender=FEMALE").json["voices"]
+    assert english
+    assert all(any(code.startswith("en") for code in voice["language_codes"]) for voice in english)
+    assert {voice["ssml_gender"] for voice in english} == {"FEMALE"}
+    assert service.get("/tts/voices?language=tlh-XX").json == {"voices": [], "total": 0}
+
+
+@pytest.mark.parametrize("query", ["gender=robot", "gender=", "language=", "language=" + "x" * 40, "language=%00"])
+def test_a_wrong_filter_is_refused(service: Service, query: str) -> None:
+    assert service.get(f"/tts/voices?{query}").status == 400
+
+
+def test_a_list_that_has_not_changed_is_not_sent_again(service: Service) -> None:
+    first = service.get("/tts/voices?language=de")
+    again = service.get("/tts/voices?language=de", If_None_Match=first.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    assert "max-age" in first.headers["cache-control"]
+    assert service.get("/tts/voices?language=fr", If_None_Match=first.headers["etag"]).status == 200
+
+
+def test_voices_are_those_that_the_pools_offer(start: Start, api_database: Database) -> None:
+    voice = {
+        "id": "v",
+        "name": "v",
+        "language_codes": ["xx"],
+        "ssml_gender": "NEUTRAL",
+        "natural_sample_rate_hertz": 8_000,
+        "display_name": "V",
+        "engine": "espeak",
+    }
+    try:
+        api_database.run(publish_offers([Offer("synthesis", "espeak", ready=True, content={"voices": [voice]})]))
+        with start() as service:
+            assert service.get("/tts/voices").json == {"voices": [voice], "total": 1}
+    finally:
+        api_database.run(Statement("DELETE FROM offer RETURNING 1"))
