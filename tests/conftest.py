@@ -47,22 +47,22 @@ def redis_url(redis_server: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def make_database(postgres_url: str) -> Iterator[Callable[[], str]]:
-    """A function that makes a migrated database of one's own and returns its URL."""
+def make_database(postgres_url: str) -> Iterator[Callable[..., str]]:
+    """A function that makes a database of one's own, migrated unless another template is named; returns its URL."""
     with psycopg.connect(postgres_url, autocommit=True) as server:
         server.execute(f"CREATE DATABASE {TEMPLATE}")
         migrate(named(postgres_url, TEMPLATE))
 
-        def make() -> str:
+        def make(*, template: str = TEMPLATE) -> str:
             name = f"test_{next(_numbers)}"
-            server.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+            server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
             return named(postgres_url, name)
 
         yield make
 
 
 @pytest.fixture
-def database_url(make_database: Callable[[], str], postgres_url: str) -> Iterator[str]:
+def database_url(make_database: Callable[..., str], postgres_url: str) -> Iterator[str]:
     """A migrated database, this test's alone."""
     url = make_database()
     yield url

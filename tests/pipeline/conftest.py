@@ -12,7 +12,7 @@ from pipeline.database import Database
 
 
 @pytest.fixture(scope="session")
-def bench_url(make_database: Callable[[], str]) -> str:
+def bench_url(make_database: Callable[..., str]) -> str:
     """The database of all workbenches."""
     return make_database()
 

@@ -22,6 +22,9 @@ from pipeline.lifecycle import Beat, ClaimedItem, Outcome
 
 THREADS = 8
 SECONDS = 5.0
+#: Few enough that all meet, and many enough that one claim holds items of most of them: each report then locks jobs,
+#: items and accounts that others lock too.
+ACCOUNTS = 8
 KINDS = ("sketch", "song")
 LEASE = timedelta(seconds=30)
 
@@ -30,7 +33,7 @@ class Client:
     """One thread: a connection of its own, without any retry, and a random choice of everything."""
 
     def __init__(self, connection: psycopg.Connection[Any], payers: list[Payer], jobs: list[UUID], seed: int) -> None:
-        self._connection = connection
+        self.connection = connection
         self._payers = payers
         self._jobs = jobs  # shared by all
         self._random = random.Random(seed)
@@ -50,33 +53,33 @@ class Client:
             self.calls[call.__name__] += 1
 
     def _weights(self) -> Iterator[tuple[Callable[[], None], int]]:
-        yield from [(self.submit, 4), (self.claim, 4), (self.report, 5), (self.beat, 3), (self.raise_hold, 2)]
+        yield from [(self.submit, 6), (self.claim, 4), (self.report, 6), (self.beat, 4), (self.raise_hold, 2)]
         yield from [(self.cancel, 1), (self.sweep, 2), (self.die, 1), (self.let_expire, 1), (self.top_up, 1)]
 
     def _run(self, statement: Statement[Any]) -> Any:
-        return statement.read(self._connection.execute(statement.sql, statement.parameters, prepare=True).fetchall())
+        return statement.read(self.connection.execute(statement.sql, statement.parameters, prepare=True).fetchall())
 
     def submit(self) -> None:
-        prices = [self._random.randrange(4) for _ in range(self._random.choice((1, 1, 2, 5, 40)))]
+        prices = [self._random.randrange(4) for _ in range(self._random.choice((1, 4, 4, 6, 40)))]
         key = self._random.choice((None, None, "a", "b"))
         request = submission(
-            self._random.choice(self._payers), prices, kind=self._random.choice(KINDS), slice_size=4,
+            self._random.choice(self._payers), prices, kind=self._random.choice(KINDS), slice_size=1,
             idempotency_key=key, max_open_items=400,
         )  # fmt: skip
         if self._run(lifecycle.submit(request)).outcome == "accepted":
             self._jobs.append(request.job_id)
 
     def claim(self) -> None:
-        limits = {kind: self._random.randrange(1, 9) for kind in KINDS}
+        limits = {kind: self._random.randrange(1, 40) for kind in KINDS}
         self._held += self._run(lifecycle.claim(limits, lease_for=LEASE, oldest=self._random.random() < 0.2))
 
     def report(self) -> None:
         if not self._held:
             return
-        lease = self._random.choice(self._held).lease_id
+        lease = self._held[-1 - int(len(self._held) * self._random.random() ** 3)].lease_id  # a recent one, mostly
         mine = [item for item in self._held if item.lease_id == lease]
         self._random.shuffle(mine)
-        mine = mine[: self._random.randrange(1, 9)]
+        mine = mine[: self._random.randrange(1, 40)]
         outcomes = [
             Outcome(
                 item.item_id, self._random.choice(("done", "done", "done", "failed", "retry", "release")), item.price
@@ -88,7 +91,7 @@ class Client:
         self._held = [item for item in self._held if item not in mine or self._random.random() < 0.1]
 
     def beat(self) -> None:
-        some = self._random.sample(self._held, min(20, len(self._held)))
+        some = self._random.sample(self._held, min(60, len(self._held)))
         self._run(lifecycle.heartbeat([Beat(i.lease_id, i.item_id, {"done": 1}, 1) for i in some], lease_for=LEASE))
 
     def raise_hold(self) -> None:
@@ -102,23 +105,23 @@ class Client:
 
     def die(self) -> None:
         if self._held:
-            self._connection.execute(
+            self.connection.execute(
                 "UPDATE item SET lease_until = now() WHERE id = %s AND state = 'leased'", [self._held.pop().item_id]
             )
 
     def let_expire(self) -> None:
         if self._jobs:
-            self._connection.execute("UPDATE job SET deadline = now() WHERE id = %s", [self._random.choice(self._jobs)])
+            self.connection.execute("UPDATE job SET deadline = now() WHERE id = %s", [self._random.choice(self._jobs)])
 
     def top_up(self) -> None:
         self._run(lifecycle.grant_credits(self._random.choice(self._payers).account_id, 50))
 
     def sweep(self) -> None:
-        self._connection.execute("UPDATE item SET run_at = now() WHERE id = ANY(ARRAY(SELECT id FROM item"
+        self.connection.execute("UPDATE item SET run_at = now() WHERE id = ANY(ARRAY(SELECT id FROM item"
                                  " WHERE state = 'waiting' LIMIT 50 FOR NO KEY UPDATE SKIP LOCKED))")  # fmt: skip
         for statement in (lifecycle.wake_waiting(), lifecycle.reap(), lifecycle.expire(), lifecycle.purge()):
             self._run(statement)
-        self._connection.execute("UPDATE job SET expires_at = now() WHERE id = ANY(ARRAY(SELECT id FROM job"
+        self.connection.execute("UPDATE job SET expires_at = now() WHERE id = ANY(ARRAY(SELECT id FROM job"
                                  " WHERE state = 'expired' LIMIT 5 FOR NO KEY UPDATE SKIP LOCKED))")  # fmt: skip
         self._run(lifecycle.forget(timedelta()))
 
@@ -126,7 +129,7 @@ class Client:
 def test_eight_threads_of_everything_never_deadlock_and_keep_the_ledger(make_database):
     url = make_database()
     with Database(url) as database:
-        payers = [open_account(database, credits=200) for _ in range(3)]
+        payers = [open_account(database, credits=200) for _ in range(ACCOUNTS)]
     jobs: list[UUID] = []
     clients = [Client(connect(url), payers, jobs, seed) for seed in range(THREADS)]
     until = time.monotonic() + SECONDS
@@ -136,7 +139,7 @@ def test_eight_threads_of_everything_never_deadlock_and_keep_the_ledger(make_dat
     for thread in threads:
         thread.join()
     for client in clients:
-        client._connection.close()
+        client.connection.close()
 
     errors = [error for client in clients for error in client.errors]
     assert errors == []
