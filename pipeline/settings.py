@@ -120,6 +120,7 @@ class Settings(BaseSettings):
         description="Redis to use; by default an embedded one in DATA.",
     )
     kinds: str = Field("", description="More kinds, as package.module:Class, separated by commas.")
+    ffmpeg: str | None = Field(None, description="Another ffmpeg (6 or newer); by default that of imageio-ffmpeg.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()

@@ -1,10 +1,9 @@
 """Gain: louder or softer by decibels; past full scale a limiter holds the peaks, so that nothing clips."""
 
-from datetime import timedelta
-
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.audio.limiter import Levels, reduction, scaled, step_length
 from workers.audio.pcm import Pcm
 
 #: The largest sample of 16 bits.
@@ -13,18 +12,10 @@ FULL_SCALE = 32_767
 #: Where the limiter holds the peaks: 1 dB of room for the curve between two samples (the true peak).
 CEILING = FULL_SCALE * 10 ** (-1 / 20)
 
-#: How finely the limiter follows the level.
-STEP = timedelta(milliseconds=1)
-
-#: Steps over which the limiter turns down before a peak and up after it: 40 ms, four periods of a low voice (100 Hz).
-#: A quicker limiter follows the single periods, and is heard as distortion.
-REACH = 40
-
-#: Samples worked on at once, so that an hour of sound needs little memory beside its own.
+#: Samples worked on at once, more or less, so that an hour of sound needs little memory beside its own.
 BLOCK = 2**20
 
 Samples = NDArray[np.int16]
-Levels = NDArray[np.float32]
 
 
 def apply_gain(sound: Pcm, gain_db: float) -> Pcm:
@@ -33,35 +24,25 @@ def apply_gain(sound: Pcm, gain_db: float) -> Pcm:
     samples = np.frombuffer(sound.samples, dtype="<i2")
     if factor == 1.0 or not samples.size:
         return sound
+    step = step_length(sound.sample_rate)
     if factor * max(int(samples.max()), -int(samples.min())) <= FULL_SCALE:
-        return Pcm(_scaled(samples, np.array([factor], np.float32), step=samples.size), sound.sample_rate)
-    step = round(sound.sample_rate * STEP.total_seconds())
-    return Pcm(_scaled(samples, factor * _reduction(samples, factor, step), step), sound.sample_rate)
+        levels = np.full(-(-samples.size // step), factor, np.float32)
+    else:
+        levels = np.float32(factor) * reduction(_peaks(samples, step) * np.float32(factor), CEILING)
+    return Pcm(_scaled(samples, levels, step), sound.sample_rate)
 
 
-def _reduction(samples: Samples, factor: float, step: int) -> Levels:
-    """Return, for each step, the largest gain (0–1) that keeps it under the ceiling, changing smoothly."""
-    padded = np.pad(samples, (0, -samples.size % step)).reshape(-1, step)
-    peaks = np.maximum(padded.max(axis=1), -padded.min(axis=1).astype(np.int32)).astype(np.float32) * factor
-    needed = np.minimum(1, CEILING / np.maximum(peaks, 1), dtype=np.float32)
-    # The mean reaches one step less than the minimum, so no step, nor the line to its neighbours, is above its need.
-    lowest = np.lib.stride_tricks.sliding_window_view(_edged(needed, REACH), 2 * REACH + 1).min(axis=1)
-    reach = REACH - 1
-    total = np.cumsum(np.concatenate(([0.0], _edged(lowest, reach))), dtype=np.float64)
-    width = 2 * reach + 1
-    return ((total[width:] - total[:-width]) / width).astype(np.float32)
+def _peaks(samples: Samples, step: int) -> Levels:
+    rows = np.pad(samples, (0, -samples.size % step)).reshape(-1, step)
+    peaks: Levels = np.maximum(rows.max(axis=1), -rows.min(axis=1).astype(np.int32)).astype(np.float32)
+    return peaks
 
 
 def _scaled(samples: Samples, levels: Levels, step: int) -> bytes:
-    """Return the samples times the levels of their steps, with straight lines between the middles of the steps."""
-    middles = (np.arange(levels.size) + 0.5) * step
+    followed = np.append(levels, levels[-1])
+    size = BLOCK // step
     blocks = []
-    for start in range(0, samples.size, BLOCK):
-        block = samples[start : start + BLOCK]
-        level = np.interp(np.arange(start, start + block.size), middles, levels)
-        blocks.append(np.rint(block * level).astype("<i2").tobytes())
+    for first in range(0, levels.size, size):
+        block = samples[first * step : (first + size) * step]
+        blocks.append(np.rint(scaled(block, followed[first : first + size + 1], step)).astype("<i2").tobytes())
     return b"".join(blocks)
-
-
-def _edged(levels: Levels, reach: int) -> Levels:
-    return np.pad(levels, reach, mode="edge")

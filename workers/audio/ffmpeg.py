@@ -1,0 +1,197 @@
+"""ffmpeg: found once, and run with nothing in reach but what it is handed."""
+
+import contextlib
+import resource
+import shutil
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO
+
+from pipeline.errors import NotReady, PressroomError
+from pipeline.settings import Settings
+
+#: Before every run: no questions, no progress, errors only.
+QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
+
+#: What a run may have: 2 GiB of addresses (a long video needs 300 MB) and as many files as it is handed, and a few.
+MAX_ADDRESS_BYTES = 2 * 2**30
+MAX_OPEN_FILES = 16
+
+#: Lines, and characters of each, that are kept of what ffmpeg says; broken files make it say megabytes.
+KEPT_LINES = 5
+KEPT_CHARACTERS = 300
+
+
+class FfmpegFailed(PressroomError):
+    """ffmpeg ended with an error, or not in time."""
+
+    code = "ffmpeg_failed"
+
+
+def find_ffmpeg(settings: Settings) -> "Ffmpeg":
+    """Return the ffmpeg that PRESSROOM_FFMPEG names, else the one of the package imageio-ffmpeg. Raises NotReady."""
+    if settings.ffmpeg is not None:
+        path = shutil.which(settings.ffmpeg)
+        if path is None:
+            raise NotReady(f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no program. Unset it to use our own.")
+        return Ffmpeg(path)
+    try:
+        import imageio_ffmpeg
+
+        return Ffmpeg(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError) as error:
+        raise NotReady(f"There is no ffmpeg: {error} Reinstall imageio-ffmpeg, or set PRESSROOM_FFMPEG.") from error
+
+
+def pcm_input(sample_rate: int) -> list[str]:
+    """Return the options that make ffmpeg read raw samples from its standard input as soon as they come."""
+    # Without the probe sizes it waits for 5 MB, to find out what it has been told.
+    probe = ["-probesize", "32", "-analyzeduration", "0"]
+    return [*probe, "-f", "s16le", "-ar", str(sample_rate), "-ac", "1", "-protocol_whitelist", "fd,pipe", "-i", "fd:"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ffmpeg:
+    """An ffmpeg, version 6 or newer, with libmp3lame."""
+
+    path: str
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: IO[bytes] | int,
+        stdout: IO[bytes] | int,
+        time_limit: timedelta,
+        max_output_bytes: int | None = None,
+    ) -> "FfmpegRun":
+        """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
+
+        `stdin` and `stdout` are files, or PIPE; a file is shared, so ffmpeg reads from where it stands.
+        """
+        process = subprocess.Popen(
+            [self.path, *QUIET, *arguments], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/"
+        )
+        _confine(process.pid, time_limit, max_output_bytes)
+        return FfmpegRun(process, time_limit)
+
+    def resample(self, sound: IO[bytes], into: IO[bytes], *, sample_rate: int, wanted: int) -> None:
+        """Write the raw samples of one file into another, at another rate. Raises FfmpegFailed."""
+        arguments = [*pcm_input(sample_rate), "-ar", str(wanted), "-f", "s16le", "fd:"]
+        with self.start(arguments, stdin=sound, stdout=into, time_limit=timedelta(minutes=5)) as run:
+            run.check()
+
+
+class FfmpegRun:
+    """One running ffmpeg; leaving its `with` block ends it, whatever it was doing."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", time_limit: timedelta) -> None:
+        self._process = process
+        self._time_limit = time_limit
+        self._said: deque[str] = deque(maxlen=KEPT_LINES)
+        self._timed_out = False
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._timer = threading.Timer(time_limit.total_seconds(), self._end_late)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __enter__(self) -> "FfmpegRun":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def output(self) -> IO[bytes]:
+        """What it writes, when its `stdout` is PIPE."""
+        return _piped(self._process.stdout)
+
+    def write(self, data: bytes) -> None:
+        """Give it bytes, waiting until it takes them. Raises FfmpegFailed."""
+        pipe = _piped(self._process.stdin)
+        try:
+            pipe.write(data)
+            pipe.flush()
+        except (OSError, ValueError) as error:
+            raise self._failure() from error
+
+    def end_input(self) -> None:
+        """Tell it that nothing more comes."""
+        with contextlib.suppress(OSError):
+            _piped(self._process.stdin).close()
+
+    def wait(self) -> bool:
+        """Wait for its end; returns whether it succeeded. Raises FfmpegFailed when it was too slow."""
+        succeeded = self._process.wait() == 0
+        if self._timed_out:
+            raise self._failure()
+        return succeeded
+
+    def check(self) -> None:
+        """Wait for its end. Raises FfmpegFailed."""
+        if not self.wait():
+            raise self._failure()
+
+    def said(self) -> str:
+        """Return the last of its messages, for a log: the files it speaks of may be hostile."""
+        self._listener.join(timeout=1)
+        return " | ".join(self._said)
+
+    def kill(self) -> None:
+        """End it, whatever it was doing; who reads its output finds the end of it."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, if it still runs, and close its pipes: nobody may be reading them."""
+        self._timer.cancel()
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._process.wait()
+        self._listener.join(timeout=1)
+
+    def _listen(self) -> None:
+        with _piped(self._process.stderr) as lines:
+            while line := lines.readline(KEPT_CHARACTERS):
+                self._said.append(line.decode("ascii", "backslashreplace").strip())
+
+    def _end_late(self) -> None:
+        self._timed_out = True
+        self._process.kill()
+
+    def _failure(self) -> FfmpegFailed:
+        if self._timed_out:
+            return FfmpegFailed(f"ffmpeg was stopped after {self._time_limit.total_seconds():.0f} s.")
+        return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}: {self.said() or 'no message'}")
+
+
+def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise ValueError("This end of ffmpeg is a file and not a pipe.")
+    return pipe
+
+
+def _confine(pid: int, time_limit: timedelta, max_output_bytes: int | None) -> None:
+    """Limit a process that has just started: none of what it is to read has been read by then."""
+    if not hasattr(resource, "prlimit"):  # macOS
+        return
+    seconds = int(time_limit.total_seconds()) + 1
+    limits = {
+        resource.RLIMIT_AS: MAX_ADDRESS_BYTES,
+        resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
+        resource.RLIMIT_CPU: seconds * 4,  # of all its threads
+        resource.RLIMIT_CORE: 0,
+    }
+    if max_output_bytes is not None:
+        limits[resource.RLIMIT_FSIZE] = max_output_bytes
+    # It may have ended already.
+    with contextlib.suppress(ProcessLookupError):
+        for limit, value in limits.items():
+            resource.prlimit(pid, limit, (value, value))
