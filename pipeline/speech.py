@@ -7,7 +7,6 @@ from pydantic import Field, StringConstraints
 from pipeline.errors import InvalidRequest
 from pipeline.kind import Request
 from pipeline.offers import Offers
-from pipeline.voices import pick_voice
 
 #: Characters that one credit buys (SPEC.md, Limits).
 CHARACTERS_PER_CREDIT = 1_000
@@ -49,4 +48,4 @@ def check_speech(request: SpokenRequest, offers: Offers, *, route: str, max_char
             text_length=length,
             max_length=max_characters,
         )
-    pick_voice(offers.voices, voice_name=request.voice_name, language=request.language)
+    offers.pick_voice(voice_name=request.voice_name, language=request.language)
