@@ -89,6 +89,8 @@ class _Line(asyncio.Protocol):
         self._sent = sent
         self._sample = sample
         self._buffer = b""
+        self._missing = 0  # bytes of the answer that are still to come
+        self._status = 0
         self._began = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -103,15 +105,22 @@ class _Line(asyncio.Protocol):
         self._transport.write(self._sent)
 
     def data_received(self, data: bytes) -> None:
+        if self._missing > 0:  # a long body is counted and dropped: the client must not cost more than the server
+            self._missing -= len(data)
+            if self._missing <= 0:
+                self._note(self._status, b"")
+            return
         buffer = self._buffer = self._buffer + data if self._buffer else data
         head_end = buffer.find(b"\r\n\r\n")
         if head_end < 0:
             return
-        length_at = buffer.lower().find(b"content-length: ", 0, head_end)
-        length = int(buffer[length_at + 16 : buffer.find(b"\r\n", length_at)]) if length_at >= 0 else 0
-        if len(buffer) < head_end + 4 + length:
-            return
-        self._note(int(buffer[9:12]), buffer[head_end + 4 :])
+        head = buffer[:head_end].lower() + b"\r\n"
+        length_at = head.find(b"content-length: ")
+        length = int(head[length_at + 16 : head.find(b"\r\n", length_at)]) if length_at >= 0 else 0
+        self._status = int(buffer[9:12])
+        self._missing = head_end + 4 + length - len(buffer)
+        if self._missing <= 0:
+            self._note(self._status, buffer[head_end + 4 :])
 
     def _note(self, status: int, body: bytes) -> None:
         now = time.perf_counter()
