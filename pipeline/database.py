@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import psycopg
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
 from tenacity import AsyncRetrying, RetryError, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pipeline.errors import ServiceUnavailable
@@ -36,6 +36,8 @@ def is_passing(error: BaseException) -> bool:
     """Return whether the cause is likely gone in a moment: a restart, a lost connection, a deadlock."""
     if isinstance(error, psycopg.Error) and error.sqlstate is not None:
         return error.sqlstate.startswith("08") or error.sqlstate in PASSING_STATES
+    if isinstance(error, PoolClosed):
+        return False  # by us: this process is ending
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | PoolTimeout)
 
 

@@ -93,7 +93,9 @@ def find_caller(key_hash: bytes) -> Statement[Caller | None]:
 def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
     """Note that keys were used just now."""
     return Statement(
-        "UPDATE api_key SET last_used_at = now() WHERE id = ANY(%(ids)s) RETURNING 1 AS touched",
+        # Locked in order of id: two processes note the same keys at once.
+        "WITH used AS (SELECT id FROM api_key WHERE id = ANY(%(ids)s) ORDER BY id FOR NO KEY UPDATE)"
+        " UPDATE api_key k SET last_used_at = now() FROM used WHERE k.id = used.id RETURNING 1 AS touched",
         {"ids": list(key_ids)},
         lambda rows: None,
     )

@@ -4,6 +4,7 @@ import json
 from typing import Annotated
 
 import typer
+from psycopg.errors import CheckViolation
 
 from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
@@ -41,7 +42,10 @@ def top_up(
 ) -> None:
     """Add credits to an account."""
     with open_database(data) as database:
-        balance = database.run(lifecycle.grant_credits(read_id(account_id), credits, note))
+        try:
+            balance = database.run(lifecycle.grant_credits(read_id(account_id), credits, note))
+        except CheckViolation as error:
+            raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
     if balance is None:
         raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
     typer.echo(f"balance {balance:,}")

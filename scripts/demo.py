@@ -123,7 +123,7 @@ async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
     async with session.post(kind.routes[0], json=dict(kind.example)) as response:
         body = await response.read()
     seconds = time.monotonic() - started
-        name = response.content_disposition.filename if response.content_disposition else None
+    name = response.content_disposition.filename if response.content_disposition else None
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
     file = OUT / f"{kind.name}{suffix}"
     file.write_bytes(body)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from psycopg_pool import PoolClosed
+
 from pipeline import lifecycle
 from pipeline.database import Database
 from pipeline.errors import PressroomError
@@ -35,6 +37,7 @@ class Run:
     tasks: Sequence[LeasedTask]
     limit: timedelta
     started: float
+    is_reported: bool = False
 
     @property
     def is_overdue(self) -> bool:
@@ -86,17 +89,23 @@ class Heartbeat:
             time.sleep(self._every)
             runs = self.held()
             try:
-                self._beat([task for run in runs for task in run.tasks])
+                self._beat(runs)
                 self._after_beat()
+            except PoolClosed:
+                return  # the process is ending
             except PressroomError as error:
                 log.warning("heartbeat not written", error=error.message, leases=len(runs))
+            except Exception:  # this thread must not end: without it every lease of the process runs out
+                log.exception("heartbeat failed", leases=len(runs))
             self._end_overdue(runs)
 
-    def _beat(self, tasks: Sequence[LeasedTask]) -> None:
+    def _beat(self, runs: Sequence[Run]) -> None:
+        tasks = [task for run in runs for task in run.tasks]
         if not tasks:
             return
         held = self._database.run(lifecycle.heartbeat([task.beat() for task in tasks], lease_for=self._lease_for))
-        for task in tasks:
+        # A run that is being reported is no longer held, and nobody asks any more whether it is.
+        for task in (task for run in runs if not run.is_reported for task in run.tasks):
             if task.item.item_id not in held and not task.is_stopped():
                 log.info("item stopped", job_id=str(task.job_id), index=task.index)
                 task.stop()

@@ -31,6 +31,9 @@ from workers.task import LeasedTask
 
 log = get_logger(__name__)
 
+#: A process with several slots is never idle while there is work; it gets so after this time, in seconds, because an
+#: item that has crashed a worker goes only to a process that holds nothing else.
+ALONE_EVERY_SECONDS = 30.0
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
 MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
@@ -75,6 +78,7 @@ class Runner:
         self._metrics = metrics
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._claims = count(1)
+        self._alone_at = time.monotonic()
         self._ended = threading.Condition()
         self._stopping = threading.Event()
         self._heartbeat = Heartbeat(
@@ -119,6 +123,8 @@ class Runner:
             return []
         oldest = next(self._claims) % self._settings.work.oldest_first_every == 0
         alone = not self._heartbeat.held()
+        if alone:
+            self._alone_at = time.monotonic()
         claimed = self._database.run(lifecycle.claim(limits, lease_for=self._lease_for, alone=alone, oldest=oldest))
         if claimed and len(claimed) == limits[claimed[0].kind]:
             # There may be more: one wake-up ramps the whole pool, each process waking the next.
@@ -129,6 +135,8 @@ class Runner:
         """Return how many items of each kind this process can take now."""
         held = self._heartbeat.held()
         if any(task.item.crashes for run in held for task in run.tasks):
+            return {}
+        if held and time.monotonic() - self._alone_at > ALONE_EVERY_SECONDS:
             return {}
         return {name: handler.batch for name, handler in self._handlers.items() if len(held) < handler.slots}
 
@@ -161,6 +169,7 @@ class Runner:
         started = time.monotonic()
         try:
             outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
+            run.is_reported = True
             taken = self._report(run.lease_id, run.tasks, outcomes)
             self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
             ended = {item.job_id for item in taken if item.job_state}

@@ -116,6 +116,7 @@ def test_a_job_is_listed_shown_cancelled_and_tried_again(
         (["accounts", "create", "x", "--tier", "gold"], "There is no tier 'gold'"),
         (["accounts", "top-up", "nonsense", "1"], "'nonsense' is not an id"),
         (["accounts", "top-up", "123e4567-e89b-12d3-a456-426614174000", "1"], "There is no account"),
+        (["accounts", "top-up", "ACCOUNT", "-5000"], "fewer than 5,000 credits"),
         (["keys", "create", "123e4567-e89b-12d3-a456-426614174000"], "There is no account"),
         (["keys", "revoke", "123e4567-e89b-12d3-a456-426614174000"], "There is no key"),
         (["jobs", "show", "123e4567-e89b-12d3-a456-426614174000"], "There is no job"),
@@ -127,9 +128,9 @@ def test_a_job_is_listed_shown_cancelled_and_tried_again(
     ],
 )
 def test_an_error_is_one_clear_line_and_exit_code_1(
-    pressroom: Callable[..., Ran], arguments: list[str], said: str
+    pressroom: Callable[..., Ran], payer: Payer, arguments: list[str], said: str
 ) -> None:
-    ran = pressroom(*arguments)
+    ran = pressroom(*(str(payer.account_id) if word == "ACCOUNT" else word for word in arguments))
 
     assert ran.code == 1
     assert ran.err.startswith("pressroom: ")

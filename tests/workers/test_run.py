@@ -16,7 +16,7 @@ from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
-from pipeline.jobs import Item, Job, find_items, find_job
+from pipeline.jobs import Item, Job, find_ended, find_items, find_job, list_jobs
 from pipeline.kind import Done
 from pipeline.ledger import discrepancies
 from pipeline.metrics import Metrics
@@ -261,6 +261,34 @@ def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, mon
     assert most == 4
     output = pool.items(jobs[3])[0].output
     assert output == {"alone": True}
+
+
+def test_a_busy_process_with_several_slots_gets_idle_now_and_then_for_a_crashed_item(
+    pool: Pool, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(pool.handler, "slots", 2)
+    monkeypatch.setattr(pool.handler, "batch", 1)
+    monkeypatch.setattr(run_module, "ALONE_EVERY_SECONDS", 0.3)
+    crashed = pool.submit({})
+    pool.database.run(
+        lifecycle.Statement("UPDATE item SET crashes = 1 WHERE job_id = %(id)s RETURNING 1", {"id": crashed.id})
+    )
+    pool.database.run(lifecycle.Statement("UPDATE item SET state = 'waiting', run_at = now() RETURNING 1"))
+    for _ in range(40):
+        pool.submit({"do": "sleep", "seconds": 0.06})
+
+    working = threading.Thread(target=pool.runner.drain)
+    working.start()
+    while not pool.database.run(find_ended([job.id for job in pool.database.run(list_jobs(limit=100)).jobs])):
+        time.sleep(0.01)
+    pool.database.run(lifecycle.wake_waiting())  # by now the process is busy, and stays so
+    while not pool.job(crashed.id).is_final:
+        assert working.is_alive()
+        time.sleep(0.01)
+    left = sum(1 for job in pool.database.run(list_jobs(limit=100)).jobs if not job.is_final)
+    working.join(timeout=20)
+
+    assert left > 0
 
 
 def test_work_goes_on_without_redis(pool: Pool) -> None:
