@@ -1,0 +1,86 @@
+"""Sniffing: what a file is by its first bytes; its name and its type are only what somebody claims."""
+
+from typing import IO
+
+#: What is read of a file, and how far into it an MP3 may begin: some have junk in front.
+HEAD_BYTES = 65_536
+
+#: Bit rates in kbit/s: MPEG-1 layer III, MPEG-1 layer II, MPEG-2 both (ISO 11172-3, 13818-3). 0: not allowed here.
+LAYER_3 = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0)
+LAYER_2 = (0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0)
+MPEG_2 = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0)
+SAMPLE_RATES = (44_100, 48_000, 32_000)
+
+#: First bytes of a format, where they are, and ffmpeg's name for it. No text is among them: playlists, concat scripts
+#: and session descriptions make ffmpeg open what they name.
+SIGNATURES = (
+    (0, b"OggS", "ogg"),
+    (0, b"fLaC", "flac"),
+    (0, b"\x1a\x45\xdf\xa3", "matroska"),
+    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"),
+    (0, b"riff\x2e\x91\xcf\x11", "w64"),
+    (0, b"caff\x00\x01", "caf"),
+    (0, b".snd", "au"),
+    (0, b"#!AMR", "amr"),
+    (0, b"wvpk", "wv"),
+    (8, b"AIFF", "aiff"),
+    (8, b"AIFC", "aiff"),
+    (8, b"WAVE", "wav"),
+    (4, b"ftyp", "mov"),
+    (4, b"moov", "mov"),
+    (4, b"mdat", "mov"),
+    (4, b"wide", "mov"),
+    (4, b"free", "mov"),
+    (4, b"skip", "mov"),
+)
+
+
+def sniff(file: IO[bytes]) -> str | None:
+    """Return ffmpeg's name for a file's format, or None for one that is no audio that we take."""
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    if head.startswith(b"ID3"):
+        # A tag, with a picture or two perhaps, in front of MP3, AAC or FLAC; its size has 7 bits a byte.
+        file.seek(10 + sum((byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=False)))
+        head = file.read(HEAD_BYTES)
+    for at, signature, name in SIGNATURES:
+        if head.startswith(signature, at):
+            return name
+    if head.startswith(b"\x0b\x77"):
+        # The bitstream's version is 8 or less in AC-3, and 11 to 16 in E-AC-3 (ETSI TS 102 366).
+        return "ac3" if len(head) > 5 and head[5] >> 3 <= 10 else "eac3"
+    return _sniff_frames(head)
+
+
+def _sniff_frames(head: bytes) -> str | None:
+    """Look for two frames in a row: formats without a header of their own."""
+    for name, length_of in (("aac", _aac_frame_length), ("mp3", _mp3_frame_length)):
+        at = head.find(b"\xff")
+        # AAC begins at once: two of its frames are found by chance in other files.
+        while at == 0 or (at > 0 and name == "mp3"):
+            length = length_of(head[at : at + 7])
+            if length and length_of(head[at + length : at + length + 7]):
+                return name
+            at = head.find(b"\xff", at + 1)
+    return None
+
+
+def _aac_frame_length(header: bytes) -> int | None:
+    """Return the length of an ADTS frame with this header (ISO 13818-7); None when it is none."""
+    if len(header) < 7 or header[0] != 0xFF or header[1] & 0xF6 != 0xF0:
+        return None
+    return (header[3] & 3) << 11 | header[4] << 3 | header[5] >> 5 or None
+
+
+def _mp3_frame_length(header: bytes) -> int | None:
+    """Return the length of a frame of layer II or III with this header; None when it is none."""
+    if len(header) < 4 or header[0] != 0xFF or header[1] & 0xE0 != 0xE0:
+        return None
+    version, layer, rate_index, frequency = header[1] >> 3 & 3, header[1] >> 1 & 3, header[2] >> 4, header[2] >> 2 & 3
+    if version == 1 or layer not in (1, 2) or frequency == 3:
+        return None
+    mpeg1, layer3 = version == 3, layer == 1
+    bit_rate = (MPEG_2 if not mpeg1 else LAYER_3 if layer3 else LAYER_2)[rate_index] * 1_000
+    sample_rate = SAMPLE_RATES[frequency] >> {3: 0, 2: 1, 0: 2}[version]
+    samples = 576 if layer3 and not mpeg1 else 1_152
+    return samples // 8 * bit_rate // sample_rate + (header[2] >> 1 & 1) or None
