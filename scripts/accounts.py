@@ -33,7 +33,7 @@ def create(
         typer.echo(f"account {opened.id}\napi key {opened.key.secret}  (shown once)")
 
 
-@app.command("top-up")
+@app.command("top-up", context_settings={"ignore_unknown_options": True})  # -500 is a number
 def top_up(
     account_id: str,
     credits: Annotated[int, typer.Argument(help="Credits to add; a negative number takes unspent ones back.")],
