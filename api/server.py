@@ -2,6 +2,9 @@
 
 import redis.asyncio
 from gunicorn.workers.gasgi import ASGIWorker
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
 from api.app import create_app
 from api.edge import Edge
@@ -13,7 +16,7 @@ from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 
 #: Redis answers in well under a millisecond; one that does not in this time counts as away.
-REDIS_TIMEOUT_SECONDS = 2.0
+REDIS_TIMEOUT_SECONDS = 1.0
 #: redis-py stops at 100 by default and then raises.
 REDIS_CONNECTIONS = 1_000
 
@@ -49,6 +52,9 @@ def application() -> Edge:
             socket_timeout=REDIS_TIMEOUT_SECONDS,
             socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
             max_connections=REDIS_CONNECTIONS,
+            # Once more, on a new connection, as the old one may be from before a restart; by default it would try for
+            # seconds while requests wait.
+            retry=Retry(NoBackoff(), 1, supported_errors=(ConnectionError,)),
         ),
         artifacts=Artifacts(open_store(settings)),
         kinds=load_kinds(settings),
