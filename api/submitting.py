@@ -88,7 +88,7 @@ async def submit_job(submission: Submission, services: Services, *, alone: bool 
     if alone or len(submission.items) > FEW_ITEMS:
         submitted = await services.database.run(statement)
     else:
-        submitted = await services.submissions.run(statement, order=submission.account_id.hex)
+        submitted = await services.submissions.run(statement, order=f"{submission.account_id} {submission.kind}")
     match submitted.outcome:
         case "insufficient":
             raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)

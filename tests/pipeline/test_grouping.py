@@ -6,9 +6,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from payers import Payer
+from workbench import submission
 
-from pipeline.database import AsyncDatabase, Statement
+from pipeline.database import AsyncDatabase, Database, Statement
 from pipeline.grouping import Group
+from pipeline.lifecycle import submit
 
 
 def run(database_url: str, use: Callable[[Group], Awaitable[Any]]) -> Any:
@@ -74,3 +77,27 @@ def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> N
             await group.run(Statement("SELECT 1", repeatable=False))
 
     run(database_url, ask)
+
+
+def test_submissions_that_go_together_take_their_turns_as_if_one_after_another(
+    database_url: str, database: Database, payer: Payer
+) -> None:
+    async def ask(group: Group) -> None:
+        wanted = [submission(payer, kind=kind) for kind in ("sketch", "portrait") for _ in range(4)]
+        await asyncio.gather(*(group.run(submit(one), order=one.kind) for one in wanted))
+
+    for _ in range(2):
+        run(database_url, ask)
+
+    rounds = database.run(Statement("SELECT kind, array_agg(round ORDER BY id) AS rounds FROM item GROUP BY kind"))
+    assert {row["kind"]: row["rounds"] for row in rounds} == {"sketch": [*range(8)], "portrait": [*range(8)]}
+
+
+def test_submissions_that_go_together_are_refused_past_the_most_open_items(
+    database_url: str, database: Database, payer: Payer
+) -> None:
+    async def ask(group: Group) -> list[str]:
+        wanted = [submission(payer, max_open_items=3) for _ in range(5)]
+        return [one.outcome for one in await asyncio.gather(*(group.run(submit(one)) for one in wanted))]
+
+    assert sorted(run(database_url, ask)) == ["accepted"] * 3 + ["too_many"] * 2
