@@ -33,6 +33,15 @@ def service(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, red
         yield running
 
 
+@pytest.fixture(scope="session")
+def service_without_redis(tmp_path_factory: pytest.TempPathFactory, api_database_url: str) -> Iterator[Service]:
+    """An API that has never found a Redis."""
+    folder = tmp_path_factory.mktemp("service")
+    nowhere = f"unix://{folder}/nothing.sock"
+    with start_service(folder, database_url=api_database_url, redis_url=nowhere) as running:
+        yield running
+
+
 @pytest.fixture
 def start(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str) -> Start:
     """A function that starts an API of a test's own; its arguments are settings."""

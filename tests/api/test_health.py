@@ -30,11 +30,10 @@ def test_a_service_that_has_all_it_needs_is_ready(service: Service) -> None:
     assert (service.get("/readyz").status, service.get("/readyz").json) == (200, {"status": "ready"})
 
 
-def test_a_service_without_its_queue_says_what_is_missing_and_lives(start: Start, tmp_path: Path) -> None:
-    with start(redis_url=f"unix://{tmp_path}/nothing.sock") as service:
-        answer = service.get("/readyz")
-        assert (answer.status, answer.json["missing"]) == (503, ["queue"])
-        assert service.get("/healthz").status == 200
+def test_a_service_without_its_queue_says_what_is_missing_and_lives(service_without_redis: Service) -> None:
+    answer = service_without_redis.get("/readyz")
+    assert (answer.status, answer.json["missing"]) == (503, ["queue"])
+    assert service_without_redis.get("/healthz").status == 200
 
 
 def test_a_service_without_its_database_says_so_and_still_lists_voices(tmp_path: Path, redis_url: str) -> None:

@@ -1,7 +1,6 @@
 """Rate limits, as an account meets them."""
 
 import time
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -86,9 +85,8 @@ def test_limits_are_an_accounts_whatever_process_and_key(start: Start, free: Pay
     assert statuses == [202] * 10 + [429] * 2
 
 
-def test_without_redis_a_process_counts_by_itself(start: Start, free: Payer, tmp_path: Path) -> None:
-    with start(redis_url=f"unix://{tmp_path}/nothing.sock") as service:
-        answers = [service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(12)]
+def test_without_redis_a_process_counts_by_itself(service_without_redis: Service, free: Payer) -> None:
+    answers = [service_without_redis.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(12)]
     assert [answer.status for answer in answers] == [202] * 10 + [429] * 2
     assert [standing(answer)[1] for answer in answers] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
 
