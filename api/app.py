@@ -16,6 +16,7 @@ from api.job_resources import JobCancellation, JobList, JobResource, JobResult
 from api.openapi import make_document
 from api.pages import Docs, OpenApi
 from api.services import Services
+from api.streamed_work import StreamedWork
 from api.voices import Voices
 from api.work import Work
 from pipeline.artifacts import Artifacts
@@ -49,7 +50,8 @@ def create_app(
     add_handlers(app, max_drained_bytes=settings.api.max_drained_bytes)
     for kind in kinds.values():
         for route in kind.routes:
-            app.add_route(route, Work(services, kind, route))
+            resource = StreamedWork if kind.streams else Work
+            app.add_route(route, resource(services, kind, route))
     app.add_route("/tts/voices", Voices(services))
     app.add_route("/jobs", JobList(services))
     app.add_route("/jobs/{job_id}", JobResource(services))

@@ -13,6 +13,7 @@ from api.address import client_address, read_networks
 from api.auth import Keyring, header_key, query_key
 from api.catalogue import Catalogue
 from api.exchange import exchange_of
+from api.streaming import Streams
 from api.waiting import WaitingRoom
 from api.waking import Alarm
 from pipeline.artifacts import Artifacts
@@ -54,6 +55,7 @@ class Services:
         self.limits = RateLimits(client, settings.limits)
         self.keyring = Keyring(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
         self.room = WaitingRoom(database, client, capacity=settings.api.max_waiting)
+        self.streams = Streams(database, client, artifacts)
         self.alarm = Alarm(client)
         self.catalogue = Catalogue(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
@@ -62,7 +64,7 @@ class Services:
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
         """Start connecting, and what goes on beside the requests."""
         await self.database.open()
-        for work in (self.room.listen(), self.room.look(), self.keyring.touch(), self._flush()):
+        for work in self._endless():
             self._start(work)
 
     async def process_shutdown(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
@@ -93,6 +95,10 @@ class Services:
         standing = await self.limits.standing(caller.account_id, caller.tier)
         if standing is not None:
             exchange_of(req).headers.update(standing.headers())
+
+    def _endless(self) -> list[Coroutine[Any, Any, None]]:
+        listening = [self.room.listen(), self.streams.listen()]
+        return [*listening, self.room.look(), self.streams.look(), self.keyring.touch(), self._flush()]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -48,6 +48,11 @@ class Feed:
         self.has_ended = self.has_ended or has_ended
         self._changed.set()
 
+    async def begun(self) -> None:
+        """Return when a first part is there."""
+        while not self.has_begun:
+            await self.wait()
+
     async def wait(self) -> None:
         """Return when something was heard since the last time."""
         await self._changed.wait()
@@ -69,11 +74,10 @@ class Streams:
         """Follow a job's parts; call it before the job is submitted, so that none is missed."""
         return self._feeds.setdefault(job_id, Feed())
 
-    async def send(self, job_id: UUID, feed: Feed) -> AsyncIterator[bytes]:
-        """Yield the stream's bytes as they are there. A client that leaves cancels the job.
+    async def send(self, job_id: UUID, feed: Feed, *, begun: Parts, cancels: bool) -> AsyncIterator[bytes]:
+        """Yield the stream's bytes as they are there; with `cancels`, a client that leaves cancels the job.
 
-        Raises StreamBroken when the job ended otherwise than well, or began anew."""
-        begun = feed.parts.prefix
+        Raises StreamBroken when the job ended otherwise than well, or began anew after `begun`."""
         sent = 0
         is_complete = False
         try:
@@ -81,7 +85,7 @@ class Streams:
                 if feed.has_ended:
                     feed.tell(await self._final_parts(job_id))
                     is_complete = True
-                if feed.parts.prefix != begun:
+                if feed.parts.prefix != begun.prefix:
                     raise StreamBroken("The stream began anew; what was sent is not its beginning.")
                 while sent < feed.parts.count:
                     _, chunks = await self._artifacts.open(feed.parts.key(sent))
@@ -91,7 +95,7 @@ class Streams:
                 if not is_complete and not feed.has_ended:
                     await feed.wait()
         finally:
-            if not is_complete:
+            if cancels and not is_complete:
                 self.cancel(job_id)
 
     def cancel(self, job_id: UUID) -> None:

@@ -94,6 +94,7 @@ class SynthesisSettings(BaseModel):
 
     engines: str = Field("espeak", description="Engines in order of preference, separated by commas.")
     slots: int = Field(1, ge=1, description="Items that a process works on at once.")
+    max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
 
 
 class Settings(BaseSettings):

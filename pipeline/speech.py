@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Request
+from pipeline.jobs import Item
+from pipeline.kind import Request, Response
 from pipeline.offers import Offers
 
 #: Characters that one credit buys (SPEC.md, Limits).
@@ -49,3 +50,13 @@ def check_speech(request: SpokenRequest, offers: Offers, *, route: str, max_char
             max_length=max_characters,
         )
     offers.pick_voice(voice_name=request.voice_name, language=request.language)
+
+
+def mp3_response(item: Item, filename: str) -> Response:
+    """Return the MP3 that an item became."""
+    output = item.output or {}
+    return Response(
+        artifacts=[output["artifact"]],
+        content_type="audio/mpeg",
+        headers={"Content-Disposition": f"attachment; filename={filename}"},
+    )

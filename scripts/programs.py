@@ -63,6 +63,8 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
         f"--workers={settings.api.processes}",
         f"--graceful-timeout={settings.api.drain_seconds}",
         "--no-control-socket",
+        # A stream's worker stops within two seconds when its client leaves; waiting requests have nothing to clean up.
+        "--asgi-disconnect-grace-period=1",
         f"--chdir={ROOT}",  # gunicorn puts the current folder first on sys.path, and ours must be
     )
 

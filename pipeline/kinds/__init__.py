@@ -6,10 +6,20 @@ from typing import Any
 
 from pipeline.errors import NotReady
 from pipeline.kind import Kind
+from pipeline.kinds.add_music import AddMusic
 from pipeline.kinds.speech import Speech
+from pipeline.kinds.speech_batch import SpeechBatch
+from pipeline.kinds.speech_stream import SpeechStream
+from pipeline.kinds.speech_with_music import SpeechWithMusic
 from pipeline.settings import Settings
 
-KINDS: tuple[Kind[Any], ...] = (Speech(),)
+KINDS: tuple[Kind[Any], ...] = (
+    Speech(),
+    SpeechBatch(),
+    SpeechStream(),
+    SpeechWithMusic(),
+    AddMusic(),
+)
 
 Kinds = Mapping[str, Kind[Any]]
 

@@ -51,6 +51,8 @@ class Espeak:
     """libespeak-ng; a process speaks one text at a time, since the library's state is global."""
 
     name = "espeak"
+    #: Texts that it speaks at once.
+    parallel = 1
 
     def readiness(self) -> str | None:
         """Return what the engine needs before it can be set up; None: nothing."""

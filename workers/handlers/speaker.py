@@ -1,0 +1,108 @@
+"""Speaker: the synthesis engines of a process, and which of them speaks a text, from its start to its end."""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pipeline.errors import NotReady
+from pipeline.offers import Offer, Offers, order_offers
+from pipeline.settings import Settings
+from pipeline.voices import Voice, pick_voice
+from workers.audio.pcm import Pcm
+from workers.engines import Stopped
+from workers.engines.registry import load_engines
+from workers.engines.synthesis.espeak import NothingToSpeak
+
+FAMILY = "synthesis"
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """One text's engine and voice, and how it is to sound."""
+
+    engine: Any
+    voice: Voice
+    speed: float
+    pitch: float
+
+    def speak(self, text: str, *, gain_db: float = 0.0, stop: Callable[[], bool]) -> Pcm:
+        """Return the text as sound. Raises NothingToSpeak, Stopped, and what the engine raises."""
+        sound: Pcm = self.engine.speak(
+            text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, gain_db=gain_db, stop=stop
+        )
+        return sound
+
+    def speak_all(self, chunks: Sequence[str], *, stop: Callable[[], bool]) -> Iterator[Pcm | None]:
+        """Yield the chunks as sound, in order, as many at once as the engine can; None for one without a word.
+
+        Raises NothingToSpeak when no chunk has one, Stopped, and what the engine raises."""
+        has_spoken = False
+        with closing(self._sounds(chunks, stop)) as sounds:
+            for sound in sounds:
+                has_spoken = has_spoken or sound is not None
+                yield sound
+        if not has_spoken:
+            raise NothingToSpeak("The text has no word or sign that can be spoken; send some words.")
+
+    def _sounds(self, chunks: Sequence[str], stop: Callable[[], bool]) -> Generator[Pcm | None, None, None]:
+        ahead = self.engine.parallel
+        if ahead == 1:
+            for chunk in chunks:
+                yield self._sound(chunk, stop)
+            return
+        left = False
+        waiting: list[Future[Pcm | None]] = []
+        rest = iter(chunks)
+        with ThreadPoolExecutor(ahead, "speak") as pool:
+            try:
+                while True:
+                    for chunk in rest:
+                        waiting.append(pool.submit(self._sound, chunk, lambda: left or stop()))
+                        if len(waiting) > ahead:
+                            break
+                    if not waiting:
+                        return
+                    yield waiting.pop(0).result()
+            finally:
+                left = True
+                pool.shutdown(cancel_futures=True)
+
+    def _sound(self, chunk: str, stop: Callable[[], bool]) -> Pcm | None:
+        if stop():
+            raise Stopped
+        try:
+            return self.speak(chunk.strip(), stop=stop) if chunk.strip() else None
+        except NothingToSpeak:
+            return None
+
+
+class Speaker:
+    """All engines that are ready in this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._engines: dict[str, Any] = {}
+        self.offers = Offers()
+
+    def setup(self) -> None:
+        """Set up every engine that is ready. Raises NotReady when none is."""
+        offers = []
+        for engine in load_engines(self._settings, FAMILY):
+            try:
+                engine.setup()
+            except NotReady as error:
+                offers.append(Offer(FAMILY, engine.name, ready=False, needs=error.message))
+                continue
+            self._engines[engine.name] = engine
+            voices = [asdict(voice) for voice in engine.voices()]
+            offers.append(Offer(FAMILY, engine.name, ready=True, content={"voices": voices}))
+        self.offers = order_offers(self._settings, offers)
+        if not self._engines:
+            raise NotReady("; ".join(f"{offer.engine}: {offer.needs}" for offer in offers))
+
+    def choose(self, asked: Mapping[str, Any]) -> Speaking:
+        """Return who speaks a request. Raises InvalidRequest."""
+        voice = pick_voice(self.offers.voices, voice_name=asked.get("voice_name"), language=asked.get("language"))
+        return Speaking(self._engines[voice.engine], voice, asked.get("speed", 1.0), asked.get("pitch", 0.0))
