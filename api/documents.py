@@ -27,7 +27,7 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
             "captured": job.credits_captured,
             "released": job.credits_released,
         },
-        "error": job.error,
+        "error": _error(job.error),
         "created_at": timestamp(job.created_at),
         "started_at": timestamp(job.started_at),
         "finished_at": timestamp(job.finished_at),
@@ -43,6 +43,11 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
             "cancel": f"{path}/cancel",
         },
     }
+
+
+def _error(stored: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return why a job ended, without the HTTP status that its result is answered with."""
+    return None if stored is None else {name: value for name, value in stored.items() if name != "status"}
 
 
 def _progress(job: Job, kinds: Kinds) -> dict[str, Any]:

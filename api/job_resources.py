@@ -1,5 +1,6 @@
 """Jobs: what requests became, for whoever asks later."""
 
+import asyncio
 from datetime import timedelta
 from uuid import UUID
 
@@ -11,10 +12,9 @@ from api.bodies import parse_object, read_body
 from api.documents import job_document
 from api.queries import read_choice, read_text, read_whole, show_page
 from api.services import Services
-from models.job import JOB_STATES
 from pipeline import lifecycle, notices
-from pipeline.errors import Conflict, NotFound
-from pipeline.jobs import Job, find_delivery, find_job, list_jobs
+from pipeline.errors import Conflict, NotFound, PressroomError
+from pipeline.jobs import JOB_STATES, Job, find_delivery, find_job, list_jobs
 from pipeline.keys import Caller
 from pipeline.log import get_logger
 
@@ -137,7 +137,18 @@ class JobCancellation:
             raise JobNotFound
         services.room.tell([wanted])
         await self._tell_others(wanted)
-        show_json(resp, job_document(await find_own_job(services, caller, job_id), services.kinds))
+        job = await find_own_job(services, caller, job_id)
+        await self._delete_upload(job)
+        show_json(resp, job_document(job, services.kinds))
+
+    async def _delete_upload(self, job: Job) -> None:
+        kind = self._services.kinds.get(job.kind)
+        if kind is None or not kind.files:
+            return
+        try:
+            await asyncio.to_thread(self._services.artifacts.delete_upload, job.id)
+        except PressroomError as error:
+            log.warning("upload not deleted, the sweep will", job_id=str(job.id), error=error.message)
 
     async def _tell_others(self, job_id: UUID) -> None:
         pipe = self._services.client.pipeline(transaction=False)

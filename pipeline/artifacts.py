@@ -17,6 +17,8 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
+#: What obstore raises for a key that is not there: its own error, or Python's, by the store and the call.
+MISSING = (NotFoundError, FileNotFoundError)
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
 UPLOADS = "uploads"
@@ -45,7 +47,7 @@ def open_store(settings: Settings) -> "ObjectStore":
     if not url.startswith("s3://"):
         folder = Path(url.removeprefix("file://"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return LocalStore(folder)
+        return LocalStore(folder, automatic_cleanup=True)
     secret = settings.store.secret_access_key
     options = {
         "endpoint": settings.store.endpoint,
@@ -111,7 +113,7 @@ class Artifacts:
     async def _size(self, key: str) -> int:
         try:
             return (await obstore.head_async(self._store, key))["size"]
-        except NotFoundError as error:
+        except MISSING as error:
             raise _gone(key) from error
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
@@ -126,26 +128,39 @@ class Artifacts:
             raise _unavailable(error) from error
 
     def delete(self, key: str) -> None:
-        """Delete what is under a key, if it is there."""
-        with contextlib.suppress(*MISSING):
-            obstore.delete(self._store, key)
+        """Delete what is under a key, if it is there. Raises ServiceUnavailable."""
+        self._delete([key])
 
     def delete_upload(self, job_id: UUID) -> None:
-        """Delete what a request brought, if it is still there."""
-        keys = [entry["path"] for batch in obstore.list(self._store, f"{UPLOADS}/{job_id}") for entry in batch]
-        with contextlib.suppress(*MISSING):
-            obstore.delete(self._store, keys)
+        """Delete what a request brought, if it is still there. Raises ServiceUnavailable."""
+        self._delete(self._list(f"{UPLOADS}/{job_id}"))
 
     def delete_expired(self, today: date) -> int:
-        """Delete all artifacts whose day has passed; returns how many."""
-        days = [prefix.rstrip("/") for prefix in obstore.list_with_delimiter(self._store)["common_prefixes"]]
+        """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
+        try:
+            days = [prefix.rstrip("/") for prefix in obstore.list_with_delimiter(self._store)["common_prefixes"]]
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
         expired = [day for day in days if day != UPLOADS and day < f"{today:%Y-%m-%d}"]
         gone = 0
         for day in expired:
-            for batch in obstore.list(self._store, day):
-                obstore.delete(self._store, [entry["path"] for entry in batch])
-                gone += len(batch)
+            keys = self._list(day)
+            self._delete(keys)
+            gone += len(keys)
         return gone
+
+    def _list(self, prefix: str) -> list[str]:
+        try:
+            return [entry["path"] for batch in obstore.list(self._store, prefix) for entry in batch]
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
+
+    def _delete(self, keys: Sequence[str]) -> None:
+        try:
+            with contextlib.suppress(*MISSING):
+                obstore.delete(self._store, keys)
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
 
     def orphaned_uploads(self, older_than: timedelta) -> list[UUID]:
         """Return the jobs of uploads older than that; the caller knows which of them still need theirs."""

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from pipeline.database import Row, Statement
 
-#: States that a job never leaves.
-FINAL_STATES = frozenset({"succeeded", "partial", "failed", "cancelled", "expired"})
+#: A job's states, as `models.job` has them for its CHECK; it never leaves any but the first two.
+JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
+FINAL_STATES = frozenset(JOB_STATES[2:])
 
 
 @dataclass(frozen=True, slots=True)

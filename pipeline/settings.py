@@ -89,11 +89,24 @@ class EspeakSettings(BaseModel):
     run_limit_seconds: int = Field(300, description="A run longer than this is ended.")
 
 
+class EdgeSettings(BaseModel):
+    """The edge engine: the speech service of Microsoft's browser."""
+
+    url: str | None = Field(None, description="Address of the service (ws or wss); by default Microsoft's.")
+    voices_url: str | None = Field(None, description="Address of its list of voices; by default Microsoft's.")
+    connections: int = Field(4, ge=1, description="Connections at once of a process; the service refuses hundreds.")
+    connect_seconds: int = Field(10, ge=1, description="Longest wait for a connection.")
+    stall_seconds: float = Field(15.0, gt=0, description="Longest wait for the next message.")
+    limit_seconds: float = Field(60.0, gt=0, description="Longest wait for 1,000 characters, or less, in all.")
+    pause_seconds: float = Field(300.0, gt=0, description="After a failure the service is left alone for so long.")
+
+
 class SynthesisSettings(BaseModel):
     """The synthesis family."""
 
     engines: str = Field("espeak", description="Engines in order of preference, separated by commas.")
     slots: int = Field(1, ge=1, description="Items that a process works on at once.")
+    edge: EdgeSettings = EdgeSettings()
     max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
 
 

@@ -76,7 +76,7 @@ class Sweep:
             crashed += reaped.crashed
             logger.warning("items crashed", job_id=str(reaped.job_id), items=reaped.crashed)
             if reaped.job_state:
-                self._announce(reaped.job_id)
+                self._close(reaped.job_id)
             return True
 
         self._repeat(reap_one)
@@ -86,7 +86,7 @@ class Sweep:
         def expire_one() -> bool:
             job_id = self._database.run(lifecycle.expire())
             if job_id is not None:
-                self._announce(job_id)
+                self._close(job_id)
             return job_id is not None
 
         return self._repeat(expire_one)
@@ -94,6 +94,11 @@ class Sweep:
     def _repeat(self, step: Callable[[], bool]) -> int:
         """Repeat a step, one job a transaction, until there is nothing more; returns how often it did something."""
         return next((number for number in range(MOST_JOBS) if not step()), MOST_JOBS)
+
+    def _close(self, job_id: UUID) -> None:
+        """Tell who waits for a job that has ended here, and delete what it was sent with."""
+        self._announce(job_id)
+        self._artifacts.delete_upload(job_id)
 
     def _announce(self, job_id: UUID) -> None:
         pipe = self._broker.client.pipeline(transaction=False)
