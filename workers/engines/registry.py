@@ -1,14 +1,17 @@
 """The engines of each family, by name: one line an engine, imported when its pool first needs it."""
 
 import importlib
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from pipeline.errors import NotReady
 from pipeline.offers import preferred_engines
 from pipeline.settings import Settings
 
 ENGINES: dict[str, dict[str, str]] = {
-    "synthesis": {"espeak": "workers.engines.synthesis.espeak:Espeak"},
+    "synthesis": {
+        "edge": "workers.engines.synthesis.edge:Edge",
+        "espeak": "workers.engines.synthesis.espeak:Espeak",
+    },
 }
 
 
@@ -16,6 +19,10 @@ class Engine(Protocol):
     """What every engine of every family has."""
 
     name: str
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine as the operator wants it, not set up yet."""
 
     def readiness(self) -> str | None:
         """Return what is missing before it can be set up; None: nothing."""
@@ -33,5 +40,5 @@ def load_engines(settings: Settings, family: str) -> list[Any]:
             listed = ", ".join(sorted(known))
             raise NotReady(f"PRESSROOM_{family.upper()}__ENGINES names {name!r}; the {family} engines are {listed}.")
         module, _, attribute = known[name].partition(":")
-        engines.append(getattr(importlib.import_module(module), attribute)())
+        engines.append(getattr(importlib.import_module(module), attribute).from_settings(settings))
     return engines

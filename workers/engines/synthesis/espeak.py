@@ -66,6 +66,10 @@ class Espeak:
         """Load the library and its list of voices; raises NotReady."""
         _ = self._sonic, self._identifiers
 
+    def is_available(self) -> bool:
+        """Return whether it can speak now: always, once it is set up."""
+        return True
+
     def voices(self) -> list[Voice]:
         """Return what the loaded library can speak with."""
         return [voice for voice, _ in listed_voices(self._library)]

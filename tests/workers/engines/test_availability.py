@@ -1,0 +1,126 @@
+"""Availability: probed in the background, closed by probes alone."""
+
+import queue
+from datetime import timedelta
+
+import pytest
+
+from workers.engines import EngineUnavailable
+from workers.engines.availability import REFRESH, Availability
+
+PAUSE = timedelta(minutes=5)
+
+
+class World:
+    """A service, a clock, and who is told."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.works = True
+        self.probes = 0
+        self.changes: list[bool] = []
+        self.availability = Availability("edge", self.probe, pause=PAUSE, clock=lambda: self.now, on_change=self.note)
+
+    def probe(self) -> None:
+        self.probes += 1
+        if not self.works:
+            raise EngineUnavailable("no answer")
+
+    def note(self) -> None:
+        self.changes.append(self.availability.is_available())
+
+    def after(self, duration: timedelta) -> bool:
+        self.now += duration.total_seconds()
+        self.availability.check()
+        return self.availability.is_available()
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_nothing_is_available_until_a_probe_has_succeeded(world):
+    assert not world.availability.is_available()
+    assert world.after(timedelta())
+    assert world.changes == [True]
+
+
+def test_a_service_that_is_not_there_is_probed_after_each_pause(world):
+    world.works = False
+
+    assert not world.after(timedelta())
+    assert not world.after(PAUSE - timedelta(seconds=1))
+    assert world.probes == 1
+    world.works = True
+    assert world.after(timedelta(seconds=1))
+    assert world.probes == 2
+
+
+def test_after_a_failure_it_is_left_alone_for_the_pause_and_then_probed(world):
+    world.after(timedelta())
+
+    world.availability.failed("the service broke off")
+
+    assert not world.availability.is_available()
+    assert not world.after(PAUSE - timedelta(seconds=1))
+    assert world.probes == 1
+    assert world.after(timedelta(seconds=1))
+    assert world.changes == [True, False, True]
+
+
+def test_a_failure_that_may_be_one_voices_own_is_probed_at_once(world):
+    world.after(timedelta())
+
+    world.availability.failed("no sound", certain=False)
+
+    assert not world.availability.is_available()
+    assert world.after(timedelta())
+
+
+def test_many_failures_at_once_count_as_one(world):
+    world.after(timedelta())
+    world.availability.failed("first")
+    world.now += 100
+
+    world.availability.failed("second")
+
+    assert world.after(PAUSE - timedelta(seconds=100))
+    assert world.changes == [True, False, True]
+
+
+def test_a_service_that_works_is_looked_at_once_a_day(world):
+    world.after(timedelta())
+    world.after(REFRESH - timedelta(seconds=1))
+    assert world.probes == 1
+
+    world.works = False
+    assert not world.after(timedelta(seconds=1))
+
+
+def test_who_needs_it_is_told_why_not_and_when_to_come_back(world):
+    world.after(timedelta())
+    world.availability.require()
+    world.availability.failed("the service refused (HTTP 429)")
+    world.now += 60
+
+    with pytest.raises(EngineUnavailable, match="HTTP 429") as raised:
+        world.availability.require()
+
+    assert raised.value.retry_after == timedelta(minutes=4)
+    assert raised.value.status == 503
+
+
+def test_the_thread_probes_at_once_and_again_when_it_is_told_of_a_failure(world):
+    told = queue.Queue[bool]()
+    availability = Availability(
+        "edge", world.probe, pause=timedelta(seconds=0.05), on_change=lambda: told.put(availability.is_available())
+    )
+
+    availability.start()
+    assert told.get(timeout=10)
+    availability.failed("it broke off")
+
+    assert not told.get(timeout=10)
+    assert told.get(timeout=10)
+    availability.close()

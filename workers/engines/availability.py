@@ -1,0 +1,106 @@
+"""Availability: whether an engine behind a network can be used now, known before anybody asks.
+
+It can't until a probe has succeeded. After a failure it can't for a pause, and then until another probe has succeeded.
+Probes run in a thread of their own, never on a request's time.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+from pipeline.log import get_logger
+from workers.engines import EngineUnavailable
+
+log = get_logger(__name__)
+
+#: How often a service that works is probed again: what it offers changes slowly.
+REFRESH = timedelta(hours=24)
+
+
+def nothing() -> None:
+    """Tell nobody."""
+
+
+class Availability:
+    """A circuit breaker that is closed by probes alone. `probe` raises EngineUnavailable; `clock` gives seconds."""
+
+    def __init__(
+        self,
+        engine: str,
+        probe: Callable[[], None],
+        *,
+        pause: timedelta,
+        clock: Callable[[], float] = time.monotonic,
+        on_change: Callable[[], None] = nothing,
+    ) -> None:
+        self._engine = engine
+        self._probe = probe
+        self._pause = pause
+        self._clock = clock
+        self._on_change = on_change
+        self._reason: str | None = "it has not been reached yet"
+        self._due = clock()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def start(self) -> None:
+        """Probe in the background from now on."""
+        threading.Thread(target=self._keep_probing, name=f"{self._engine} probe", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop probing, once a probe that runs has ended."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def is_available(self) -> bool:
+        """Return whether the engine can be used now."""
+        return self._reason is None
+
+    def require(self) -> None:
+        """Raise EngineUnavailable unless the engine can be used now."""
+        reason = self._reason
+        if reason is not None:
+            # At least a few seconds: a probe that is due takes some, too.
+            wait = timedelta(seconds=max(5, round(self._due - self._clock())))
+            raise EngineUnavailable(
+                f"The engine {self._engine} is unavailable: {reason}. Try again later, or leave the voice out.",
+                retry_after=wait,
+            )
+
+    def failed(self, reason: str, *, certain: bool = True) -> None:
+        """Note that the engine can't be used; unless `certain`, a probe finds out at once whether that is so."""
+        with self._changed:
+            if self._reason is not None:
+                return
+            self._reason = reason
+            self._due = self._clock() + (self._pause.total_seconds() if certain else 0)
+            self._changed.notify_all()
+        log.warning("engine unavailable", engine=self._engine, reason=reason, certain=certain)
+        self._on_change()
+
+    def check(self) -> None:
+        """Probe, if it is time to."""
+        if self._clock() < self._due:
+            return
+        try:
+            self._probe()
+        except EngineUnavailable as error:
+            self._note(error.message, self._pause)
+        else:
+            self._note(None, REFRESH)
+
+    def _note(self, reason: str | None, again: timedelta) -> None:
+        before, self._reason = self._reason, reason
+        self._due = self._clock() + again.total_seconds()
+        if (before is None) != (reason is None):
+            log.info("engine probed", engine=self._engine, available=reason is None, reason=reason)
+            self._on_change()
+
+    def _keep_probing(self) -> None:
+        while not self._closed:
+            self.check()
+            with self._changed:
+                if not self._closed:
+                    self._changed.wait(max(0, self._due - self._clock()))

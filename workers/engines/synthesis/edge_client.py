@@ -1,0 +1,155 @@
+"""The edge service's client: one text in, its MP3 out, whole, in time, or an error that says what went wrong."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import aiohttp
+import edge_tts.communicate
+import edge_tts.voices
+from edge_tts.exceptions import EdgeTTSException, NoAudioReceived
+from edge_tts.typing import TTSChunk
+
+from pipeline.settings import EdgeSettings
+from workers.engines import EngineUnavailable, Stopped
+
+#: How often a wait looks whether it is still wanted.
+LOOK = 0.1
+
+#: Characters that `limit_seconds` is for.
+LIMIT_CHARACTERS = 1_000
+
+#: 48 kbit/s, constant, is what the library asks for: so many bytes are a second.
+BYTES_PER_SECOND = 6_000
+
+TICKS_PER_SECOND = 10_000_000
+
+#: How far the audio may end before the last sentence does, by the service's own clock.
+SLACK = timedelta(seconds=1)
+
+T = TypeVar("T")
+Sink = Callable[[bytes], None]
+
+
+class EdgeFailed(EngineUnavailable):
+    """The service did not do what was asked. `passing`: it may the next time; `local`: it may for another voice."""
+
+    def __init__(
+        self, reason: str, *, passing: bool = False, local: bool = False, retry_after: timedelta | None = None
+    ) -> None:
+        super().__init__(f"The speech service {reason}. Try again, or leave the voice out.", retry_after=retry_after)
+        self.reason = f"the speech service {reason}"
+        self.passing = passing
+        self.local = local
+
+
+class EdgeClient:
+    """Speaks to the service through the library edge-tts, with time-outs and checks that it lacks.
+
+    The library keeps its addresses in module variables: clients of one process use those of the last one made.
+    """
+
+    def __init__(self, settings: EdgeSettings) -> None:
+        self._settings = settings
+        self._connections = threading.BoundedSemaphore(settings.connections)
+        if settings.url:
+            setattr(edge_tts.communicate, "WSS_URL", _with_query(settings.url))  # noqa: B010  it is not exported
+        if settings.voices_url:
+            setattr(edge_tts.voices, "VOICE_LIST", _with_query(settings.voices_url))  # noqa: B010
+
+    def voices(self) -> list[Any]:
+        """Return the service's list of voices. Raises EdgeFailed."""
+        limit = self._settings.connect_seconds + self._settings.stall_seconds
+        return asyncio.run(_translated(asyncio.wait_for(edge_tts.voices.list_voices(), limit)))
+
+    def speak(self, text: str, *, voice: str, rate: int, sink: Sink, stop: Callable[[], bool]) -> int:
+        """Give `sink` a text's MP3, piece by piece, and return its bytes; `rate` is in percent from the voice's own.
+
+        Waits for a free connection. Raises EdgeFailed, Stopped, and whatever the sink raises."""
+        while not self._connections.acquire(timeout=LOOK):
+            if stop():
+                raise Stopped
+        try:
+            return asyncio.run(_translated(self._spoken(text, voice, rate, sink, stop)))
+        finally:
+            self._connections.release()
+
+    async def _spoken(self, text: str, voice: str, rate: int, sink: Sink, stop: Callable[[], bool]) -> int:
+        # receive_timeout does not fire when the service stalls, so `_next` watches that.
+        asked = edge_tts.Communicate(
+            text, voice, rate=f"{rate:+d}%", connect_timeout=self._settings.connect_seconds, receive_timeout=3_600
+        )
+        limit = time.monotonic() + self._settings.limit_seconds * -(-len(text) // LIMIT_CHARACTERS)
+        messages = asked.stream()
+        received, sentences_end = 0, 0.0
+        try:
+            async for message in self._each(messages, limit, stop):
+                if message["type"] == "audio":
+                    received += len(message["data"])
+                    sink(message["data"])
+                else:
+                    sentences_end = (message["offset"] + message["duration"]) / TICKS_PER_SECOND
+        finally:
+            await messages.aclose()
+        # The library counts a text's audio when the service says that its turn has ended. A connection that closes
+        # before is no error to it.
+        if asked.state.get("cumulative_audio_bytes") != received:
+            raise EdgeFailed("broke off in the middle of a text", passing=True)
+        if received / BYTES_PER_SECOND < sentences_end - SLACK.total_seconds():
+            raise EdgeFailed("sent less sound than it said", passing=True)
+        return received
+
+    async def _each(
+        self, messages: AsyncGenerator[TTSChunk, None], limit: float, stop: Callable[[], bool]
+    ) -> AsyncGenerator[TTSChunk, None]:
+        """Yield the messages while each comes in time. Raises EdgeFailed, Stopped."""
+        patience = self._settings.connect_seconds + self._settings.stall_seconds
+        while True:
+            coming = asyncio.ensure_future(anext(messages, None))
+            late = min(limit, time.monotonic() + patience)
+            try:
+                while not (await asyncio.wait({coming}, timeout=min(LOOK, max(0, late - time.monotonic()))))[0]:
+                    if stop():
+                        raise Stopped
+                    if time.monotonic() >= late:
+                        raise EdgeFailed("stopped answering" if late < limit else "is too slow", passing=late < limit)
+            finally:
+                # Twice: the first ends the wait for a message, the second that for the service's farewell.
+                for _ in range(2):
+                    coming.cancel()
+                    await asyncio.wait({coming}, timeout=LOOK)
+            message = coming.result()
+            if message is None:
+                return
+            yield message
+            patience = self._settings.stall_seconds
+
+
+async def _translated(work: Awaitable[T]) -> T:
+    """Await, and turn what the library raises into EdgeFailed."""
+    try:
+        return await work
+    except aiohttp.ClientResponseError as error:
+        raise _refusal(error) from error
+    except NoAudioReceived as error:
+        raise EdgeFailed("sent no sound", passing=True, local=True) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise EdgeFailed(f"can't be reached ({type(error).__name__})", passing=True) from error
+    # What is not of its protocol makes the library fail in these ways.
+    except (EdgeTTSException, ValueError, LookupError, TypeError) as error:
+        raise EdgeFailed(f"answered something else than speech ({type(error).__name__})", passing=True) from error
+
+
+def _refusal(error: aiohttp.ClientResponseError) -> EdgeFailed:
+    """Return what a status means. The library has tried a 403 once more by then, with its clock set right."""
+    wait = error.headers.get("Retry-After", "") if error.headers else ""
+    retry_after = timedelta(seconds=min(int(wait), 3_600)) if wait.isdecimal() else None
+    return EdgeFailed(f"refused (HTTP {error.status})", passing=error.status >= 500, retry_after=retry_after)
+
+
+def _with_query(url: str) -> str:
+    """Return an address to which the library can append `&Name=value`."""
+    return url if "?" in url else f"{url}?"
