@@ -171,11 +171,13 @@ class Runner:
             outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
             run.is_reported = True
             taken = self._report(run.lease_id, run.tasks, outcomes)
-            self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
             ended = {item.job_id for item in taken if item.job_state}
+            self._announce(ended)  # before all else: somebody waits for it
+            self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
+            for item in taken:
+                log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
             if kind.files:
                 self._delete_uploads(ended)
-            self._announce(ended)
         except PressroomError as error:
             # The lease runs out, and somebody does the work again.
             log.error("report not written", error=error.message, items=len(run.tasks))
@@ -203,10 +205,7 @@ class Runner:
 
     def _report(self, lease_id: UUID, tasks: Sequence[LeasedTask], outcomes: Sequence[Outcome]) -> list[Taken]:
         rows = [to_row(task, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
-        taken = self._database.run(lifecycle.report(lease_id, rows))
-        for item in taken:
-            log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
-        return taken
+        return self._database.run(lifecycle.report(lease_id, rows))
 
     def _delete_uploads(self, ended: set[UUID]) -> None:
         for job_id in ended:
