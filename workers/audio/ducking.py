@@ -21,7 +21,7 @@ def ducked(speech: Profile) -> Levels:
     """Return the music's gain for each step of the speech: 1 in pauses, a quarter under words."""
     step = speech.step_seconds
     speaking = _speaking(speech)
-    before, behind = _distance(speaking[::-1])[::-1] * step, _distance(speaking) * step
+    before, behind = _distance(speaking[::-1])[::-1] * np.float32(step), _distance(speaking) * np.float32(step)
     # Both are 0 in speech; the nearer word decides.
     depth = np.maximum(1 - before / ATTACK, 1 - np.maximum(behind - HOLD, 0) / RELEASE)
     levels: Levels = (10 ** (-DEPTH * np.clip(depth, 0, 1) / 20)).astype(np.float32)
@@ -38,7 +38,7 @@ def _speaking(speech: Profile) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray(powers > 10 ** ((current - SPEECH_RANGE) / 10))
 
 
-def _distance(true: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _distance(true: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """Return for each place how far the last true one is; infinity before the first."""
-    places = np.arange(true.size, dtype=np.float64)
-    return places - np.maximum.accumulate(np.where(true, places, -np.inf)) if true.size else places
+    places = np.arange(true.size, dtype=np.float32)
+    return places - np.maximum.accumulate(np.where(true, places, np.float32(-np.inf))) if true.size else places

@@ -25,10 +25,9 @@ def reduction(peaks: Levels, ceiling: float, reach: int = REACH) -> Levels:
     """Return, for each step, the largest gain (0–1) that keeps the peaks under the ceiling, changing smoothly."""
     needed = np.minimum(1, ceiling / np.maximum(peaks, 1e-9), dtype=np.float32)
     # The mean reaches one step less than the minimum, so no step, nor the line to its neighbours, is above its need.
-    lowest = _lowest(needed, reach)
-    total = np.cumsum(np.concatenate(([0.0], _edged(lowest, reach - 1))), dtype=np.float64)
     width = 2 * reach - 1
-    return ((total[width:] - total[:-width]) / width).astype(np.float32)
+    total = np.cumsum(np.pad(_edged(_lowest(needed, reach), reach - 1), (1, 0)), dtype=np.float64)
+    return np.divide(total[width:] - total[:-width], width).astype(np.float32)
 
 
 def scaled(block: NDArray[np.int16] | NDArray[np.float32], levels: Levels, step: int) -> NDArray[np.float32]:

@@ -63,7 +63,8 @@ class Track:
         first = max(start, 0)
         wanted = max(0, start + count - first)
         found = np.frombuffer(os.pread(self.file.fileno(), wanted * SAMPLE_BYTES, first * SAMPLE_BYTES), "<i2")
-        return found if len(found) == count else np.pad(found, (first - start, wanted - len(found)))
+        before = min(first - start, count)
+        return found if len(found) == count else np.pad(found, (before, count - before - len(found)))
 
     def blocks(self, size: int = BLOCK) -> Iterator[Samples]:
         """Yield all samples, `size` at a time."""

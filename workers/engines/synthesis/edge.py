@@ -151,7 +151,9 @@ class Edge:
         """Speak and decode at once, so that the sound is there as soon as its last byte is."""
         from workers.engines.synthesis.edge_client import BYTES_PER_SECOND, EdgeFailed
 
-        source = ["-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
+        # Without the probe sizes it waits for seconds of sound before it decodes the first.
+        probe = ["-probesize", "1024", "-analyzeduration", "0", "-threads", "1"]
+        source = [*probe, "-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
         result = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:"]
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             try:

@@ -1,9 +1,11 @@
 """The edge service's client: one text in, its MP3 out, whole, in time, or an error that says what went wrong."""
 
 import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -11,7 +13,6 @@ import aiohttp
 import edge_tts.communicate
 import edge_tts.voices
 from edge_tts.exceptions import EdgeTTSException, NoAudioReceived
-from edge_tts.typing import TTSChunk
 
 from pipeline.settings import EdgeSettings
 from workers.engines import EngineUnavailable, Stopped
@@ -78,54 +79,58 @@ class EdgeClient:
             self._connections.release()
 
     async def _spoken(self, text: str, voice: str, rate: int, sink: Sink, stop: Callable[[], bool]) -> int:
-        # receive_timeout does not fire when the service stalls, so `_next` watches that.
+        # receive_timeout does not fire when the service stalls, so `_watch` looks after that.
         asked = edge_tts.Communicate(
             text, voice, rate=f"{rate:+d}%", connect_timeout=self._settings.connect_seconds, receive_timeout=3_600
         )
         limit = time.monotonic() + self._settings.limit_seconds * -(-len(text) // LIMIT_CHARACTERS)
-        messages = asked.stream()
-        received, sentences_end = 0, 0.0
+        turn = _Turn(late=time.monotonic() + self._settings.connect_seconds + self._settings.stall_seconds)
+        receiving = asyncio.ensure_future(self._receive(asked, turn, sink))
         try:
-            async for message in self._each(messages, limit, stop):
-                if message["type"] == "audio":
-                    received += len(message["data"])
-                    sink(message["data"])
-                else:
-                    sentences_end = (message["offset"] + message["duration"]) / TICKS_PER_SECOND
+            await _watch(receiving, turn, limit, stop)
         finally:
-            await messages.aclose()
+            # Twice: the first ends the wait for a message, the second that for the service's farewell.
+            for _ in range(2):
+                receiving.cancel()
+                await asyncio.wait({receiving}, timeout=LOOK)
+        receiving.result()
         # The library counts a text's audio when the service says that its turn has ended. A connection that closes
         # before is no error to it.
-        if asked.state.get("cumulative_audio_bytes") != received:
+        if asked.state.get("cumulative_audio_bytes") != turn.received:
             raise EdgeFailed("broke off in the middle of a text", passing=True)
-        if received / BYTES_PER_SECOND < sentences_end - SLACK.total_seconds():
+        if turn.received / BYTES_PER_SECOND < turn.sentences_end - SLACK.total_seconds():
             raise EdgeFailed("sent less sound than it said", passing=True)
-        return received
+        return turn.received
 
-    async def _each(
-        self, messages: AsyncGenerator[TTSChunk, None], limit: float, stop: Callable[[], bool]
-    ) -> AsyncGenerator[TTSChunk, None]:
-        """Yield the messages while each comes in time. Raises EdgeFailed, Stopped."""
-        patience = self._settings.connect_seconds + self._settings.stall_seconds
-        while True:
-            coming = asyncio.ensure_future(anext(messages, None))
-            late = min(limit, time.monotonic() + patience)
-            try:
-                while not (await asyncio.wait({coming}, timeout=min(LOOK, max(0, late - time.monotonic()))))[0]:
-                    if stop():
-                        raise Stopped
-                    if time.monotonic() >= late:
-                        raise EdgeFailed("stopped answering" if late < limit else "is too slow", passing=late < limit)
-            finally:
-                # Twice: the first ends the wait for a message, the second that for the service's farewell.
-                for _ in range(2):
-                    coming.cancel()
-                    await asyncio.wait({coming}, timeout=LOOK)
-            message = coming.result()
-            if message is None:
-                return
-            yield message
-            patience = self._settings.stall_seconds
+    async def _receive(self, asked: edge_tts.Communicate, turn: "_Turn", sink: Sink) -> None:
+        async with contextlib.aclosing(asked.stream()) as messages:
+            async for message in messages:
+                turn.late = time.monotonic() + self._settings.stall_seconds
+                if message["type"] == "audio":
+                    turn.received += len(message["data"])
+                    sink(message["data"])
+                else:
+                    turn.sentences_end = (message["offset"] + message["duration"]) / TICKS_PER_SECOND
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What has come of a text: bytes; where its last sentence ends, in seconds; and until when more must come."""
+
+    late: float
+    received: int = 0
+    sentences_end: float = 0.0
+
+
+async def _watch(receiving: "asyncio.Future[None]", turn: _Turn, limit: float, stop: Callable[[], bool]) -> None:
+    """Return when the work has ended. Raises EdgeFailed when it is late, Stopped when nobody wants it."""
+    while not (await asyncio.wait({receiving}, timeout=LOOK))[0]:
+        if stop():
+            raise Stopped
+        if time.monotonic() >= limit:
+            raise EdgeFailed("is too slow")
+        if time.monotonic() >= turn.late:
+            raise EdgeFailed("stopped answering", passing=True)
 
 
 async def _translated(work: Awaitable[T]) -> T:
