@@ -1,9 +1,9 @@
 """What a kind is: everything that the API, the workers and the documents know of one thing that can be asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -127,6 +127,14 @@ class Handler(Protocol):
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
         """Return one outcome a task, in order. An exception counts for all of them."""
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """A handler whose offers change while it runs: an engine behind a network comes and goes."""
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from any thread, whenever the offers have changed."""
 
 
 class Kind(Generic[R]):

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
+from pipeline.errors import ServiceUnavailable
 from pipeline.settings import Settings
-from pipeline.voices import Voice, pick_voice, shipped_voices
+from pipeline.voices import Voice, VoiceUnknown, pick_voice, shipped_voices
 
 #: Pairs of voice and language that are remembered; there are about as many ways to write them.
 MAX_PICKED = 1_000
@@ -39,23 +41,43 @@ class Offers:
         synthesis = [offer for offer in self.engines if offer.family == "synthesis"]
         if not synthesis:
             return shipped_voices()
-        return tuple(
-            Voice.from_document(document)
-            for offer in synthesis
-            if offer.ready
-            for document in offer.content.get("voices", ())
-        )
+        return tuple(voice for offer in synthesis if offer.ready for voice in _voices(offer))
 
     def pick_voice(self, *, voice_name: str | None, language: str | None) -> Voice:
         """Return the voice for a request; looked for once, as it takes a third of a millisecond.
 
-        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch."""
+        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch, and VoiceUnavailable for the voice of an engine
+        that can't be used at the moment: who named it wants no other."""
         picked = self._picked.get((voice_name, language))
         if picked is None:
-            picked = pick_voice(self.voices, voice_name=voice_name, language=language)
+            picked = self._pick(voice_name, language)
             if len(self._picked) < MAX_PICKED:
                 self._picked[voice_name, language] = picked
         return picked
+
+    def _pick(self, voice_name: str | None, language: str | None) -> Voice:
+        try:
+            return pick_voice(self.voices, voice_name=voice_name, language=language)
+        except VoiceUnknown:
+            away = [offer for offer in self.engines if offer.family == "synthesis" and not offer.ready]
+            voices = [voice for offer in away for voice in _voices(offer)]
+            voice = pick_voice(voices, voice_name=voice_name, language=language)
+            needs = next(offer.needs for offer in away if offer.engine == voice.engine)
+            raise VoiceUnavailable(
+                f"The voice {voice.id} can't speak now: {needs or 'its engine is unavailable'}. Nothing was charged. "
+                "Try again later, or leave voice_name out.",
+                retry_after=timedelta(minutes=1),
+            ) from None
+
+
+class VoiceUnavailable(ServiceUnavailable):
+    """The voice is known, and its engine can't be used at the moment."""
+
+    code = "engine_unavailable"
+
+
+def _voices(offer: Offer) -> list[Voice]:
+    return [Voice.from_document(document) for document in offer.content.get("voices", ())]
 
 
 def preferred_engines(settings: Settings, family: str) -> list[str]:

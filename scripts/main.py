@@ -8,7 +8,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from rich.console import Console
 
 from pipeline.errors import PressroomError
-from scripts import accounts, doctor, jobs, keys, pools, sweep
+from scripts import accounts, doctor, jobs, keys, pools, say, sweep
 from scripts.options import Data, plain, settings_for, show_table
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(pools.pools)
 app.command()(pools.scale)
 app.command()(sweep.sweep)
 app.command()(doctor.doctor)
+app.command()(say.say)
 
 
 @app.command()

@@ -5,20 +5,20 @@ from typing import Any
 
 import dramatiq
 from dramatiq import Broker, Middleware, Worker
-from pipeline.metrics import Metrics
 
 from pipeline import log
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, actor_name, connect
 from pipeline.database import Database
 from pipeline.kinds import load_kinds, queues
+from pipeline.metrics import Metrics
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from workers.run import Runner, load_handlers
 
 
 class Pools(Middleware):
-    """The runners of this process, one a queue, each made and set up at its first look."""
+    """The runners of this process, one a queue, each made at its first look."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -55,7 +55,7 @@ class Pools(Middleware):
             prepare=settings.database.prepare,
         )
         database.open()
-        runner = Runner(
+        return Runner(
             queue,
             self._kinds,
             handlers,
@@ -65,8 +65,6 @@ class Pools(Middleware):
             settings=settings,
             metrics=Metrics(),
         )
-        runner.setup()
-        return runner
 
 
 die_with_parent()

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,7 @@ from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError
-from pipeline.kind import Done, Failed, Handler, Kind, Outcome, Release, Retry
+from pipeline.kind import Done, Failed, Handler, Kind, Outcome, Release, Retry, Watchable
 from pipeline.kinds import Kinds
 from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
@@ -77,6 +78,7 @@ class Runner:
         self._settings = settings
         self._metrics = metrics
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
+        self._is_set_up = False
         self._claims = count(1)
         self._alone_at = time.monotonic()
         self._ended = threading.Condition()
@@ -96,8 +98,17 @@ class Runner:
             except NotReady as error:
                 log.error("handler not ready", queue=self._queue, needs=error.message)
                 self._handlers = {name: other for name, other in self._handlers.items() if other is not handler}
-            self._database.run(publish_offers(handler.offers()))
+            self._publish(handler)
+            if isinstance(handler, Watchable):
+                handler.watch(partial(self._publish, handler))
+        self._is_set_up = True
         log.info("pool process ready", queue=self._queue, kinds=sorted(self._handlers))
+
+    def _publish(self, handler: Handler) -> None:
+        try:
+            self._database.run(publish_offers(handler.offers()))
+        except PressroomError as error:
+            log.warning("offers not published", queue=self._queue, error=error.message)
 
     def stop(self) -> None:
         """Claim nothing more; `drain` returns when what is held has ended, or was given back."""
@@ -106,7 +117,9 @@ class Runner:
             self._ended.notify_all()
 
     def drain(self) -> None:
-        """Work until nothing is due."""
+        """Work until nothing is due; the first call sets the engines up."""
+        if not self._is_set_up:
+            self.setup()
         while not self._stopping.is_set():
             claimed = self._claim()
             if claimed:

@@ -1,57 +1,76 @@
-"""Music: speech over music, made here or brought along."""
+"""Music: the handlers that put music under speech, made here or brought along."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from pipeline.kind import Done, Outcome, Task
 from pipeline.music import MusicFields
+from pipeline.offers import Offer
+from pipeline.settings import Settings
 from workers.audio.decoding import decode
-from workers.audio.ffmpeg import find_ffmpeg
+from workers.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.audio.mixing import MIX_RATE, Bed, mix
 from workers.audio.track import Track
+from workers.handlers.recording import keep_mp3
+from workers.handlers.speaker import Speaking
 from workers.handlers.speech_batch import SpeechBatchHandler
 
-#: More music than this of a file is not needed by anybody, and 25 MB can hold months of silence.
+#: More music of a file than this is not needed by anybody, and 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
+
+
+def decode_upload(task: Task, field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
+    """Return an uploaded file as a track; the caller closes it. Raises AudioUndecodable, AudioTooLong."""
+    return decode(ffmpeg, task.upload(field), sample_rate=MIX_RATE, max_duration=max_duration)
+
+
+def keep_mix(task: Task, speech: Track, music: Track, ffmpeg: Ffmpeg, *, engine: str) -> Done:
+    """Keep music under speech as one MP3, as long as the speech."""
+    fields = MusicFields.model_validate(task.input)
+    bed = Bed(fields.music_volume, timedelta(milliseconds=fields.fade_duration), fields.duck)
+    with mix(speech, music, bed, stop=task.is_stopped) as track:
+        return keep_mp3(task, track, ffmpeg, engine=engine)
 
 
 class SpeechWithMusicHandler(SpeechBatchHandler):
     """Speaks a text over the music that came with it."""
 
-    def carry_out(self, task: Task) -> Outcome:
+    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
         """Speak one text over its music."""
-        speaking = self.speaker.choose(task.input)
         # The music first: a file that is none is told before anything is spoken.
         with (
-            self.decoded(task, "music", MAX_MUSIC) as music,
+            decode_upload(task, "music", self.ffmpeg, max_duration=MAX_MUSIC) as music,
             self.spoken(task, speaking) as spoken,
             spoken.resampled(self.ffmpeg, MIX_RATE) as speech,
         ):
-            return self.mixed(task, speech, music, engine=speaking.voice.engine)
-
-    def decoded(self, task: Task, field: str, max_duration: timedelta) -> Track:
-        """Return an uploaded file as a track; the caller closes it. Raises AudioUndecodable, AudioTooLong."""
-        return decode(self.ffmpeg, task.upload(field), sample_rate=MIX_RATE, max_duration=max_duration)
-
-    def mixed(self, task: Task, speech: Track, music: Track, *, engine: str) -> Outcome:
-        """Keep the two as one MP3, as long as the speech."""
-        fields = MusicFields.model_validate(task.input)
-        bed = Bed(fields.music_volume, timedelta(milliseconds=fields.fade_duration), fields.duck)
-        with mix(speech, music, bed, stop=task.is_stopped) as track:
-            return self.deliver(task, track, engine=engine)
+            return keep_mix(task, speech, music, self.ffmpeg, engine=speaking.voice.engine)
 
 
-class AddMusicHandler(SpeechWithMusicHandler):
+class AddMusicHandler:
     """Puts music under a recording that came with it; nothing is spoken."""
+
+    batch = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self.slots = settings.synthesis.slots
+        self._settings = settings
 
     def setup(self) -> None:
         """Find ffmpeg. Raises NotReady."""
-        self.ffmpeg = find_ffmpeg(self.settings)
+        self._ffmpeg = find_ffmpeg(self._settings)
 
-    def carry_out(self, task: Task) -> Outcome:
-        """Put music under one recording."""
-        longest = timedelta(minutes=self.settings.synthesis.max_recording_minutes)
-        with self.decoded(task, "audio", longest) as recording, self.decoded(task, "music", MAX_MUSIC) as music:
-            outcome = self.mixed(task, recording, music, engine="ffmpeg")
-        if isinstance(outcome, Done):
-            task.progress(1, 1)
-        return outcome
+    def offers(self) -> Sequence[Offer]:
+        """Return nothing: there is nothing to choose."""
+        return ()
+
+    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
+        """Put music under each recording."""
+        return [self._carry_out(task) for task in tasks]
+
+    def _carry_out(self, task: Task) -> Outcome:
+        longest = timedelta(minutes=self._settings.synthesis.max_recording_minutes)
+        with (
+            decode_upload(task, "audio", self._ffmpeg, max_duration=longest) as recording,
+            decode_upload(task, "music", self._ffmpeg, max_duration=MAX_MUSIC) as music,
+        ):
+            return keep_mix(task, recording, music, self._ffmpeg, engine="ffmpeg")

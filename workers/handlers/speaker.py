@@ -1,5 +1,6 @@
 """Speaker: the synthesis engines of a process, and which of them speaks a text, from its start to its end."""
 
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -9,7 +10,7 @@ from typing import Any
 from pipeline.errors import NotReady
 from pipeline.offers import Offer, Offers, order_offers
 from pipeline.settings import Settings
-from pipeline.voices import Voice, pick_voice
+from pipeline.voices import Voice
 from workers.audio.pcm import Pcm
 from workers.engines import Stopped
 from workers.engines.registry import load_engines
@@ -79,30 +80,72 @@ class Speaking:
 
 
 class Speaker:
-    """All engines that are ready in this process."""
+    """The synthesis engines of a process, each set up once, whatever handlers there are."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._engines: dict[str, Any] = {}
+        self._needs: dict[str, str] = {}
+        self._watchers: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+        self._is_set_up = False
         self.offers = Offers()
 
+    @classmethod
+    def shared(cls, settings: Settings) -> "Speaker":
+        """Return the speaker of this process."""
+        # It keeps its settings, so no others ever get their id.
+        return _shared.setdefault(id(settings), cls(settings))
+
     def setup(self) -> None:
-        """Set up every engine that is ready. Raises NotReady when none is."""
-        offers = []
+        """Set up every engine that can be, once. Raises NotReady when none can."""
+        with self._lock:
+            if not self._is_set_up:
+                self._set_up_engines()
+                self._is_set_up = True
+        if not self._engines:
+            raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` whenever an engine has become available, or no longer is, or has other voices."""
+        self._watchers.append(on_change)
+
+    def choose(self, asked: Mapping[str, Any]) -> Speaking:
+        """Return who speaks a request. Raises InvalidRequest, VoiceUnavailable."""
+        voice = self.offers.pick_voice(voice_name=asked.get("voice_name"), language=asked.get("language"))
+        return Speaking(self._engines[voice.engine], voice, asked.get("speed", 1.0), asked.get("pitch", 0.0))
+
+    def _set_up_engines(self) -> None:
         for engine in load_engines(self._settings, FAMILY):
             try:
                 engine.setup()
             except NotReady as error:
-                offers.append(Offer(FAMILY, engine.name, ready=False, needs=error.message))
+                self._needs[engine.name] = error.message
                 continue
             self._engines[engine.name] = engine
-            voices = [asdict(voice) for voice in engine.voices()]
-            offers.append(Offer(FAMILY, engine.name, ready=True, content={"voices": voices}))
-        self.offers = order_offers(self._settings, offers)
-        if not self._engines:
-            raise NotReady("; ".join(f"{offer.engine}: {offer.needs}" for offer in offers))
+        self._look()
+        for engine in self._engines.values():
+            if hasattr(engine, "watch"):
+                engine.watch(self._change)
 
-    def choose(self, asked: Mapping[str, Any]) -> Speaking:
-        """Return who speaks a request. Raises InvalidRequest."""
-        voice = pick_voice(self.offers.voices, voice_name=asked.get("voice_name"), language=asked.get("language"))
-        return Speaking(self._engines[voice.engine], voice, asked.get("speed", 1.0), asked.get("pitch", 0.0))
+    def _change(self) -> None:
+        self._look()
+        for on_change in self._watchers:
+            on_change()
+
+    def _look(self) -> None:
+        missing = [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
+        found = [
+            Offer(
+                FAMILY,
+                name,
+                ready=engine.is_available(),
+                needs=None if engine.is_available() else "it can't be reached at the moment",
+                content={"voices": [asdict(voice) for voice in engine.voices()]},
+            )
+            for name, engine in self._engines.items()
+        ]
+        self.offers = order_offers(self._settings, [*missing, *found])
+
+
+_shared: dict[int, Speaker] = {}

@@ -1,12 +1,16 @@
 """Speech: the handler of POST /tts, and what all handlers that speak have in common."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pipeline.kind import Done, Outcome, Task
+from pipeline.log import get_logger
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from workers.audio.wav import encode_wav
-from workers.handlers.speaker import Speaker
+from workers.engines import EngineUnavailable
+from workers.handlers.speaker import Speaker, Speaking
+
+log = get_logger(__name__)
 
 
 class SpeakingHandler:
@@ -17,7 +21,7 @@ class SpeakingHandler:
     def __init__(self, settings: Settings) -> None:
         self.slots = settings.synthesis.slots
         self.settings = settings
-        self.speaker = Speaker(settings)
+        self.speaker = Speaker.shared(settings)
 
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none is ready."""
@@ -27,22 +31,36 @@ class SpeakingHandler:
         """Return the engines with their voices."""
         return self.speaker.offers.engines
 
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` when the engines, or their voices, have changed."""
+        self.speaker.watch(on_change)
+
     def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
         """Carry out each task."""
-        return [self.carry_out(task) for task in tasks]
+        return [self._carry_out(task) for task in tasks]
 
-    def carry_out(self, task: Task) -> Outcome:
-        """Return what became of one task."""
+    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+        """Return what became of one task, spoken from start to end by one engine."""
         raise NotImplementedError
+
+    def _carry_out(self, task: Task) -> Outcome:
+        """Carry out a task; when its engine fails, with the next one, unless the request named its voice."""
+        while True:
+            speaking = self.speaker.choose(task.input)
+            try:
+                return self.carry_out(task, speaking)
+            except EngineUnavailable as error:
+                if task.input.get("voice_name") or speaking.engine.is_available():
+                    raise
+                log.warning("engine failed, the next one speaks", engine=speaking.voice.engine, reason=error.message)
 
 
 class SpeechHandler(SpeakingHandler):
     """Speaks a text into a WAV file."""
 
-    def carry_out(self, task: Task) -> Outcome:
+    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
         """Speak one text."""
         asked = task.input
-        speaking = self.speaker.choose(asked)
         sound = speaking.speak(asked["text"], gain_db=asked.get("volume_gain_db", 0.0), stop=task.is_stopped)
         artifact = task.store(encode_wav(sound), suffix=".wav")
         output = {

@@ -1,6 +1,9 @@
 """Speech stream: a text is spoken chunk by chunk, and its MP3 is handed on while it is made."""
 
-from pipeline.kind import Done, Outcome, Task
+from collections.abc import Sequence
+
+from pipeline.errors import PressroomError
+from pipeline.kind import Done, Failed, Outcome, Task
 from pipeline.kinds.speech_stream import SpeechStreamRequest
 from pipeline.sentences import split_text
 from pipeline.speech import speech_credits
@@ -29,6 +32,11 @@ class _PartWriter:
         self.spoken_characters = 0
         self.parts = Parts()
 
+    @property
+    def credits(self) -> int:
+        """What has been earned: a credit for each started 1,000 spoken characters."""
+        return min(self._price, speech_credits(self.spoken_characters))
+
     def add(self, piece: bytes) -> None:
         """Take bytes; hand them on when they are enough."""
         self._bytes += piece
@@ -44,7 +52,7 @@ class _PartWriter:
             bytes(self._bytes),
             done=self.spoken_chunks,
             total=self._chunks,
-            credits=min(self._price, speech_credits(self.spoken_characters)),
+            credits=self.credits,
             engine=self._engine,
         )
         self._bytes.clear()
@@ -53,28 +61,27 @@ class _PartWriter:
 class SpeechStreamHandler(SpeechBatchHandler):
     """Speaks a text into parts of one continuous MP3."""
 
-    def carry_out(self, task: Task) -> Outcome:
-        """Speak one text."""
-        return self._stream(task, self.speaker.choose(task.input))
-
-    def _stream(self, task: Task, speaking: Speaking) -> Outcome:
+    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+        """Speak one text. Once a part has gone out no other engine can go on: what was spoken is paid."""
         request = SpeechStreamRequest.model_validate(task.input)
         chunks = split_text(request.text, limit=request.chunk_size)
         writer = _PartWriter(task, chunks=len(chunks), price=task.price, engine=speaking.voice.engine)
-        encoder: Mp3Stream | None = None
         try:
+            self._stream(task, speaking, chunks, writer)
+        except PressroomError as error:
+            if not writer.parts.count:
+                raise
+            return Failed(error, credits=writer.credits)
+        return Done(writer.parts.checkpoint(), engine=speaking.voice.engine)
+
+    def _stream(self, task: Task, speaking: Speaking, chunks: Sequence[str], writer: _PartWriter) -> None:
+        rate = speaking.voice.natural_sample_rate_hertz
+        # Before the first word, so that the encoder starts while it is spoken.
+        with Mp3Stream(self.ffmpeg, sample_rate=rate, sink=writer.add) as encoder:
             for chunk, sound in zip(chunks, speaking.speak_all(chunks, stop=task.is_stopped), strict=True):
                 writer.spoken_chunks += 1
                 writer.spoken_characters += len(chunk)
-                if sound is None:
-                    continue
-                if encoder is None:
-                    encoder = Mp3Stream(self.ffmpeg, sample_rate=sound.sample_rate, sink=writer.add)
-                encoder.write(bytes(sound.samples))
-            if encoder is not None:
-                encoder.finish()
-        finally:
-            if encoder is not None:
-                encoder.close()
+                if sound is not None:
+                    encoder.write(bytes(sound.samples))
+            encoder.finish()
         writer.hand_on()
-        return Done(writer.parts.checkpoint(), engine=speaking.voice.engine)

@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cached_property
+from typing import Self
 
 from pipeline.errors import InvalidRequest, NotReady
+from pipeline.settings import Settings
 from pipeline.voices import Voice, VoiceUnknown
 from workers.audio.pcm import SAMPLE_BYTES, Pcm
 from workers.engines import Stopped
@@ -53,6 +55,11 @@ class Espeak:
     name = "espeak"
     #: Texts that it speaks at once.
     parallel = 1
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine; it has nothing to set."""
+        return cls()
 
     def readiness(self) -> str | None:
         """Return what the engine needs before it can be set up; None: nothing."""

@@ -1,0 +1,154 @@
+"""Client: the HTTP API as the commands use it: submit, follow, fetch."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import aiohttp
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from pipeline.errors import NotReady, PressroomError
+from scripts.control import find_system
+from scripts.options import settings_for
+
+#: How long an answer may take to begin; a job may take longer, because it is polled.
+TIMEOUT = aiohttp.ClientTimeout(total=None, connect=10, sock_read=60)
+#: How long a service that restarts, or asks for patience, is asked again.
+PATIENCE_SECONDS = 120
+POLL_SECONDS = 0.3
+
+Progress = Callable[[float, float], None]
+
+
+class Refused(PressroomError):
+    """The service answered with an error."""
+
+    code = "refused"
+
+
+class Busy(Exception):
+    """The service asked to be left alone for a while, or can't be reached."""
+
+
+def service_url(url: str | None, data: Path | None) -> str:
+    """Return where the service is: as told, or the running system of the data folder. Raises NotReady."""
+    if url:
+        return url.rstrip("/")
+    system = find_system(settings_for(data).data)
+    if system is None:
+        raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or say where it is with --url.")
+    return system.address
+
+
+def service_key(data: Path | None) -> str:
+    """Return the key to use: PRESSROOM_API_KEY, or that of the first account of the running system."""
+    key = os.environ.get("PRESSROOM_API_KEY")
+    file = settings_for(data).data / "first-key"
+    if key is None and file.exists():
+        key = file.read_text().strip()
+    if not key:
+        raise NotReady("Which API key? Set PRESSROOM_API_KEY; `pressroom accounts create` makes one.")
+    return key
+
+
+class Client:
+    """One service and one key."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, url: str, key: str) -> AsyncIterator["Client"]:
+        """Connect to a service."""
+        async with aiohttp.ClientSession(url, headers={"X-API-Key": key}, timeout=TIMEOUT) as session:
+            yield cls(session)
+
+    async def submit(
+        self, route: str, fields: Mapping[str, Any], files: Mapping[str, Path] | None = None, *, key: str | None = None
+    ) -> str:
+        """Submit a job and return its id; however often it has to be sent, it is one job."""
+        headers = {"Prefer": "respond-async", "Idempotency-Key": key or uuid4().hex}
+
+        async def send() -> str:
+            body: dict[str, Any] = {"json": dict(fields)}
+            if files:
+                body = {"data": _form(fields, files)}
+            async with self._session.post(route, headers=headers, **body) as response:
+                document = await _read(response)
+                return str(document["id"])
+
+        job_id: str = await _patiently(send)
+        return job_id
+
+    async def follow(self, job_id: str, progress: Progress) -> None:
+        """Return when a job has delivered. Raises Refused when it did not."""
+
+        async def look() -> Any:
+            async with self._session.get(f"/jobs/{job_id}") as response:
+                return await _read(response)
+
+        while True:
+            job = await _patiently(look)
+            progress(job["progress"]["done"], job["progress"]["total"])
+            if job["state"] in {"succeeded", "partial"}:
+                return
+            if job["finished_at"]:
+                error = job["error"] or {}
+                raise Refused(f"The job {job['state']}: {error.get('message', 'no reason was given')}")
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def fetch(self, job_id: str, file: Path) -> int:
+        """Write a job's result into a file, whole or not at all; returns its size in bytes."""
+        unfinished = file.with_name(f"{file.name}.part")
+        async with self._session.get(f"/jobs/{job_id}/result") as response:
+            if response.status >= 400:
+                await _read(response)
+            with unfinished.open("wb") as output:
+                async for chunk in response.content.iter_chunked(2**16):
+                    output.write(chunk)
+                size = output.tell()
+        unfinished.replace(file)
+        return size
+
+
+def _form(fields: Mapping[str, Any], files: Mapping[str, Path]) -> aiohttp.FormData:
+    form = aiohttp.FormData()
+    for name, value in fields.items():
+        form.add_field(name, str(value).lower() if isinstance(value, bool) else str(value))
+    for name, path in files.items():
+        form.add_field(name, path.read_bytes(), filename=name, content_type="application/octet-stream")
+    return form
+
+
+async def _read(response: aiohttp.ClientResponse) -> Any:
+    """Return the answer's JSON. Raises Busy, Refused."""
+    if response.status in {429, 502, 503, 504}:
+        await asyncio.sleep(min(60, float(response.headers.get("Retry-After", "1"))))
+        raise Busy(f"the service answered {response.status}")
+    text = await response.text()
+    if response.status < 400:
+        return json.loads(text)
+    try:
+        message = json.loads(text)["message"]
+    except (ValueError, KeyError):
+        message = text[:200]
+    raise Refused(f"The service answered {response.status}: {message}")
+
+
+async def _patiently(ask: Callable[[], Any]) -> Any:
+    retrying = AsyncRetrying(
+        retry=retry_if_exception_type((Busy, aiohttp.ClientConnectionError, asyncio.TimeoutError)),
+        stop=stop_after_delay(PATIENCE_SECONDS),
+        wait=wait_random_exponential(multiplier=0.2, max=5),
+        reraise=True,
+    )
+    try:
+        return await retrying(ask)
+    except (TimeoutError, Busy, aiohttp.ClientError) as error:
+        raise NotReady(f"The service can't be reached: {error or type(error).__name__}.") from error

@@ -1,0 +1,251 @@
+"""The speech routes, as their users have them: a whole system, real HTTP, and the audio measured."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from systems import Answer, Running, clean_environment, command, system
+
+from pipeline.database import Database
+from pipeline.ledger import discrepancies
+from pipeline.sentences import split_text
+from pipeline.settings import Settings
+from workers.audio.ffmpeg import find_ffmpeg
+from workers.audio.wav import encode_wav
+from workers.engines.synthesis.espeak import Espeak
+
+pytestmark = pytest.mark.system
+
+FFMPEG = find_ffmpeg(Settings()).path
+RATE = 16_000
+SENTENCES = "The first sentence is short. Here comes a second one, which is longer! Is this the third? It is the last."
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    extra = {"PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0"}
+    with system(tmp_path_factory.mktemp("speech") / "data", extra=extra) as running:
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    engine = Espeak()
+    engine.setup()
+    return engine
+
+
+@pytest.fixture(scope="module")
+def music(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three seconds of a chord, as a stranger would send it."""
+    file = tmp_path_factory.mktemp("music") / "chord.ogg"
+    source = "sine=330:duration=3[a];sine=415:duration=3[b];[a][b]amix"
+    subprocess.run([FFMPEG, "-loglevel", "error", "-f", "lavfi", "-i", source, "-ac", "2", str(file)], check=True)
+    return file
+
+
+def samples(audio: bytes) -> np.ndarray:
+    """Return audio as mono floats at RATE."""
+    decode = [FFMPEG, "-loglevel", "error", "-i", "pipe:0", "-f", "s16le", "-ac", "1", "-ar", str(RATE), "pipe:1"]
+    raw = subprocess.run(decode, input=audio, capture_output=True, check=True).stdout
+    return np.frombuffer(raw, "<i2") / 32_768
+
+
+def said_of(audio: bytes, *options: str) -> str:
+    """Return what ffmpeg says of audio."""
+    ask = [FFMPEG, "-hide_banner", "-i", "pipe:0", *options, "-f", "null", "-"]
+    return subprocess.run(ask, input=audio, capture_output=True, check=True).stderr.decode()
+
+
+def silences(sound: np.ndarray, *, shortest: float) -> list[float]:
+    """Return the lengths in seconds of the silences inside a sound, its ends left out."""
+    block = RATE // 100
+    quiet = np.abs(sound[: len(sound) // block * block].reshape(-1, block)).max(axis=1) < 0.003
+    lengths = [len(run) / 100 for run in re.findall(r"1+", "".join("1" if flag else "0" for flag in quiet).strip("1"))]
+    return [length for length in lengths if length >= shortest]
+
+
+def send_form(service: Running, path: str, fields: dict[str, str], files: dict[str, bytes]) -> Answer:
+    """Send a form, as a browser does."""
+    boundary = uuid4().hex
+    parts = [
+        *(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n'.encode()
+            for n, v in fields.items()
+        ),
+        *(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{n}"; filename="{n}.bin"\r\n\r\n'.encode()
+            + v
+            + b"\r\n"
+            for n, v in files.items()
+        ),
+    ]
+    return service.post_bytes(
+        path, b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+    )
+
+
+def test_a_batch_is_one_even_mp3_with_pauses_where_chunks_meet(service: Running, espeak: Espeak) -> None:
+    text = " ".join(f"{SENTENCES} This is part {number}." for number in range(6))
+    chunks = split_text(text, limit=250)
+
+    answer = service.ask("/tts/batch", {"text": text, "pause_duration": 1500})
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "audio/mpeg"
+    assert answer.headers["Content-Disposition"] == "attachment; filename=chapter.mp3"
+    assert answer.headers["X-Credits-Used"] == "1"
+    said = said_of(answer.body, "-af", "ebur128=peak=true")
+    assert "44100 Hz, mono" in said
+    assert "192 kb/s" in said
+    loudness, peak = re.findall(r"(?:I|Peak):\s+(-?[\d.]+) (?:LUFS|dBFS)", said)[-2:]
+    assert abs(float(loudness) + 16) <= 1
+    assert float(peak) <= -1
+    sound = samples(answer.body)
+    assert len([length for length in silences(sound, shortest=1.4) if length < 2.4]) == len(chunks) - 1
+    spoken = sum(espeak.speak(chunk.strip(), voice="en-US").duration.total_seconds() for chunk in chunks)
+    assert len(sound) / RATE == pytest.approx(spoken + 1.5 * (len(chunks) - 1), abs=0.3)
+
+
+def test_a_batch_that_is_too_long_gets_the_body_that_was_promised(service: Running) -> None:
+    answer = service.ask("/tts/batch", {"text": "x" * 20_001})
+
+    assert answer.status == 400
+    assert answer.json["text_length"] == 20_001
+    assert answer.json["max_length"] == 20_000
+    assert "20,001" in answer.json["error"]
+    assert answer.json["suggestion"]
+
+
+def test_a_stream_is_one_valid_mp3_without_pauses_and_its_job_has_the_same_bytes(
+    service: Running, espeak: Espeak
+) -> None:
+    text = SENTENCES * 20
+    answer = service.ask("/tts/stream", {"text": text, "chunk_size": 120})
+
+    assert answer.status == 200
+    assert answer.headers["Content-Disposition"] == "inline"
+    assert answer.headers["Transfer-Encoding"] == "chunked"
+    said = said_of(answer.body)
+    assert "44100 Hz, mono" in said
+    assert "128 kb/s" in said
+    spoken = sum(
+        espeak.speak(chunk.strip(), voice="en-US").duration.total_seconds() for chunk in split_text(text, limit=120)
+    )
+    assert len(samples(answer.body)) / RATE == pytest.approx(spoken, abs=0.3)
+    job = service.wait_for_state(answer.headers["X-Job-Id"])
+    assert job["credits"] == {"held": 3, "captured": 3, "released": 0}
+    whole = service.ask(f"/jobs/{job['id']}/result")
+    assert whole.body == answer.body
+    assert int(whole.headers["Content-Length"]) == len(answer.body)
+
+
+def test_a_stream_with_an_error_before_its_first_chunk_has_a_proper_status(service: Running) -> None:
+    assert service.ask("/tts/stream", {"text": " . "}).status == 400
+    assert service.ask("/tts/stream", {"text": "Hello", "voice_name": "nobody"}).json["code"] == "voice_unknown"
+    assert service.ask("/tts/stream", {"text": "Hello", "chunk_size": 10}).status == 400
+
+
+def test_a_client_that_leaves_a_stream_stops_it_and_pays_what_was_spoken(service: Running) -> None:
+    body = json.dumps({"text": "Some words that are spoken now. " * 1_500, "speed": 0.5}).encode()
+    head = (
+        f"POST /tts/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\nX-Request-Id: leaves\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    host, _, port = service.address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + body)
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    left = time.monotonic()
+
+    job = service.wait_for_state(service.ask("/jobs?request_id=leaves").json[0]["id"], seconds=20)
+
+    assert job["state"] == "cancelled"
+    assert 1 <= job["credits"]["captured"] < job["credits"]["held"]
+    # The pool is free again: what follows does not wait for the rest of that hour.
+    assert service.ask("/tts", {"text": "Next."}).status == 200
+    assert time.monotonic() - left < 10
+
+
+def test_music_lies_under_speech_as_long_as_the_speech(service: Running, espeak: Espeak, music: Path) -> None:
+    fields = {"text": SENTENCES, "music_volume": "-20", "fade_duration": "500"}
+    answer = send_form(service, "/tts/with-music", fields, {"music": music.read_bytes()})
+
+    assert answer.status == 200
+    assert answer.headers["Content-Disposition"] == "attachment; filename=output_with_music.mp3"
+    assert answer.headers["X-Credits-Used"] == "2"
+    spoken = espeak.speak(SENTENCES, voice="en-US").duration.total_seconds()
+    assert len(samples(answer.body)) / RATE == pytest.approx(spoken, abs=0.2)
+    alone = service.ask("/tts/batch", {"text": SENTENCES})
+    assert answer.body != alone.body
+
+
+def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music: Path) -> None:
+    recording = encode_wav(espeak.speak(SENTENCES, voice="en-US"))
+
+    answer = send_form(service, "/tts/add-music", {}, {"audio": recording, "music": music.read_bytes()})
+
+    assert answer.status == 200
+    assert answer.headers["X-Credits-Used"] == "1"
+    assert len(samples(answer.body)) == pytest.approx(len(samples(recording)), abs=RATE / 10)
+
+
+def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(service: Running) -> None:
+    answer = send_form(service, "/tts/with-music", {"text": "Hello."}, {"music": b"#EXTM3U\nfile:///etc/passwd\n"})
+
+    assert answer.status == 400
+    assert answer.json["code"] == "audio_undecodable"
+    assert answer.headers["X-Credits-Used"] == "0"
+    assert [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()] == []
+
+
+def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service: Running) -> None:
+    job_id = service.submit({"text": SENTENCES * 180, "speed": 0.26}, "/tts/batch")
+    seen = set()
+    until = time.monotonic() + 30
+    while len(seen) < 3 and time.monotonic() < until:
+        progress = service.ask(f"/jobs/{job_id}").json["progress"]
+        seen.add(progress["done"])
+        assert progress["unit"] == "chunks"
+        time.sleep(0.1)
+    assert service.ask(f"/jobs/{job_id}/cancel", {}, method="POST").json["state"] == "cancelled"
+
+    assert len(seen) >= 3
+    cancelled = time.monotonic()
+    assert service.ask("/tts", {"text": "Next."}).status == 200
+    assert time.monotonic() - cancelled < 5
+
+
+def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp_path: Path) -> None:
+    text, plain, mixed = tmp_path / "text.txt", tmp_path / "plain.mp3", tmp_path / "mixed.mp3"
+    text.write_text(SENTENCES, "utf-8")
+    environment = clean_environment(extra={"PRESSROOM_API_KEY": service.key})
+
+    def say(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command("say", *arguments, "--data", str(service.data)),
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert say(str(text), "-o", str(plain)).returncode == 0
+    assert say(str(text), "-o", str(mixed), "--music", str(music)).returncode == 0
+    for file in (plain, mixed):
+        assert "192 kb/s" in said_of(file.read_bytes())
+    failed = say(str(text), "-o", str(plain), "--voice", "nobody")
+    assert failed.returncode == 1
+    assert "nobody" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert sys.executable not in failed.stderr
