@@ -2,12 +2,16 @@
 
 import argparse
 import asyncio
+import io
+import math
 import mimetypes
 import os
 import signal
 import subprocess
 import sys
 import time
+import wave
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -117,10 +121,41 @@ async def ask_for_everything(settings: Settings, system: System) -> list[Shown]:
         return list(await asyncio.gather(*(ask(session, kind) for kind in kinds)))
 
 
+def demo_file(name: str) -> bytes:
+    """Return a WAV file that an example asks for: five seconds of a chord, which swells and fades each second."""
+    rate, seconds = 22_050, 5
+    chord = (220.0, 277.2, 329.6) if name == "music" else (440.0,)
+    samples = array("h")
+    for number in range(rate * seconds):
+        moment = number / rate
+        swell = math.sin(math.pi * (moment % 1))
+        samples.append(round(6_000 * swell * sum(math.sin(math.tau * hertz * moment) for hertz in chord) / len(chord)))
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(rate)
+        writer.writeframes(samples.tobytes())
+    return file.getvalue()
+
+
+def body_of(kind: Kind[Any]) -> dict[str, Any]:
+    """Return a kind's example as a request body; a value `@music` stands for a file."""
+    if not kind.files:
+        return {"json": dict(kind.example)}
+    form = aiohttp.FormData()
+    for name, value in kind.example.items():
+        if name in kind.files:
+            form.add_field(name, demo_file(name), filename=f"{name}.wav", content_type="audio/wav")
+        else:
+            form.add_field(name, str(value))
+    return {"data": form}
+
+
 async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
     """Send a kind's example and keep what comes back."""
     started = time.monotonic()
-    async with session.post(kind.routes[0], json=dict(kind.example)) as response:
+    async with session.post(kind.routes[0], **body_of(kind)) as response:
         body = await response.read()
     seconds = time.monotonic() - started
     name = response.content_disposition.filename if response.content_disposition else None
