@@ -5,6 +5,7 @@ a consumer that hears nothing for a second, or finds no Redis at all, yields a l
 """
 
 import threading
+import time
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -78,9 +79,17 @@ class WakeBroker(Broker):
         except RedisError as error:
             log.warning("wake-up not sent", queue=queue, error=str(error))
 
+    def wait_for_wake(self, queue: str, seconds: float) -> None:
+        """Return when a queue's wake-up comes, or after so long; without Redis the clock alone counts."""
+        try:
+            self.client.blpop([wake_list(queue)], timeout=seconds)
+        except RedisError as error:
+            log.warning("wake-up list out of reach, looking by the clock", queue=queue, error=str(error))
+            time.sleep(seconds)
+
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
         """Return an iterator over a queue's wake-ups."""
-        return WakeConsumer(self.client, queue_name)
+        return WakeConsumer(self, queue_name)
 
     def flush(self, queue_name: str) -> None:
         """Forget a queue's wake-up."""
@@ -99,8 +108,8 @@ class WakeBroker(Broker):
 class WakeConsumer(Consumer):
     """Yields one look at a time: the next only after the last was carried out, so nothing piles up."""
 
-    def __init__(self, client: "redis.Redis", queue: str) -> None:
-        self._client = client
+    def __init__(self, broker: WakeBroker, queue: str) -> None:
+        self._broker = broker
         self._queue = queue
         self._closed = False
         self._first = True
@@ -115,16 +124,9 @@ class WakeConsumer(Consumer):
             # The first look comes at once: it sets the engines up and takes what piled up meanwhile.
             self._first = False
         else:
-            self._wait_for_wake()
+            self._broker.wait_for_wake(self._queue, LOOK_EVERY_SECONDS)
         self._idle.clear()
         return MessageProxy(_look(self._queue))
-
-    def _wait_for_wake(self) -> None:
-        try:
-            self._client.blpop([wake_list(self._queue)], timeout=LOOK_EVERY_SECONDS)
-        except RedisError as error:
-            log.warning("wake-up list out of reach, looking by the clock", queue=self._queue, error=str(error))
-            threading.Event().wait(LOOK_EVERY_SECONDS)
 
     def ack(self, message: MessageProxy) -> None:
         """Let the next look come."""

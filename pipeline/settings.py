@@ -104,8 +104,11 @@ class EdgeSettings(BaseModel):
 class SynthesisSettings(BaseModel):
     """The synthesis family."""
 
-    engines: str = Field("espeak", description="Engines in order of preference, separated by commas.")
-    slots: int = Field(1, ge=1, description="Items that a process works on at once.")
+    engines: str = Field(
+        "edge,espeak",
+        description="Engines in order of preference, separated by commas; espeak alone keeps texts on this machine.",
+    )
+    slots: int = Field(8, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
     edge: EdgeSettings = EdgeSettings()
     max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
 

@@ -1,5 +1,6 @@
 """Servers, databases and accounts for tests. A server starts with the first test that needs it."""
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import count
 from urllib.parse import urlsplit, urlunsplit
@@ -12,6 +13,9 @@ from servers import start_postgres, start_redis
 
 from pipeline.database import Database
 from pipeline.migrations import migrate
+
+# No test asks a service on the Internet; one that has a fake on loopback says so itself.
+os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
 
 #: A migrated database that the others are copied from, in a twentieth of a second.
 TEMPLATE = "migrated"

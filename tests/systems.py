@@ -187,8 +187,6 @@ def command(*arguments: str) -> list[str]:
 def clean_environment(mark: str = "", extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment that names no servers, with a mark that all processes of a system carry."""
     found = environment(extra={"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3"})
-    # No test asks a service on the Internet.
-    found["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
     found["PYTHONPATH"] = os.pathsep.join((found.get("PYTHONPATH", ""), str(Path(__file__).parent)))
     kept = {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     return kept | dict(extra or {})

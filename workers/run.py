@@ -35,6 +35,8 @@ log = get_logger(__name__)
 #: A process with several slots is never idle while there is work; it gets so after this time, in seconds, because an
 #: item that has crashed a worker goes only to a process that holds nothing else.
 ALONE_EVERY_SECONDS = 30.0
+#: How often a busy process looks by itself, in seconds.
+LOOK_SECONDS = 0.25
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
 MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
@@ -127,7 +129,7 @@ class Runner:
             elif not self._heartbeat.held():
                 return
             else:
-                self._wait_for_end()
+                self._wait()
         self._give_back()
 
     def _claim(self) -> list[ClaimedItem]:
@@ -172,11 +174,14 @@ class Runner:
         # A thread of its own, and a daemon: a hung engine must not keep the process from ending.
         threading.Thread(target=self._carry_out, args=(kind, run), name=f"run {kind.name}", daemon=True).start()
 
-    def _wait_for_end(self) -> None:
+    def _wait(self) -> None:
+        """Wait for a run to end or, while there is room for another, for a wake-up."""
+        if self._limits():
+            self._broker.wait_for_wake(self._queue, LOOK_SECONDS)
+            return
         with self._ended:
             if self._heartbeat.held() and not self._stopping.is_set():
-                # A full process still looks now and then: a slot may fit an item that came meanwhile.
-                self._ended.wait(0.25)
+                self._ended.wait(LOOK_SECONDS)
 
     def _carry_out(self, kind: Kind[Any], run: Run) -> None:
         started = time.monotonic()
