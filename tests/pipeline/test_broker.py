@@ -1,0 +1,134 @@
+"""The wake-up: one waits at most, a consumer yields one look at a time, and the clock stands in for Redis."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import dramatiq
+import pytest
+from dramatiq import Consumer, Worker
+from dramatiq.errors import QueueNotFound
+
+from pipeline import broker as broker_module
+from pipeline.broker import WakeBroker, actor_name, connect, wake_list
+
+QUEUE = "synthesis"
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture
+def broker(redis_url: str) -> Iterator[WakeBroker]:
+    made = WakeBroker(connect(redis_url))
+    made.declare_queue(QUEUE)
+    yield made
+    made.client.close()
+
+
+def waiting(broker: WakeBroker) -> int:
+    found = broker.client.llen(wake_list(QUEUE))
+    assert isinstance(found, int)
+    return found
+
+
+def test_however_many_are_sent_one_wake_up_waits(broker: WakeBroker) -> None:
+    for _ in range(5):
+        broker.wake(QUEUE)
+
+    assert waiting(broker) == 1
+    broker.flush_all()
+    assert waiting(broker) == 0
+
+
+def test_the_first_look_comes_at_once_and_no_second_before_the_first_was_carried_out(
+    broker: WakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker_module, "LOOK_EVERY_SECONDS", 0.1)
+    consumer = broker.consume(QUEUE)
+    broker.wake(QUEUE)
+
+    first = next(consumer)
+    assert first is not None
+    assert first.actor_name == actor_name(QUEUE)
+    assert next(consumer) is None
+    assert waiting(broker) == 1
+
+    consumer.ack(first)
+    assert next(consumer) is not None
+    assert waiting(broker) == 0
+
+
+def test_without_a_wake_up_a_look_comes_by_the_clock(broker: WakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_module, "LOOK_EVERY_SECONDS", 0.1)
+    consumer = broker.consume(QUEUE)
+    for _ in range(3):
+        look = next(consumer)
+        assert look is not None
+        consumer.nack(look)
+
+
+def test_without_redis_waking_is_harmless_and_looks_come_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_module, "LOOK_EVERY_SECONDS", 0.05)
+    broker = WakeBroker(connect(NOWHERE))
+    broker.declare_queue(QUEUE)
+    broker.wake(QUEUE)
+    consumer = broker.consume(QUEUE)
+    for _ in range(2):
+        look = next(consumer)
+        assert look is not None
+        consumer.ack(look)
+
+
+def test_a_closed_consumer_yields_nothing(broker: WakeBroker) -> None:
+    consumer = broker.consume(QUEUE)
+    consumer.close()
+
+    assert next(consumer) is None
+
+
+def test_a_queue_that_nobody_declared_is_refused(broker: WakeBroker) -> None:
+    with pytest.raises(QueueNotFound):
+        broker.enqueue(dramatiq.Message("elsewhere", "work", (), {}, {}))
+
+
+def test_a_dramatiq_worker_carries_out_a_look_within_milliseconds_of_its_wake_up(broker: WakeBroker) -> None:
+    looked = threading.Semaphore(0)
+    work = dramatiq.actor(broker=broker, actor_name=actor_name(QUEUE), queue_name=QUEUE)(lambda: looked.release())
+    worker = Worker(broker, queues={QUEUE}, worker_threads=1)
+    worker.start()
+    try:
+        assert looked.acquire(timeout=5)  # the first look
+        gaps = []
+        for _ in range(5):
+            time.sleep(0.05)
+            sent = time.monotonic()
+            work.send()
+            assert looked.acquire(timeout=5)
+            gaps.append(time.monotonic() - sent)
+        assert sorted(gaps)[2] < 0.5  # by the clock it would be up to a second
+    finally:
+        worker.stop(timeout=5_000)
+
+
+def test_a_wake_up_reaches_one_of_several_consumers(redis_url: str, broker: WakeBroker) -> None:
+    consumers = [WakeBroker(connect(redis_url)).consume(QUEUE) for _ in range(3)]
+    for consumer in consumers:
+        look = next(consumer)
+        assert look is not None
+        consumer.ack(look)
+    seconds: list[float] = []
+    sent = time.monotonic()
+
+    def wait(consumer: Consumer) -> None:
+        next(consumer)
+        seconds.append(time.monotonic() - sent)
+
+    threads = [threading.Thread(target=wait, args=(consumer,)) for consumer in consumers]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    broker.wake(QUEUE)
+    for thread in threads:
+        thread.join(timeout=5)
+
+    # The others look by the clock, after a second.
+    assert [passed < 0.8 for passed in sorted(seconds)] == [True, False, False]
