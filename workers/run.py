@@ -17,7 +17,7 @@ from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError
-from pipeline.kind import Done, Failed, Handler, Kind, Outcome, Release, Retry, Watchable
+from pipeline.kind import Failed, Handler, Kind, Outcome, Release, Watchable
 from pipeline.kinds import Kinds
 from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
@@ -28,6 +28,7 @@ from pipeline.settings import Settings
 from pipeline.streams import Parts, add_part_notice
 from workers.engines import Stopped
 from workers.heartbeat import Heartbeat, Run
+from workers.outcomes import to_row, unforeseen
 from workers.task import LeasedTask
 
 log = get_logger(__name__)
@@ -37,9 +38,6 @@ log = get_logger(__name__)
 ALONE_EVERY_SECONDS = 30.0
 #: How often a busy process looks by itself, in seconds.
 LOOK_SECONDS = 0.25
-#: An exception that nobody foresaw: once more, in case it was the weather, then failed.
-MAX_TRIES = 2
-RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 
 
 def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
@@ -278,33 +276,3 @@ class Runner:
             )
             log.info("items given back", items=len(run.tasks))
         self._flush_metrics()
-
-
-def unforeseen(error: Exception, *, attempts: int) -> Outcome:
-    """Return what becomes of an item whose handler threw what nobody foresaw."""
-    failure = PressroomError(
-        f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
-    )
-    return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
-
-
-def to_row(task: LeasedTask, outcome: Outcome) -> lifecycle.Outcome:
-    """Return an outcome as the life cycle takes it, with the credits within what is held."""
-    item = task.item.item_id
-    match outcome:
-        case Done(output, engine, credits):
-            earned = task.price if credits is None else credits
-            if not 0 <= earned <= task.price:
-                raise ValueError(f"{earned} credits were earned of an item that costs {task.price}.")
-            return lifecycle.Outcome(item, "done", earned, output=output, engine=engine)
-        case Failed(error, credits):
-            return lifecycle.Outcome(item, "failed", min(credits, task.price), error=error_row(error))
-        case Retry(after, error):
-            return lifecycle.Outcome(item, "retry", error=error_row(error), after=after)
-        case Release(after):
-            return lifecycle.Outcome(item, "release", after=after)
-
-
-def error_row(error: PressroomError) -> dict[str, Any]:
-    """Return an error as an item keeps it, with the HTTP status that it is answered with."""
-    return {"status": int(error.status), **error.document()}

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,7 @@ from pipeline.ledger import discrepancies
 from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
+from workers import outcomes
 from workers import run as run_module
 from workers.run import Runner, load_handlers
 
@@ -123,7 +125,7 @@ def test_a_failing_item_never_fails_its_neighbours(pool: Pool) -> None:
 
 
 def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(run_module, "RETRY_UNKNOWN_AFTER", run_module.RETRY_UNKNOWN_AFTER * 0)
+    monkeypatch.setattr(outcomes, "RETRY_UNKNOWN_AFTER", timedelta())
 
     once, always = pool.finish(pool.submit({"do": "throw_once"})), pool.finish(pool.submit({"do": "throw"}))
 
@@ -135,7 +137,7 @@ def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool:
 
 
 def test_an_exception_in_a_batch_fails_only_the_item_that_threw(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(run_module, "RETRY_UNKNOWN_AFTER", run_module.RETRY_UNKNOWN_AFTER * 0)
+    monkeypatch.setattr(outcomes, "RETRY_UNKNOWN_AFTER", timedelta())
 
     job = pool.finish(pool.submit({}, {"do": "throw"}, {}))
 
@@ -211,7 +213,7 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
 def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, monkeypatch: Any) -> None:
     ended = threading.Event()
     monkeypatch.setattr(pool.runner._heartbeat, "_end_process", lambda status: ended.set())
-    monkeypatch.setattr(MadeUp, "run_limit", run_module.timedelta(seconds=0.3))
+    monkeypatch.setattr(MadeUp, "run_limit", timedelta(seconds=0.3))
     job = pool.submit({"do": "hang"})
 
     threading.Thread(target=pool.runner.drain, daemon=True).start()
@@ -235,20 +237,20 @@ def test_a_full_batch_wakes_another_process(pool: Pool) -> None:
 def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, monkeypatch: Any) -> None:
     monkeypatch.setattr(pool.handler, "slots", 4)
     monkeypatch.setattr(pool.handler, "batch", 1)
-    most = 0
-    running = 0
-    lock = threading.Lock()
+    running: set[int] = set()
+    seen: dict[int, set[int]] = {}
+    full = threading.Event()
 
     def run(tasks: Any) -> Any:
-        nonlocal most, running
-        with lock:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.05)
-        with lock:
-            alone = running == 1
-            running -= 1
-        return [Done({"alone": alone}, engine="made_up") for _ in tasks]
+        me = tasks[0].item.item_id
+        running.add(me)
+        if len(running) == 4:
+            full.set()
+        if not tasks[0].item.crashes:
+            full.wait(10)
+        seen[me] = set(running)
+        running.discard(me)
+        return [Done({}, engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
     jobs = [pool.submit({}) for _ in range(8)]
@@ -258,9 +260,9 @@ def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, mon
     for job in jobs:
         pool.finish(job)
 
-    assert most == 4
-    output = pool.items(jobs[3])[0].output
-    assert output == {"alone": True}
+    crashed = pool.items(jobs[3])[0].id
+    assert full.is_set()
+    assert seen[crashed] == {crashed}
 
 
 def test_a_busy_process_with_several_slots_gets_idle_now_and_then_for_a_crashed_item(

@@ -1,0 +1,43 @@
+"""Outcomes: what a handler says became of an item, as the life cycle takes it."""
+
+from datetime import timedelta
+from typing import Any
+
+from pipeline import lifecycle
+from pipeline.errors import PressroomError
+from pipeline.kind import Done, Failed, Outcome, Release, Retry
+from workers.task import LeasedTask
+
+#: An exception that nobody foresaw: once more, in case it was the weather, then failed.
+MAX_TRIES = 2
+RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
+
+
+def unforeseen(error: Exception, *, attempts: int) -> Outcome:
+    """Return what becomes of an item whose handler threw what nobody foresaw."""
+    failure = PressroomError(
+        f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
+    )
+    return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
+
+
+def to_row(task: LeasedTask, outcome: Outcome) -> lifecycle.Outcome:
+    """Return an outcome as the life cycle takes it, with the credits within what is held."""
+    item = task.item.item_id
+    match outcome:
+        case Done(output, engine, credits):
+            earned = task.price if credits is None else credits
+            if not 0 <= earned <= task.price:
+                raise ValueError(f"{earned} credits were earned of an item that costs {task.price}.")
+            return lifecycle.Outcome(item, "done", earned, output=output, engine=engine)
+        case Failed(error, credits):
+            return lifecycle.Outcome(item, "failed", min(credits, task.price), error=error_row(error))
+        case Retry(after, error):
+            return lifecycle.Outcome(item, "retry", error=error_row(error), after=after)
+        case Release(after):
+            return lifecycle.Outcome(item, "release", after=after)
+
+
+def error_row(error: PressroomError) -> dict[str, Any]:
+    """Return an error as an item keeps it, with the HTTP status that it is answered with."""
+    return {"status": int(error.status), **error.document()}
