@@ -1,14 +1,16 @@
 """The command line, over a real database and Redis."""
 
 import json
+import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from payers import Payer
 
 from pipeline import lifecycle
@@ -27,12 +29,17 @@ class Ran:
 
 
 @pytest.fixture
-def pressroom(database_url: str, redis_url: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> Callable[..., Ran]:
+def pressroom(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> Iterator[Callable[..., Ran]]:
     """A function that runs a command in this process, on this test's servers."""
     monkeypatch.setenv("DATABASE_URL", database_url)
     monkeypatch.setenv("REDIS_URL", redis_url)
     monkeypatch.setenv("PRESSROOM_DATA", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "250")
+
+    # Some commands send this process's log to their own standard error, which the test's end closes.
+    handlers = logging.getLogger().handlers[:]
 
     def run(*arguments: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
@@ -42,7 +49,9 @@ def pressroom(database_url: str, redis_url: str, tmp_path: Path, monkeypatch: An
         code = ended.value.code
         return Ran(captured.out, captured.err, code if isinstance(code, int) else 0)
 
-    return run
+    yield run
+    logging.getLogger().handlers[:] = handlers
+    structlog.reset_defaults()
 
 
 @pytest.fixture
