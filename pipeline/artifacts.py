@@ -58,6 +58,8 @@ def open_store(settings: Settings) -> "ObjectStore":
     plain_http = {"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}
     return S3Store.from_url(
         url,
+        # obstore itself would go on for three minutes, with somebody waiting.
+        retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=15)},
         client_options=plain_http,  # type: ignore[arg-type]  # obstore's TypedDict
         **{name: value for name, value in options.items() if value is not None},  # type: ignore[arg-type]
     )

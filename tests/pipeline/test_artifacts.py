@@ -1,16 +1,18 @@
-"""Artifacts: kept, sent and deleted, in a folder."""
+"""Artifacts: kept, sent and deleted, in a folder and over S3."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from pydantic import SecretStr
+from s3_server import BUCKET, S3Server, s3_server
 
 from pipeline.artifacts import Artifacts, artifact_key, open_store, upload_key
-from pipeline.errors import Gone
-from pipeline.settings import Settings
+from pipeline.errors import Gone, ServiceUnavailable
+from pipeline.settings import Settings, StoreSettings
 
 TODAY = date(2026, 11, 20)
 
@@ -20,9 +22,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "artifacts"
 
 
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Server]:
+    with s3_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["folder", "s3"])
+def artifacts(request: pytest.FixtureRequest, tmp_path: Path) -> Artifacts:
+    settings = Settings(data=tmp_path)
+    if request.param == "s3":
+        server: S3Server = request.getfixturevalue("s3")
+        server.objects.clear()
+        settings.store = on_s3(server)
+    return Artifacts(open_store(settings))
+
+
 @pytest.fixture
-def artifacts(folder: Path) -> Artifacts:
-    return Artifacts(open_store(Settings(data=folder.parent)))
+def in_folder(tmp_path: Path) -> Artifacts:
+    return Artifacts(open_store(Settings(data=tmp_path)))
+
+
+def on_s3(server: S3Server) -> StoreSettings:
+    return StoreSettings(
+        url=f"s3://{BUCKET}/some/prefix",
+        endpoint=server.url,
+        access_key_id="id",
+        secret_access_key=SecretStr("secret"),
+        region="eu-central-1",
+    )
 
 
 def key_for(day: date) -> str:
@@ -70,7 +98,7 @@ def test_a_stream_is_kept_as_it_comes(artifacts: Artifacts) -> None:
     assert len(artifacts.get(upload_key(job_id, "audio"))) == 1_000_000
 
 
-def test_only_what_has_expired_is_deleted_and_leaves_no_folder_behind(artifacts: Artifacts, folder: Path) -> None:
+def test_only_what_has_expired_is_deleted(artifacts: Artifacts) -> None:
     old, today = key_for(TODAY - timedelta(days=1)), key_for(TODAY)
     artifacts.put(old, b"old")
     artifacts.put(today, b"new")
@@ -82,10 +110,17 @@ def test_only_what_has_expired_is_deleted_and_leaves_no_folder_behind(artifacts:
 
     assert artifacts.get(today) == b"new"
     assert artifacts.get(upload_key(job_id, "music")) == b"upload"
+
+
+def test_a_deleted_day_leaves_no_folder_behind(in_folder: Artifacts, folder: Path) -> None:
+    in_folder.put(key_for(TODAY - timedelta(days=1)), b"old")
+
+    in_folder.delete_expired(TODAY)
+
     assert not (folder / f"{TODAY - timedelta(days=1)}").exists()
 
 
-def test_an_upload_goes_with_all_its_files_and_is_not_missed_twice(artifacts: Artifacts, folder: Path) -> None:
+def test_an_upload_goes_with_all_its_files_and_is_not_missed_twice(artifacts: Artifacts) -> None:
     job_id = uuid4()
     artifacts.put(upload_key(job_id, "audio"), b"a")
     artifacts.put(upload_key(job_id, "music"), b"b")
@@ -93,7 +128,8 @@ def test_an_upload_goes_with_all_its_files_and_is_not_missed_twice(artifacts: Ar
     artifacts.delete_upload(job_id)
     artifacts.delete_upload(job_id)
 
-    assert [path for path in folder.rglob("*") if path.is_file()] == []
+    with pytest.raises(Gone):
+        artifacts.get(upload_key(job_id, "audio"))
 
 
 def test_orphans_are_uploads_that_have_been_there_for_long(artifacts: Artifacts) -> None:
@@ -104,7 +140,37 @@ def test_orphans_are_uploads_that_have_been_there_for_long(artifacts: Artifacts)
     assert artifacts.orphaned_uploads(timedelta(seconds=-60)) == [job_id]
 
 
-def test_the_folder_is_for_its_owner_alone(artifacts: Artifacts, folder: Path) -> None:
-    artifacts.put(key_for(TODAY), b"x")
+def test_objects_lie_under_the_prefix_of_the_bucket(s3: S3Server, tmp_path: Path) -> None:
+    s3.objects.clear()
+    settings = Settings(data=tmp_path)
+    settings.store = on_s3(s3)
+
+    Artifacts(open_store(settings)).put("2026-11-20/x", b"x")
+
+    assert list(s3.objects) == ["some/prefix/2026-11-20/x"]
+    assert not (tmp_path / "artifacts").exists()
+
+
+def test_the_folder_is_for_its_owner_alone(in_folder: Artifacts, folder: Path) -> None:
+    in_folder.put(key_for(TODAY), b"x")
 
     assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_store_that_is_down_is_said_to_be_and_works_again_later(s3: S3Server, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    settings.store = on_s3(s3)
+    artifacts = Artifacts(open_store(settings))
+    key = key_for(TODAY)
+    s3.is_down = True
+    try:
+        with pytest.raises(ServiceUnavailable) as refused:
+            artifacts.put(key, b"x")
+        with pytest.raises(ServiceUnavailable):
+            asyncio.run(read(artifacts, key))
+    finally:
+        s3.is_down = False
+
+    assert refused.value.code == "store_unavailable"
+    artifacts.put(key, b"x")
+    assert artifacts.get(key) == b"x"
