@@ -33,7 +33,7 @@ class CreditEntry(SQLModel, table=True):
     )
 
     id: int = Field(sa_column=Column(BigInteger, Identity(always=True), primary_key=True))
-    account_id: UUID = Field(foreign_key="account.id")
+    account_id: UUID
     api_key_id: UUID | None
     job_id: UUID | None
     route: str | None

@@ -34,7 +34,7 @@ class Item(SQLModel, table=True):
 
     id: int = Field(sa_column=Column(BigInteger, Identity(always=True), primary_key=True))
     public_id: UUID = Field(sa_column_kwargs={"server_default": text("gen_random_uuid()")})
-    job_id: UUID = Field(foreign_key="job.id")
+    job_id: UUID
     index: int  # place in the request, from 0
     kind: str
     round: int = Field(sa_column=Column(BigInteger, nullable=False))  # the turn it takes, for fairness

@@ -15,7 +15,11 @@ FINAL_STATES = JOB_STATES[2:]
 
 
 class Job(SQLModel, table=True):
-    """One request. `credits_held` is all that was ever set aside; captured plus released make it up at the end."""
+    """One request. `credits_held` is all that was ever set aside; captured plus released make it up at the end.
+
+    Neither it nor its items and ledger lines have foreign keys (docs/decisions/0010): the life cycle locks and checks
+    what they name in the same statement, and `pipeline.ledger` looks for orphans.
+    """
 
     __table_args__ = (
         CheckConstraint(one_of("state", JOB_STATES), name="job_state_check"),
@@ -26,7 +30,9 @@ class Job(SQLModel, table=True):
         Index("job_request_id_idx", "request_id"),
         Index("job_open_idx", "account_id", postgresql_where=text("finished_at IS NULL")),
         Index("job_deadline_idx", "deadline", postgresql_where=text("finished_at IS NULL")),
-        Index("job_expires_at_idx", "expires_at", postgresql_where=text("purged_at IS NULL")),
+        Index(
+            "job_expires_at_idx", "expires_at", postgresql_where=text("purged_at IS NULL AND expires_at IS NOT NULL")
+        ),
         Index("job_purged_idx", "finished_at", postgresql_where=text("purged_at IS NOT NULL")),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten
@@ -40,8 +46,8 @@ class Job(SQLModel, table=True):
     )
 
     id: UUID = Field(primary_key=True)
-    account_id: UUID = Field(foreign_key="account.id")
-    api_key_id: UUID = Field(foreign_key="api_key.id")
+    account_id: UUID
+    api_key_id: UUID
     kind: str  # what was asked for: a name in pipeline.kinds
     route: str  # the path it was asked at: a kind may have several
     source: str | None

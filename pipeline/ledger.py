@@ -68,6 +68,12 @@ SELECT rule, row::text, found::text, expected::text FROM (
               FROM jobs WHERE is_kept
     UNION ALL SELECT 'an ended job has no open items', 'job ' || id, open, 0 FROM jobs WHERE NOT is_open
     UNION ALL SELECT 'an open job has an open item', 'job ' || id, least(open, 1), 1 FROM jobs WHERE is_open
+    UNION ALL SELECT 'an item has a job', 'item ' || i.id, 0, 1
+              FROM item i WHERE NOT EXISTS (SELECT FROM job j WHERE j.id = i.job_id)
+    UNION ALL SELECT 'a job has an account and a key of it', 'job ' || j.id, 0, 1 FROM job j WHERE NOT EXISTS (
+              SELECT FROM api_key k WHERE k.id = j.api_key_id AND k.account_id = j.account_id)
+    UNION ALL SELECT 'a ledger line has an account', 'entry ' || e.id, 0, 1
+              FROM credit_entry e WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = e.account_id)
     UNION ALL SELECT 'an item earned at most its price', 'item ' || id, captured, least(captured, price) FROM item
 ) checked WHERE found IS DISTINCT FROM expected ORDER BY rule, row LIMIT 100
 """

@@ -6,10 +6,12 @@ import queue
 import sys
 import threading
 import zlib
+from collections.abc import Sequence
 from typing import BinaryIO
 
-#: Lines that wait for a slow terminal; past it they are dropped and counted, so that no program ever waits for one.
-MAX_WAITING_LINES = 10_000
+#: Pieces, of a line or more, that wait for a slow terminal; past it they are dropped, and their lines counted, so that
+#: no program ever waits for one.
+MAX_WAITING = 10_000
 #: A longer line is broken, so that a program that writes no line end can't fill our memory.
 MAX_LINE_BYTES = 2**16
 NAME_WIDTH = 16
@@ -22,15 +24,14 @@ class Console:
     def __init__(self, stream: BinaryIO | None = None, *, colour: bool | None = None) -> None:
         self._stream = stream or sys.stdout.buffer
         self._colour = self._stream.isatty() if colour is None else colour
-        self._lines: queue.Queue[bytes | None] = queue.Queue(MAX_WAITING_LINES)
+        self._lines: queue.Queue[bytes | None] = queue.Queue(MAX_WAITING)
         self._dropped = 0
         self._writer = threading.Thread(target=self._write, name="console", daemon=True)
         self._writer.start()
 
     def say(self, text: str, *, name: str = "pressroom") -> None:
         """Write a line of our own."""
-        for line in text.encode().split(b"\n"):
-            self._put(name, line)
+        self._put(name, text.encode().split(b"\n"))
 
     def show(self, text: str) -> None:
         """Write text as it is, without a name in front."""
@@ -56,30 +57,32 @@ class Console:
             return
         unfinished += chunk
         *lines, rest = unfinished.split(b"\n")
-        for line in lines:
-            self._put(name, line)
         if rest and (not chunk or len(rest) >= MAX_LINE_BYTES):
-            self._put(name, rest)
+            lines.append(rest)
             rest = bytearray()
+        self._put(name, lines)
         unfinished[:] = rest
         if not chunk:
             asyncio.get_running_loop().remove_reader(descriptor)
             os.close(descriptor)
 
-    def _put(self, name: str, line: bytes | bytearray) -> None:
+    def _put(self, name: str, lines: Sequence[bytes | bytearray]) -> None:
+        """Write lines that came together, at the price of one."""
         prefix = f"{name:{NAME_WIDTH}} | "
         if self._colour:
             prefix = f"\x1b[{COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]}m{prefix}\x1b[0m"
-        self._offer(prefix.encode() + line.rstrip(b"\r") + b"\n")
+        start = prefix.encode()
+        if lines:
+            self._offer(b"".join(start + line.rstrip(b"\r") + b"\n" for line in lines), count=len(lines))
 
-    def _offer(self, line: bytes) -> None:
+    def _offer(self, text: bytes, *, count: int = 1) -> None:
         try:
             if self._dropped:
                 self._lines.put_nowait(f"[{self._dropped:,} lines dropped: the terminal stood still]\n".encode())
                 self._dropped = 0
-            self._lines.put_nowait(line)
+            self._lines.put_nowait(text)
         except queue.Full:
-            self._dropped += 1
+            self._dropped += count
 
     def _write(self) -> None:
         while (line := self._lines.get()) is not None:

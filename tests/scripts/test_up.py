@@ -8,102 +8,24 @@ import shlex
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
-from uuid import uuid4
 
 import psycopg
 import pytest
-from servers import is_running, wait_for_end
+from systems import Running, clean_environment, command, system
 
 from pipeline.kinds import load_kinds, queues
 from pipeline.settings import Settings
 from scripts import control, programs
-from scripts.programs import ROOT, environment
+from scripts.programs import ROOT
 
 pytestmark = pytest.mark.system
 
 KEY = re.compile(r"API key of the first account, shown once: (\S+)")
-
-
-@dataclass
-class Running:
-    """A system under test: its supervisor, where it is, and what it has written so far."""
-
-    process: "subprocess.Popen[bytes]"
-    data: Path
-    log: Path
-    mark: str
-    address: str = field(default="")
-
-    def written(self) -> str:
-        return self.log.read_text(errors="replace")
-
-    def wait_for_line(self, words: str, *, seconds: float = 60) -> str:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            for line in self.written().splitlines():
-                if words in line:
-                    return line
-            assert self.process.poll() is None, self.written()
-            time.sleep(0.02)
-        raise AssertionError(f"no line with {words!r}:\n{self.written()}")
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=40)
-
-    def processes(self) -> list[int]:
-        """Return every process that belongs to this system; they have its mark in their environment."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return [pid for pid in found if is_running(pid)]
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "scripts.main", *arguments]
-
-
-def clean_environment(mark: str = "") -> dict[str, str]:
-    found = environment(extra={"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3"})
-    return {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-
-
-@contextmanager
-def system(data: Path, *arguments: str) -> Iterator[Running]:
-    """Run `pressroom up` on a free port; it is ready when the block is entered, and nothing is left after it."""
-    data.parent.mkdir(parents=True, exist_ok=True)
-    log = data.parent / f"{data.name}-{uuid4().hex[:6]}.log"
-    mark = uuid4().hex
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command("up", "--port", "0", "--data", str(data), *arguments),
-            env=clean_environment(mark),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-        )
-    running = Running(process, data, log, mark)
-    try:
-        line = running.wait_for_line("ready on http")
-        running.address = re.search(r"http://\S+", line).group()
-        yield running
-    finally:
-        if process.poll() is None:
-            running.stop()
-        for pid in running.processes():
-            wait_for_end(pid, seconds=15)
 
 
 @pytest.fixture(scope="module")

@@ -68,10 +68,6 @@ def upgrade() -> None:
         sa.CheckConstraint(
             "entry IN ('grant', 'hold', 'raise', 'capture', 'release')", name="credit_entry_entry_check"
         ),
-        sa.ForeignKeyConstraint(
-            ["account_id"],
-            ["account.id"],
-        ),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("credit_entry_account_id_idx", "credit_entry", ["account_id", "created_at"], unique=False)
@@ -116,14 +112,6 @@ def upgrade() -> None:
         ),
         sa.CheckConstraint("credits_captured BETWEEN 0 AND credits_held", name="job_credits_check"),
         sa.CheckConstraint("items_ok + items_failed <= items_total", name="job_items_check"),
-        sa.ForeignKeyConstraint(
-            ["account_id"],
-            ["account.id"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["api_key_id"],
-            ["api_key.id"],
-        ),
         sa.PrimaryKeyConstraint("id"),
         postgresql_with={
             "fillfactor": "70",
@@ -138,7 +126,11 @@ def upgrade() -> None:
         "job_deadline_idx", "job", ["deadline"], unique=False, postgresql_where=sa.text("finished_at IS NULL")
     )
     op.create_index(
-        "job_expires_at_idx", "job", ["expires_at"], unique=False, postgresql_where=sa.text("purged_at IS NULL")
+        "job_expires_at_idx",
+        "job",
+        ["expires_at"],
+        unique=False,
+        postgresql_where=sa.text("purged_at IS NULL AND expires_at IS NOT NULL"),
     )
     op.create_index(
         "job_idempotency_key_idx",
@@ -185,10 +177,6 @@ def upgrade() -> None:
             "state IN ('waiting', 'ready', 'leased', 'done', 'failed', 'cancelled')", name="item_state_check"
         ),
         sa.CheckConstraint("captured BETWEEN 0 AND price", name="item_captured_check"),
-        sa.ForeignKeyConstraint(
-            ["job_id"],
-            ["job.id"],
-        ),
         sa.PrimaryKeyConstraint("id"),
         postgresql_with={
             "fillfactor": "70",
