@@ -39,15 +39,15 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
     name_job(resp, job, delivery.available)
     if job.is_gone:
         raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
-    if job.state not in {"succeeded", "partial"}:
+    kind = services.kinds.get(job.kind)
+    if job.state not in {"succeeded", "partial"} and not (kind and kind.answers_failed):
         document = dict(job.error or PressroomError("The work failed; nothing was charged for it.").document())
         show_document(resp, int(document.pop("status", 500)), document, job.request_id)
         return
-    kind = services.kinds.get(job.kind)
     if kind is None:
         raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
     items = [delivery.item] if delivery.item else await services.database.run(find_items(job.id))
-    await _show_response(services, resp, kind.response(job, items))
+    await show_response(services, resp, kind.response(job, items))
 
 
 def show_accepted(
@@ -70,7 +70,7 @@ def name_job(resp: falcon.asgi.Response, job: Job, available: int | None) -> Non
         resp.set_header("X-Engine", job.engine)
 
 
-async def _show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:
+async def show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:
     if response.artifacts:
         size, chunks = await services.artifacts.open_all(response.artifacts)
         resp.status = response.status

@@ -12,6 +12,7 @@ from api.errors import add_handlers
 from api.events import JobEvents
 from api.exchange import exchange_of
 from api.health import Alive, Exposition, Ready
+from api.indexing import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
 from api.job_resources import JobCancellation, JobList, JobResource, JobResult
 from api.openapi import make_document
 from api.pages import Docs, OpenApi
@@ -23,6 +24,9 @@ from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
 from pipeline.kinds import Kinds
 from pipeline.settings import Settings
+
+#: Routes of kinds that answer more than POST.
+RESOURCES: dict[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 
 
 class RouteNames:
@@ -50,8 +54,13 @@ def create_app(
     add_handlers(app, max_drained_bytes=settings.api.max_drained_bytes)
     for kind in kinds.values():
         for route in kind.routes:
-            resource = StreamedWork if kind.streams else Work
+            resource = RESOURCES.get(route, StreamedWork if kind.streams else Work)
             app.add_route(route, resource(services, kind, route))
+    index_check = kinds["index_check"]
+    app.add_route("/indexing/jobs/{job_id}", IndexJobResource(services))
+    app.add_route("/indexing/jobs/{job_id}/urls", IndexJobUrls(services))
+    app.add_route("/indexing/jobs/{job_id}/export", IndexJobExport(services))
+    app.add_route("/indexing/jobs/{job_id}/retry", IndexRetry(services, index_check, "/indexing/jobs/{job_id}/retry"))
     app.add_route("/tts/voices", Voices(services))
     app.add_route("/jobs", JobList(services))
     app.add_route("/jobs/{job_id}", JobResource(services))

@@ -49,13 +49,26 @@ def _operation(kind: Kind[Any], route: str, schemas: dict[str, Any]) -> dict[str
         "parameters": JOB_PARAMETERS,
         "requestBody": {"required": True, "content": dict([_request_content(kind, schemas)])},
         "responses": {
-            "200": {"description": "The result.", "headers": WORK_HEADERS, "content": _answer_content(kind, schemas)},
-            "202": {
-                "description": "The job, with Location, when the request prefers not to wait.",
-                "headers": {**WORK_HEADERS, "Location": {"schema": {"type": "string"}}},
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Job"}}},
-            },
+            **_answers(kind, schemas),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in WORK_ERRORS},
+        },
+    }
+
+
+def _answers(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    with_location = {**WORK_HEADERS, "Location": {"schema": {"type": "string"}}}
+    if kind.created is not None:
+        name, schemas[kind.created.__name__] = _moved(kind.created.model_json_schema(), schemas)
+        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+        return {
+            "201": {"description": "The job; it is never waited for.", "headers": with_location, "content": content}
+        }
+    return {
+        "200": {"description": "The result.", "headers": WORK_HEADERS, "content": _answer_content(kind, schemas)},
+        "202": {
+            "description": "The job, with Location, when the request prefers not to wait.",
+            "headers": with_location,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Job"}}},
         },
     }
 

@@ -16,6 +16,7 @@ from pipeline.jobs import Job
 from pipeline.keys import Caller
 from pipeline.kind import Kind
 from pipeline.lifecycle import Submission, Submitted, submit
+from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 
 #: A submission of more goes by itself: it takes long, and others would wait for it.
@@ -58,17 +59,18 @@ class Order:
     ) -> "Order":
         """Return the order of a checked request."""
         fields = request.model_dump(mode="json", exclude_unset=True)
+        deadline, keep_for = lifetimes(kind, settings)
         submission = Submission(
             account_id=caller.account_id,
             api_key_id=caller.api_key_id,
-            kind=kind.name,
+            kind=kind.lane(request),
             route=route,
             request={name: value for name, value in fields.items() if name not in kind.bulky},
             request_id=request_id,
             request_hash=_hash(fields, file_hashes),
             items=[(part.input, part.price) for part in kind.parts(request)],
-            deadline=kind.deadline or timedelta(hours=settings.work.deadline_hours),
-            keep_for=kind.keep_for or timedelta(hours=settings.retention.result_hours),
+            deadline=deadline,
+            keep_for=keep_for,
             slice_size=kind.slice_size,
             source=getattr(request, "source", None),
             idempotency_key=idempotency_key,

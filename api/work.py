@@ -6,7 +6,7 @@ from uuid import uuid4
 import falcon.asgi
 from pydantic import BaseModel
 
-from api.answers import show_accepted, show_delivery
+from api.answers import name_job, show_accepted, show_delivery, show_response
 from api.auth import header_key, query_key
 from api.bodies import read_json, refuse_length
 from api.exchange import Exchange, exchange_of
@@ -125,10 +125,16 @@ class Work:
         self, order: Order, submitted: Submitted, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response
     ) -> None:
         job = new_job(order.submission, submitted)
+        delivery = None if job else await self._join(order, submitted, waiter)
+        standing = delivery.job if delivery else job
+        available = delivery.available if delivery else submitted.available
+        if standing is not None and (receipt := self._kind.receipt(standing)) is not None:
+            name_job(resp, standing, available)
+            await show_response(self._services, resp, receipt)
+            return
         if job is not None and preference.is_immediate:
             self._accept(resp, job, submitted.available, preference)
             return
-        delivery = None if job else await self._join(order, submitted, waiter)
         if delivery is None or not (delivery.job.is_final or preference.is_immediate):
             delivery = await self._wait(order, preference, waiter, resp)
         if delivery.job.is_final:

@@ -6,5 +6,7 @@ from models.credit_entry import CreditEntry
 from models.item import Item
 from models.job import Job
 from models.offer import Offer
+from models.search_provider import SearchProvider
+from models.verdict import Verdict
 
-__all__ = ["Account", "ApiKey", "CreditEntry", "Item", "Job", "Offer"]
+__all__ = ["Account", "ApiKey", "CreditEntry", "Item", "Job", "Offer", "SearchProvider", "Verdict"]

@@ -68,7 +68,7 @@ class Item:
 
 
 _JOB_COLUMNS = ", ".join(f"j.{column.name}" for column in fields(Job) if column.name not in {"is_gone", "progress"})
-_SELECT_JOBS = (
+SELECT_JOBS = (
     f"SELECT {_JOB_COLUMNS}, (j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone,"  # noqa: S608
     " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress FROM job j"
 )
@@ -82,7 +82,7 @@ def _job(rows: list[Row]) -> Job | None:
 def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | None]:
     """Read a job; with an account, only if it is that account's."""
     return Statement(
-        f"{_SELECT_JOBS} WHERE j.id = %(id)s AND (%(account)s::uuid IS NULL OR j.account_id = %(account)s)",
+        f"{SELECT_JOBS} WHERE j.id = %(id)s AND (%(account)s::uuid IS NULL OR j.account_id = %(account)s)",
         {"id": job_id, "account": account_id},
         _job,
     )
@@ -171,7 +171,7 @@ def list_jobs(
     where = " AND ".join(f"{column} = %({column[2:]})s" for column in wanted) or "true"
     return Statement(
         f"SELECT p.*, c.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) c"  # noqa: S608
-        f" LEFT JOIN ({_SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s)"
+        f" LEFT JOIN ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s)"
         " p ON true ORDER BY p.created_at DESC, p.id",
         {column[2:]: value for column, value in wanted.items()} | {"limit": limit, "offset": offset},
         _page,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import Item, Job
 from pipeline.offers import Offer, Offers
@@ -101,6 +102,9 @@ class Task(Protocol):
     def raise_hold(self, credits: int) -> None:
         """Set aside `credits` in all before going on. Raises InsufficientCredits."""
 
+    def save(self, checkpoint: Mapping[str, Any]) -> None:
+        """Write where a next attempt goes on, now: it will go on elsewhere."""
+
     def store(self, data: bytes, *, suffix: str = "") -> str:
         """Keep bytes as an artifact of this item; returns its key."""
 
@@ -137,6 +141,23 @@ class Watchable(Protocol):
         """Call `on_change`, from any thread, whenever the offers have changed."""
 
 
+@runtime_checkable
+class Gated(Protocol):
+    """A handler that may not always claim: a pace or an open breaker stands before its items, which stay as they are."""
+
+    def use(self, database: Database) -> None:
+        """Take the database that its gate is in; called once, before anything else."""
+
+    def admit(self, kinds: Sequence[str]) -> Sequence[str]:
+        """Return which of the kinds may be claimed now, one run of each."""
+
+    def claimed(self, kind: str | None) -> None:
+        """Learn which of the admitted kinds was claimed; None: nothing was."""
+
+    def pause(self) -> timedelta | None:
+        """Return how long it will be until what is there may be claimed; None: nothing is, or nobody knows."""
+
+
 class Kind(Generic[R]):
     """One thing that can be asked for. A subclass in pipeline/kinds declares all of it, and nothing else does."""
 
@@ -155,6 +176,8 @@ class Kind(Generic[R]):
     files: ClassVar[tuple[str, ...]] = ()
     #: Whether its answer is sent while it is made, as parts; its only item's output is then that of `Parts`.
     streams: ClassVar[bool] = False
+    #: Whether a job without a single success has an answer all the same, rather than its first item's error.
+    answers_failed: ClassVar[bool] = False
     #: Request fields that its items hold, so the job need not.
     bulky: ClassVar[frozenset[str]] = frozenset()
     #: Items of an account in one round, before everybody else's turn comes (DESIGN: fair rounds).
@@ -168,6 +191,8 @@ class Kind(Generic[R]):
     #: How the answer is documented: content type, and the schema of a JSON one.
     answer_type: ClassVar[str] = "application/json"
     answer: ClassVar[type[BaseModel] | None] = None
+    #: The schema of what `receipt` answers, with 201.
+    created: ClassVar[type[BaseModel] | None] = None
 
     request: type[R]
 
@@ -177,6 +202,14 @@ class Kind(Generic[R]):
     def requests(self, request: R) -> int:
         """Return how many requests it counts as, towards rate limits."""
         return 1
+
+    def lane(self, request: R) -> str:
+        """Return the kind that the items are claimed as; another than its own where each lane has a pace of its own."""
+        return self.name
+
+    def receipt(self, job: Job) -> Response | None:
+        """Return what a request is answered at once; None: it waits for its job, or as its headers say."""
+        return None
 
     def parts(self, request: R) -> list[Part]:
         """Return the items that the request is made of, with their prices."""

@@ -113,6 +113,57 @@ class SynthesisSettings(BaseModel):
     max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
 
 
+class ProviderSettings(BaseModel):
+    """A search provider."""
+
+    url: str | None = Field(None, description="Address that is asked.")
+    api_key: SecretStr | None = Field(None, description="Key, for those that want one.")
+    interval_seconds: float = Field(6.0, ge=0, description="Mean time between two queries; 0: no pacing.")
+    jitter: float = Field(0.5, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
+
+
+def _provider(url: str | None, interval: float, jitter: float = 0.0) -> ProviderSettings:
+    return ProviderSettings(url=url, interval_seconds=interval, jitter=jitter)
+
+
+class SearchSettings(BaseModel):
+    """The search family: which providers are asked, how often, and what is made of their answers."""
+
+    providers: str = Field("", description="Providers in order of preference; by default the first that is set up.")
+    slots: int = Field(8, ge=1, description="URLs that a process checks at once.")
+    user_agent: str = Field("Mozilla/5.0 (compatible; Pressroom/0.1)", description="Who we say that we are.")
+    connect_seconds: float = Field(10.0, gt=0, description="Longest wait for a connection.")
+    limit_seconds: float = Field(30.0, gt=0, description="Longest wait for an answer, in all.")
+    max_page_bytes: int = Field(4 * 2**20, description="Largest page that is read.")
+    tries: int = Field(3, ge=1, description="Tries after a lost connection or a server's error.")
+    unreachable_seconds: float = Field(15.0, ge=0, description="How long one that can't be reached is left alone.")
+    rounds: int = Field(3, ge=1, description="A URL blocked so often has failed.")
+    fresh_days: float = Field(7.0, ge=0, description="An answer is used again for so long; 0: never.")
+    accept_variants: bool = Field(False, description="Take a mobile, AMP or upper-case variant for a match.")
+    captcha_minutes: str = Field("15,60,360,1440", description="How long a provider rests after a captcha, each time.")
+    throttle_minutes: str = Field("5,15,60", description="How long it rests after HTTP 429, each time.")
+    max_rest_hours: float = Field(24.0, gt=0, description="Longest rest, whatever Retry-After says.")
+    strikes: int = Field(3, ge=1, description="So many unusable pages in a row put a provider out of use.")
+    off_minutes: float = Field(60.0, gt=0, description="How long it, or one with a bad key, is out of use.")
+    duckduckgo: ProviderSettings = _provider("https://html.duckduckgo.com/html/", 6.0, 0.5)
+    bing: ProviderSettings = _provider("https://www.bing.com/search", 6.0, 0.5)
+    google: ProviderSettings = _provider("https://www.google.com/search", 45.0, 0.3)
+    searxng: ProviderSettings = _provider(None, 3.0)
+    brave_api: ProviderSettings = _provider("https://api.search.brave.com/res/v1/web/search", 0.2)
+    serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
+    serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)
+
+    @property
+    def engines(self) -> str:
+        """Return the providers in order: as set, or else an API with a key, or one's own SearXNG, or the free ones."""
+        if self.providers:
+            return self.providers
+        for name in ("brave_api", "serper", "serpapi"):
+            if getattr(self, name).api_key is not None:
+                return name
+        return "searxng" if self.searxng.url else "duckduckgo,bing"
+
+
 class Settings(BaseSettings):
     """Everything that can be set; `pressroom settings` lists it."""
 
@@ -147,6 +198,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     synthesis: SynthesisSettings = SynthesisSettings()
+    search: SearchSettings = SearchSettings()
 
     def server_urls(self) -> tuple[str, str]:
         """Return the addresses of PostgreSQL and Redis, for processes that need both. Raises NotReady."""

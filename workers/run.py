@@ -17,9 +17,9 @@ from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError
-from pipeline.kind import Failed, Handler, Kind, Outcome, Release, Watchable
+from pipeline.kind import Failed, Handler, Kind, Release, Watchable
 from pipeline.kinds import Kinds
-from pipeline.lifecycle import ClaimedItem, Taken
+from pipeline.lifecycle import ClaimedItem
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
 from pipeline.notices import add_notice
@@ -27,6 +27,7 @@ from pipeline.offers import publish_offers
 from pipeline.settings import Settings
 from pipeline.streams import Parts, add_part_notice
 from workers.engines import Stopped
+from workers.gates import Gates
 from workers.heartbeat import Heartbeat, Run
 from workers.outcomes import to_row, unforeseen
 from workers.task import LeasedTask
@@ -38,6 +39,10 @@ log = get_logger(__name__)
 ALONE_EVERY_SECONDS = 30.0
 #: How often a busy process looks by itself, in seconds.
 LOOK_SECONDS = 0.25
+#: A gate that opens so soon is waited for here, and no item with it; later ones are found by the next look.
+LONGEST_PAUSE = timedelta(seconds=1)
+#: A wait for a wake-up of no time at all would be one without an end.
+SHORTEST_WAIT = 0.005
 
 
 def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
@@ -77,6 +82,7 @@ class Runner:
         self._artifacts = artifacts
         self._settings = settings
         self._metrics = metrics
+        self._gates = Gates(handlers, database)
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._is_set_up = False
         self._claims = count(1)
@@ -124,14 +130,14 @@ class Runner:
             claimed = self._claim()
             if claimed:
                 self._start(claimed)
-            elif not self._heartbeat.held():
-                return
-            else:
+            elif self._heartbeat.held() or self._gates.pause(most=LONGEST_PAUSE) is not None:
                 self._wait()
+            else:
+                return
         self._give_back()
 
     def _claim(self) -> list[ClaimedItem]:
-        limits = self._limits()
+        limits = self._gates.admit(self._limits())
         if not limits:
             return []
         oldest = next(self._claims) % self._settings.work.oldest_first_every == 0
@@ -139,6 +145,7 @@ class Runner:
         if alone:
             self._alone_at = time.monotonic()
         claimed = self._database.run(lifecycle.claim(limits, lease_for=self._lease_for, alone=alone, oldest=oldest))
+        self._gates.claimed(claimed[0].kind if claimed else None)
         if claimed and len(claimed) == limits[claimed[0].kind]:
             # There may be more: one wake-up ramps the whole pool, each process waking the next.
             self._broker.wake(self._queue)
@@ -173,9 +180,11 @@ class Runner:
         threading.Thread(target=self._carry_out, args=(kind, run), name=f"run {kind.name}", daemon=True).start()
 
     def _wait(self) -> None:
-        """Wait for a run to end or, while there is room for another, for a wake-up."""
+        """Wait for a run to end or, while there is room for another, for a wake-up or for a gate to open."""
         if self._limits():
-            self._broker.wait_for_wake(self._queue, LOOK_SECONDS)
+            pause = self._gates.pause(most=LONGEST_PAUSE)
+            seconds = LOOK_SECONDS if pause is None else min(LOOK_SECONDS, max(SHORTEST_WAIT, pause.total_seconds()))
+            self._broker.wait_for_wake(self._queue, seconds)
             return
         with self._ended:
             if self._heartbeat.held() and not self._stopping.is_set():
@@ -186,14 +195,14 @@ class Runner:
         try:
             outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
             run.is_reported = True
-            taken = self._report(run.lease_id, run.tasks, outcomes)
+            taken = self._database.run(lifecycle.report(run.lease_id, outcomes))
             ended = {item.job_id for item in taken if item.job_state}
-            self._announce(ended)  # before all else: somebody waits for it
+            if kind.files:
+                self._delete_uploads(ended)
+            self._announce(ended)  # before what only we need: somebody waits for it
             self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
             for item in taken:
                 log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
-            if kind.files:
-                self._delete_uploads(ended)
         except PressroomError as error:
             # The lease runs out, and somebody does the work again.
             log.error("report not written", error=error.message, items=len(run.tasks))
@@ -202,26 +211,21 @@ class Runner:
                 self._heartbeat.drop(run.lease_id)
                 self._ended.notify_all()
 
-    def _outcomes(self, handler: Handler, tasks: Sequence[LeasedTask]) -> Sequence[Outcome]:
+    def _outcomes(self, handler: Handler, tasks: Sequence[LeasedTask]) -> list[lifecycle.Outcome]:
+        """Return what became of each task; whatever a handler throws or says, each gets an answer."""
         try:
             outcomes = handler.run(tasks)
+            return [to_row(task, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
         except Stopped:
-            return [Release() for _ in tasks]
+            return [to_row(task, Release()) for task in tasks]
         except PressroomError as error:
-            return [Failed(error) for _ in tasks]
-        except Exception as error:  # the last fence: whatever an engine throws, its items get an answer
+            return [to_row(task, Failed(error)) for task in tasks]
+        except Exception as error:  # the last fence
             log.exception("handler failed", queue=self._queue, items=len(tasks))
             if len(tasks) > 1:
                 # Which of them it was is not known: one by one, so that none fails for its neighbour.
                 return [self._outcomes(handler, [task])[0] for task in tasks]
-            return [unforeseen(error, attempts=task.attempts) for task in tasks]
-        if len(outcomes) != len(tasks):
-            raise RuntimeError(f"{type(handler).__name__} gave {len(outcomes)} outcomes for {len(tasks)} tasks.")
-        return outcomes
-
-    def _report(self, lease_id: UUID, tasks: Sequence[LeasedTask], outcomes: Sequence[Outcome]) -> list[Taken]:
-        rows = [to_row(task, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
-        return self._database.run(lifecycle.report(lease_id, rows))
+            return [to_row(task, unforeseen(error, attempts=task.attempts)) for task in tasks]
 
     def _delete_uploads(self, ended: set[UUID]) -> None:
         for job_id in ended:
@@ -247,11 +251,11 @@ class Runner:
             log.warning("notice not sent", error=str(error))
 
     def _observe(
-        self, kind: Kind[Any], tasks: Sequence[LeasedTask], outcomes: Sequence[Outcome], *, seconds: float
+        self, kind: Kind[Any], tasks: Sequence[LeasedTask], outcomes: Sequence[lifecycle.Outcome], *, seconds: float
     ) -> None:
         for task, outcome in zip(tasks, outcomes, strict=True):
             labels = {"queue": self._queue, "kind": kind.name}
-            self._metrics.count("pressroom_items_total", 1, outcome=type(outcome).__name__.lower(), **labels)
+            self._metrics.count("pressroom_items_total", 1, outcome=outcome.outcome, **labels)
             self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
             self._metrics.observe("pressroom_item_run_seconds", seconds / len(tasks), **labels)
 

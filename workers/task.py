@@ -85,6 +85,14 @@ class LeasedTask:
             raise InsufficientCredits(required=credits - self.price, remaining=raised.available or 0)
         self.price = max(self.price, credits)
 
+    def save(self, checkpoint: Mapping[str, Any]) -> None:
+        """Write where a next attempt goes on, now. Raises Stopped."""
+        self.checkpoint = checkpoint
+        self._beat = replace(self._beat, checkpoint=checkpoint)
+        if not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):
+            self.stop()
+            raise Stopped
+
     def store(self, data: bytes, *, suffix: str = "") -> str:
         """Keep bytes under a key that only this lease writes; returns the key."""
         key = self._key(suffix)

@@ -7,6 +7,7 @@ from typing import Any
 from pipeline.errors import NotReady
 from pipeline.kind import Kind
 from pipeline.kinds.add_music import AddMusic
+from pipeline.kinds.index_check import PROVIDERS, IndexCheck
 from pipeline.kinds.speech import Speech
 from pipeline.kinds.speech_batch import SpeechBatch
 from pipeline.kinds.speech_stream import SpeechStream
@@ -19,6 +20,8 @@ KINDS: tuple[Kind[Any], ...] = (
     SpeechStream(),
     SpeechWithMusic(),
     AddMusic(),
+    IndexCheck(),
+    *(IndexCheck(engine) for engine in PROVIDERS),
 )
 
 Kinds = Mapping[str, Kind[Any]]

@@ -12,6 +12,15 @@ ENGINES: dict[str, dict[str, str]] = {
         "edge": "workers.engines.synthesis.edge:Edge",
         "espeak": "workers.engines.synthesis.espeak:Espeak",
     },
+    "search": {
+        "duckduckgo": "workers.engines.search.duckduckgo:DuckDuckGo",
+        "bing": "workers.engines.search.bing:Bing",
+        "google": "workers.engines.search.google:Google",
+        "searxng": "workers.engines.search.searxng:Searxng",
+        "brave_api": "workers.engines.search.apis:BraveApi",
+        "serper": "workers.engines.search.apis:Serper",
+        "serpapi": "workers.engines.search.apis:SerpApi",
+    },
 }
 
 

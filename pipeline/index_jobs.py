@@ -1,0 +1,257 @@
+"""Index jobs: index checks as their users see them, read from their items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from pipeline.database import Row, Statement
+from pipeline.jobs import SELECT_JOBS, Item, Job
+
+#: Items done before their rate tells more than the pace does.
+TELLING = 10
+
+
+class IndexJob(BaseModel):
+    """An index job, as SPEC.md shows it, and what is known beside."""
+
+    id: str
+    type: str
+    total_urls: int
+    processed_urls: int
+    indexed_count: int
+    submitted_count: int | None
+    status: str
+    error_message: str | None
+    created_at: str
+    pending_count: int
+    failed_count: int
+    rate_limited_count: int
+    eta: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many of a job's URLs came out how."""
+
+    indexed: int = 0
+    rate_limited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CountedJob:
+    """A job with its counts; `now` is the database's clock."""
+
+    job: Job
+    counts: Counts
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPage:
+    """Some jobs of a list, and how many the whole list has."""
+
+    jobs: list[CountedJob]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPage:
+    """Some URLs of a job, and how many fit in all."""
+
+    items: list[Item]
+    total: int
+
+
+def count_items(items: Sequence[Item]) -> Counts:
+    """Count items that are all there."""
+    return Counts(
+        sum(reason_of(item) == "indexed" for item in items), sum(reason_of(item) == "rate_limited" for item in items)
+    )
+
+
+def reason_of(item: Item) -> str | None:
+    """Return how a URL came out (SPEC.md, raw_result.reason); None while it is not known."""
+    if item.state == "done":
+        return str((item.output or {}).get("reason", "error"))
+    if item.state in {"failed", "cancelled"}:
+        return str((item.error or {}).get("reason", "error"))
+    return None
+
+
+def raw_result_of(item: Item) -> dict[str, Any] | None:
+    """Return what was found out about a URL; None while it is not known."""
+    if item.state == "done":
+        return item.output
+    if item.state not in {"failed", "cancelled"}:
+        return None
+    error = {name: value for name, value in (item.error or {}).items() if name not in {"status", "error"}}
+    code = "cancelled" if error.get("code") == "job_cancelled" else error.get("code", "internal_error")
+    return {"reason": "error", **error, "code": code}
+
+
+def index_job_document(
+    job: Job, counts: Counts, *, now: datetime | None = None, interval: timedelta = timedelta()
+) -> dict[str, Any]:
+    """Return a job for its users. `interval` is a guess at the time a URL takes, until its own rate tells more."""
+    processed = job.items_ok + job.items_failed
+    document = IndexJob(
+        id=str(job.id),
+        type="check",
+        total_urls=job.items_total,
+        processed_urls=processed,
+        indexed_count=counts.indexed,
+        submitted_count=None,
+        status=status_of_job(job),
+        error_message=_error_message(job),
+        created_at=_timestamp(job.created_at),
+        pending_count=0 if job.is_final else job.items_total - processed,
+        failed_count=job.items_failed,
+        rate_limited_count=counts.rate_limited,
+        eta=_eta(job, now, interval),
+    )
+    return document.model_dump()
+
+
+def status_of_job(job: Job) -> str:
+    """Return an index job's status: running, complete, failed or cancelled."""
+    if not job.is_final:
+        return "running"
+    if job.state == "cancelled":
+        return "cancelled"
+    # All URLs have come to their end, even if none of them well.
+    return "complete" if job.items_ok + job.items_failed == job.items_total else "failed"
+
+
+def _error_message(job: Job) -> str | None:
+    if status_of_job(job) in {"running", "complete"}:
+        return None
+    return str((job.error or {}).get("message", "")) or None
+
+
+def _eta(job: Job, now: datetime | None, interval: timedelta) -> str | None:
+    if job.is_final or now is None:
+        return None
+    processed = job.items_ok + job.items_failed
+    left = job.items_total - processed
+    if processed >= TELLING and job.started_at is not None:
+        interval = (now - job.started_at) / processed
+    return _timestamp(now + left * interval)
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_COUNTED = (
+    # What is in a job's items is counted there: at 10,000 of them in some ms, and never wrong.
+    "SELECT p.*, now() AS now,"
+    " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
+    " CASE WHEN p.items_failed = 0 THEN 0 ELSE (SELECT count(*) FROM item i WHERE i.job_id = p.id"
+    " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') END AS rate_limited"
+)
+
+
+def _counted(row: Row) -> CountedJob:
+    counts = Counts(row.pop("indexed"), row.pop("rate_limited"))
+    now = row.pop("now")
+    return CountedJob(Job(**row), counts, now)
+
+
+def find_index_job(job_id: UUID, account_id: UUID, kinds: Sequence[str]) -> Statement[CountedJob | None]:
+    """Read an account's index job."""
+    return Statement(
+        f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
+        " AND j.kind = ANY(%(kinds)s)) p",
+        {"id": job_id, "account": account_id, "kinds": list(kinds)},
+        lambda rows: _counted(rows[0]) if rows else None,
+    )
+
+
+def list_index_jobs(account_id: UUID, kinds: Sequence[str], *, limit: int, offset: int) -> Statement[CountedPage]:
+    """Read an account's index jobs, newest first."""
+
+    def read(rows: list[Row]) -> CountedPage:
+        total = rows[0]["total"]
+        jobs = [{name: value for name, value in row.items() if name != "total"} for row in rows]
+        return CountedPage([_counted(row) for row in jobs if row["id"] is not None], total)
+
+    where = "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
+    return Statement(
+        f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
+        f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
+        " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
+        {"account": account_id, "kinds": list(kinds), "limit": limit, "offset": offset},
+        read,
+    )
+
+
+#: A URL's status (SPEC.md), and the states of its item.
+STATUSES: Mapping[str, tuple[str, ...]] = {
+    "pending": ("waiting", "ready"),
+    "processing": ("leased",),
+    "done": ("done",),
+    "failed": ("failed", "cancelled"),
+}
+REASONS = ("indexed", "not_indexed", "rate_limited", "error")
+_ITEMS = "i.id, i.public_id, i.index, i.state, i.input, i.captured, i.output, i.error, i.created_at, i.updated_at"
+_REASON = (
+    "CASE WHEN i.state = 'done' THEN coalesce(i.output->>'reason', 'error')"
+    " WHEN i.state IN ('failed', 'cancelled') THEN coalesce(i.error->>'reason', 'error') END"
+)
+
+
+def status_of(item: Item) -> str:
+    """Return a URL's status."""
+    return next(status for status, states in STATUSES.items() if item.state in states)
+
+
+def list_urls(
+    job_id: UUID, *, status: str | None = None, reason: str | None = None, limit: int, offset: int
+) -> Statement[UrlPage]:
+    """Read a page of a job's URLs, in input order."""
+
+    def read(rows: list[Row]) -> UrlPage:
+        total = rows[0].pop("total")
+        items = [Item(**{n: v for n, v in row.items() if n != "total"}) for row in rows if row["id"] is not None]
+        return UrlPage(items, total)
+
+    where = "i.job_id = %(job)s"
+    where += " AND i.state = ANY(%(states)s)" if status else ""
+    where += f" AND {_REASON} = %(reason)s" if reason else ""
+    return Statement(
+        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM item i WHERE {where}) t LEFT JOIN ("  # noqa: S608
+        f"SELECT {_ITEMS} FROM item i WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s) p ON true"
+        " ORDER BY p.index",
+        {
+            "job": job_id,
+            "states": list(STATUSES.get(status or "", ())),
+            "reason": reason,
+            "limit": limit,
+            "offset": offset,
+        },
+        read,
+    )
+
+
+def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
+    """Read the URLs that come after one in input order; -1 begins."""
+    return Statement(
+        f"SELECT {_ITEMS} FROM item i WHERE i.job_id = %(job)s AND i.index > %(after)s"  # noqa: S608
+        " ORDER BY i.index LIMIT %(limit)s",
+        {"job": job_id, "after": after, "limit": limit},
+        lambda rows: [Item(**row) for row in rows],
+    )
+
+
+def failed_urls(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
+    """Read the URLs of a job that have no answer, all of them or those with a reason."""
+    return Statement(
+        "SELECT i.input->>'url' AS url FROM item i WHERE i.job_id = %(job)s AND i.state IN ('failed', 'cancelled')"  # noqa: S608
+        f" AND (%(reason)s::text IS NULL OR {_REASON} = %(reason)s) ORDER BY i.index",
+        {"job": job_id, "reason": reason},
+        lambda rows: [row["url"] for row in rows],
+    )

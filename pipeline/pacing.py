@@ -1,0 +1,208 @@
+"""Pacing: when each search provider may be asked, shared by all processes and kept over restarts.
+
+A provider has a pace (one query an interval; of those that are pages, one at a time) and a breaker. The breaker opens
+when the provider blocks us, for longer each time; then one probe at a time goes out, and two good answers close it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Row, Statement
+
+#: Good answers that close a breaker.
+PROBES = 2
+#: Added to a rest, at most, so that not everybody comes back at once.
+REST_JITTER = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a provider wants to be asked. `alone`: one query at a time."""
+
+    name: str
+    interval: timedelta = timedelta()
+    jitter: float = 0.0
+    alone: bool = False
+
+    @property
+    def is_unpaced(self) -> bool:
+        """Whether it may be asked at any time."""
+        return not self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a provider is now. `wait` is until the next query may go out; not positive: now."""
+
+    name: str
+    is_open: bool
+    is_off: bool
+    is_tested: bool  # the breaker is half open: a probe at a time
+    wait: timedelta
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How providers are now, and which kinds have something to do."""
+
+    standings: Mapping[str, Standing]
+    kinds: frozenset[str]
+
+
+def introduce(names: Sequence[str]) -> Statement[None]:
+    """Make the rows of providers that were never asked."""
+    return Statement(
+        "INSERT INTO search_provider (name) SELECT unnest(%(names)s::text[]) ON CONFLICT DO NOTHING RETURNING 1 AS made",
+        {"names": list(names)},
+        lambda rows: None,
+    )
+
+
+def look(names: Sequence[str], kinds: Sequence[str]) -> Statement[Outlook]:
+    """Read how providers are, and which of the kinds have ready items."""
+
+    def read(rows: list[Row]) -> Outlook:
+        ready = frozenset(rows[0].pop("ready")) if rows else frozenset()
+        found = [Standing(**{name: value for name, value in row.items() if name != "ready"}) for row in rows]
+        return Outlook({standing.name: standing for standing in found}, ready)
+
+    return Statement(
+        "SELECT p.name, coalesce(p.open_until > now(), false) AS is_open, coalesce(p.off_until > now(), false) AS is_off,"
+        " p.step > 0 AS is_tested, greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason,"
+        " ARRAY(SELECT k FROM unnest(%(kinds)s::text[]) k"
+        " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND i.kind = k)) AS ready"
+        " FROM search_provider p WHERE p.name = ANY(%(names)s)",
+        {"names": list(names), "kinds": list(kinds)},
+        read,
+    )
+
+
+def take(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
+    """Take a provider's turn; false when somebody else has it, or it is not due.
+
+    One that is taken `alone` and never ended, because its process died, is free again after `busy_for`."""
+    return Statement(
+        "UPDATE search_provider SET"
+        " next_at = now() + %(interval)s * (1 - %(jitter)s + 2 * %(jitter)s * random()),"
+        " busy_until = CASE WHEN %(alone)s THEN now() + %(busy)s END"
+        " WHERE name = %(name)s AND next_at <= now() AND coalesce(busy_until <= now(), true)"
+        " AND coalesce(open_until <= now(), true) AND coalesce(off_until <= now(), true) RETURNING 1 AS taken",
+        {
+            "name": pace.name,
+            "interval": pace.interval,
+            "jitter": pace.jitter,
+            "alone": alone,
+            "busy": busy_for,
+        },
+        lambda rows: bool(rows),
+    )
+
+
+def give_back(name: str) -> Statement[None]:
+    """Give a turn back that was not used."""
+    return Statement(
+        "UPDATE search_provider SET next_at = now(), busy_until = NULL WHERE name = %(name)s RETURNING 1 AS given",
+        {"name": name},
+        lambda rows: None,
+    )
+
+
+_ANSWERED = (
+    "UPDATE search_provider p SET busy_until = NULL, strikes = 0,"
+    " probes = CASE WHEN p.step > 0 THEN p.probes + 1 ELSE 0 END,"
+    " step = CASE WHEN p.probes + 1 >= %(needed)s THEN 0 ELSE p.step END,"
+    " open_until = CASE WHEN p.probes + 1 >= %(needed)s THEN NULL ELSE p.open_until END,"
+    " reason = CASE WHEN p.probes + 1 >= %(needed)s THEN NULL ELSE p.reason END"
+    " WHERE p.name = %(name)s AND (p.busy_until IS NOT NULL OR p.strikes > 0 OR p.step > 0)"
+)
+
+
+def answered(name: str) -> Statement[None]:
+    """Note a good answer: the turn ends, and the breaker comes nearer to closing."""
+    return Statement(f"{_ANSWERED} RETURNING 1 AS noted", {"name": name, "needed": PROBES}, lambda rows: None)
+
+
+def answered_with(name: str, page: bytes, output: Mapping[str, Any], *, provider: str) -> Statement[None]:
+    """Note a good answer, and keep what it said of a page."""
+    return Statement(
+        f"WITH noted AS ({_ANSWERED}) INSERT INTO verdict (provider, page, output)"  # noqa: S608  no values in it
+        " VALUES (%(provider)s, %(page)s, %(output)s) ON CONFLICT (page, provider) DO UPDATE"
+        " SET output = excluded.output, checked_at = now() RETURNING 1 AS kept",
+        {"name": name, "needed": PROBES, "page": page, "output": Jsonb(output), "provider": provider},
+        lambda rows: None,
+    )
+
+
+def find_verdict(names: Sequence[str], page: bytes, *, within: timedelta) -> Statement[dict[str, Any] | None]:
+    """Read what one of the providers said of a page lately; the first that did counts."""
+    return Statement(
+        "SELECT output FROM verdict WHERE page = %(page)s AND provider = ANY(%(names)s)"
+        " AND checked_at > now() - %(within)s ORDER BY array_position(%(names)s, provider::text) LIMIT 1",
+        {"names": list(names), "page": page, "within": within},
+        lambda rows: rows[0]["output"] if rows else None,
+    )
+
+
+def stumbled(name: str) -> Statement[None]:
+    """Note that a turn ended without an answer that says anything about the provider."""
+    return Statement(
+        "UPDATE search_provider SET busy_until = NULL WHERE name = %(name)s AND busy_until IS NOT NULL"
+        " RETURNING 1 AS noted",
+        {"name": name},
+        lambda rows: None,
+    )
+
+
+def paused(name: str, wait: timedelta) -> Statement[None]:
+    """Note that a provider said itself when to come back: the pace slows down, the breaker stays."""
+    return Statement(
+        "UPDATE search_provider SET busy_until = NULL, next_at = greatest(next_at, now() + %(wait)s)"
+        " WHERE name = %(name)s RETURNING 1 AS noted",
+        {"name": name, "wait": wait},
+        lambda rows: None,
+    )
+
+
+def blocked(
+    name: str, *, ladder: Sequence[timedelta], retry_after: timedelta, most: timedelta, reason: str
+) -> Statement[timedelta]:
+    """Open the breaker, for longer each time; returns for how long. One that is open climbs no further."""
+    return Statement(
+        "UPDATE search_provider p SET busy_until = NULL, probes = 0, step = s.step, reason = %(reason)s,"
+        " open_until = greatest(p.open_until, now() + least(%(most)s,"
+        " greatest(%(retry_after)s, (%(ladder)s::interval[])[s.step]) * (1 + %(jitter)s * random())))"
+        " FROM (SELECT name, CASE WHEN open_until > now() THEN greatest(step, 1) ELSE"
+        " least(step + 1, cardinality(%(ladder)s::interval[])) END AS step FROM search_provider"
+        " WHERE name = %(name)s FOR UPDATE) s WHERE p.name = s.name RETURNING p.open_until - now() AS rest",
+        {
+            "name": name,
+            "ladder": list(ladder),
+            "retry_after": retry_after,
+            "most": most,
+            "reason": reason,
+            "jitter": REST_JITTER,
+        },
+        lambda rows: rows[0]["rest"],
+    )
+
+
+def struck(name: str, *, limit: int, off_for: timedelta, reason: str) -> Statement[None]:
+    """Note a page that nothing can be read from; so many in a row put the provider out of use for a while."""
+    return Statement(
+        "UPDATE search_provider SET busy_until = NULL, strikes = (strikes + 1) %% %(limit)s,"
+        " off_until = CASE WHEN strikes + 1 >= %(limit)s THEN now() + %(off_for)s ELSE off_until END,"
+        " reason = CASE WHEN strikes + 1 >= %(limit)s THEN %(reason)s ELSE reason END"
+        " WHERE name = %(name)s RETURNING 1 AS noted",
+        {"name": name, "limit": limit, "off_for": off_for, "reason": reason},
+        lambda rows: None,
+    )
+
+
+def put_off(name: str, *, off_for: timedelta, reason: str) -> Statement[None]:
+    """Put a provider out of use: it refuses our key, or our way of asking."""
+    return struck(name, limit=1, off_for=off_for, reason=reason)

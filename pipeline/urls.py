@@ -1,0 +1,122 @@
+"""URLs: which ones may be checked, and when two of them stand for the same page."""
+
+import re
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+import idna
+
+#: Longest URL that is taken (API.md).
+MAX_CHARACTERS = 2_048
+DEFAULT_PORTS = {"http": 80, "https": 443}
+HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?")
+#: RFC 3986, 2.3: these mean the same, escaped or not.
+UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+#: What may stand unescaped in a path or query beside them; everything else is written as %XX.
+KEPT = frozenset(b"!$&'()*+,;=:@/?")
+ESCAPED = re.compile(rb"%[0-9A-Fa-f]{2}")
+UNFIT = re.compile(r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u2060\u3000\ufeff\ud800-\udfff\\]")
+#: Parameters that say where a visitor came from, never which page it is.
+TRACKING = frozenset(("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "yclid", "srsltid", "_gl"))
+TRACKING_PREFIXES = ("utm_", "mc_")
+SESSION = re.compile(r";jsessionid=[^/?;]*", re.IGNORECASE)
+
+
+def fault_of(url: str) -> str | None:
+    """Return why a URL can't be checked; None: it can."""
+    if len(url) > MAX_CHARACTERS:
+        return f"it has {len(url):,} characters; at most {MAX_CHARACTERS:,} are taken"
+    if UNFIT.search(url):
+        return "it has a space, a control character, a backslash or an invisible character; write it as %XX"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        return f"it can't be read ({error})"
+    if parts.scheme not in DEFAULT_PORTS:
+        return "it does not begin with http:// or https://"
+    if parts.username is not None or parts.password is not None:
+        return "it has a user name or a password in it"
+    if not parts.hostname:
+        return "it has no host"
+    if port == 0 or host_key(parts.hostname) is None:
+        return "its host or port can't exist"
+    return None
+
+
+def host_key(host: str) -> str | None:
+    """Return a host in lower case ASCII, without its last dot; None for one that can't exist."""
+    if host.startswith("["):
+        return host.lower()
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode()
+        except (idna.IDNAError, UnicodeError):
+            return None
+    host = host.lower()
+    if ":" in host:  # an IPv6 address, whose brackets urlsplit took away
+        return f"[{host}]"
+    return host.rstrip(".") if len(host) <= 254 and HOST.fullmatch(host) else None
+
+
+def match_key(url: str) -> str | None:
+    """Return what is the same for all ways to write a page's URL; None for what is no URL of a page."""
+    try:
+        parts = urlsplit(url if "//" in url[:9] else f"//{url}")
+        port = parts.port
+    except ValueError:
+        return None
+    host = host_key(parts.hostname or "")
+    if not host or parts.scheme not in ("", *DEFAULT_PORTS):
+        return None
+    host = host.removeprefix("www.")
+    default = DEFAULT_PORTS.get(parts.scheme)
+    place = (
+        host if port in (None, default) or (default is None and port in DEFAULT_PORTS.values()) else f"{host}:{port}"
+    )
+    path = _path(SESSION.sub("", parts.path))
+    query = _query(parts.query)
+    bang = f"#{parts.fragment}" if parts.fragment.startswith("!") else ""
+    return place + path + (f"?{query}" if query else "") + bang
+
+
+def host_of(key: str) -> str:
+    """Return the host of a match key, with its port if it has one."""
+    return re.split(r"[/?#]", key, maxsplit=1)[0]
+
+
+def path_of(key: str) -> str:
+    """Return the path of a match key, without query."""
+    return re.split(r"[?#]", key[len(host_of(key)) :], maxsplit=1)[0]
+
+
+def _path(path: str) -> str:
+    kept: list[str] = []
+    for segment in _escape(path).split("/"):
+        if segment == "..":
+            del kept[-1:]
+        elif segment not in ("", "."):
+            kept.append(segment)
+    return "".join(f"/{segment}" for segment in kept)
+
+
+def _query(query: str) -> str:
+    parts = [_escape(part) for part in query.split("&")]
+    return "&".join(sorted(part for part in parts if part and not _is_tracking(part)))
+
+
+def _is_tracking(parameter: str) -> bool:
+    name = parameter.partition("=")[0].lower()
+    return name in TRACKING or name.startswith(TRACKING_PREFIXES)
+
+
+def _escape(text: str) -> str:
+    """Return a text with what must be escaped as %XX in upper case, and nothing else; `%2F` is not `/`."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        (byte,) = unquote_to_bytes(found[0])
+        return bytes((byte,)) if byte in UNRESERVED else found[0].upper()
+
+    raw = text.encode("utf-8", "surrogatepass")
+    written = ESCAPED.sub(one, raw)
+    # A percent sign that begins no escape stands for itself, and stays, as browsers leave it.
+    return quote(written, safe=bytes(KEPT) + b"%")

@@ -1,0 +1,166 @@
+"""A search engine on loopback: the forms of DuckDuckGo, Bing, SearXNG and Serper, and whatever goes wrong, on demand."""
+
+import asyncio
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import escape
+from urllib.parse import quote
+
+from aiohttp import web
+
+CAPTCHA = "<html><body><form id='challenge-form' action='/anomaly.js'><div class='anomaly-modal__title'>One more step</div></form></body></html>"
+UNUSUAL = "<html><body><p>Our systems have detected unusual traffic from your computer network.</p></body></html>"
+BING_CAPTCHA = "<html><head><title>Bing</title></head><body><div class='captcha'>One last step</div></body></html>"
+
+
+@dataclass
+class SearchEngine:
+    """A running fake. What is in `pages` is indexed; `faults` strike one query each, `always` all of them."""
+
+    address: str = ""
+    pages: set[str] = field(default_factory=set)
+    faults: deque[str] = field(default_factory=deque)
+    always: str | None = None
+    #: Seconds before each answer.
+    delay: float = 0.0
+    retry_after: str = ""
+    #: (seconds since the epoch, provider, query) of all that was asked.
+    asked: list[tuple[float, str, str]] = field(default_factory=list)
+    agents: set[str] = field(default_factory=set)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def environment(self, *, interval: float = 0, providers: str = "duckduckgo,bing") -> dict[str, str]:
+        """Return settings that ask this engine alone."""
+        found = {"PRESSROOM_SEARCH__PROVIDERS": providers, "PRESSROOM_SEARCH__UNREACHABLE_SECONDS": "0.3"}
+        for name in ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi"):
+            found[f"PRESSROOM_SEARCH__{name.upper()}__URL"] = f"{self.address}/{name}"
+            found[f"PRESSROOM_SEARCH__{name.upper()}__INTERVAL_SECONDS"] = str(interval)
+        for name in ("brave_api", "serper", "serpapi"):
+            found[f"PRESSROOM_SEARCH__{name.upper()}__API_KEY"] = "canary-key"
+        return found
+
+    def queries(self, provider: str | None = None) -> list[str]:
+        """Return what was asked, in order."""
+        return [query for _, name, query in self.asked if provider in (None, name)]
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        provider = request.match_info["provider"]
+        if provider in ("duckduckgo", "serper"):
+            sent = await (request.json() if provider == "serper" else request.post())
+            query = str(sent["q"])
+        else:
+            query = request.query["q"]
+        self.asked.append((time.time(), provider, query))
+        self.agents.add(request.headers.get("User-Agent", ""))
+        await asyncio.sleep(self.delay)
+        fault = self.always or (self.faults.popleft() if self.faults else None)
+        if fault is not None:
+            return await self._fail(request, fault)
+        wanted = query.removeprefix("site:").removeprefix("url:").strip('"').partition("://")[2] or query.removeprefix(
+            "site:"
+        )
+        rows = [page for page in sorted(self.pages) if page.partition("://")[2].startswith(wanted)][:10]
+        if not rows and query.startswith('"'):
+            rows = ["https://elsewhere.example/"]
+        return self._page(provider, rows)
+
+    def _page(self, provider: str, rows: list[str]) -> web.Response:
+        match provider:
+            case "duckduckgo":
+                listed = "".join(
+                    f"<div class='result web-result'><h2><a class='result__a' href='//duckduckgo.com/l/?uddg={quote(row, safe='')}"
+                    f"&amp;rut=x'>A page</a></h2></div>"
+                    for row in rows
+                )
+                body = f"<div id='links'>{listed or '<div class=no-results>No  results.</div>'}</div>"
+                return web.Response(text=f"<html><body>{body}</body></html>", content_type="text/html")
+            case "bing" | "google":
+                listed = "".join(f"<li class='b_algo'><h2><a href='{escape(row)}'>A page</a></h2></li>" for row in rows)
+                body = f"<ol id='b_results'>{listed or '<li class=b_no>There are no results for</li>'}</ol>"
+                return web.Response(text=f"<html><body>{body}</body></html>", content_type="text/html")
+            case "searxng":
+                return web.json_response({"results": [{"url": row} for row in rows], "unresponsive_engines": []})
+            case "brave_api":
+                return web.json_response({"type": "search", "web": {"results": [{"url": row} for row in rows]}})
+            case "serpapi":
+                state = "Results for exact spelling" if rows else "Fully empty"
+                found = {"organic_results": [{"link": row} for row in rows]} if rows else {}
+                return web.json_response({"search_information": {"organic_results_state": state}, **found})
+        return web.json_response({"organic": [{"link": row} for row in rows]})
+
+    async def _fail(self, request: web.Request, fault: str) -> web.StreamResponse:
+        headers = {"Retry-After": self.retry_after} if self.retry_after else {}
+        match fault:
+            case "429":
+                return web.Response(status=429, headers=headers)
+            case "202":
+                return web.Response(status=202, text="<html></html>", content_type="text/html")
+            case "captcha":
+                return web.Response(text=CAPTCHA, content_type="text/html")
+            case "bing_captcha":
+                return web.Response(text=BING_CAPTCHA, content_type="text/html")
+            case "unusual":
+                return web.Response(text=UNUSUAL, content_type="text/html")
+            case "empty":
+                return web.Response(text="", content_type="text/html")
+            case "403_key":
+                return web.Response(status=403, text=json.dumps({"message": "Unauthorized."}))
+            case "script":
+                return web.Response(text="<a href='/httpservice/retry/enablejs?sei=x'>x</a>", content_type="text/html")
+            case "sorry":
+                return web.Response(status=302, headers={"Location": "/sorry/index?continue=x"})
+            case "reset":
+                request.transport.abort()
+            case "stall":
+                await self.ended.wait()
+            case "endless":
+                return await self._endless(request)
+            case _ if fault.isdecimal():
+                return web.Response(status=int(fault), text="<html><h1>Error</h1></html>", content_type="text/html")
+        return web.Response()
+
+    async def _endless(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        try:
+            while not self.ended.is_set():
+                await response.write(b"<p>more</p>" * 6_000)
+        except ConnectionError:
+            pass
+        return response
+
+
+@contextmanager
+def search_engine() -> Iterator[SearchEngine]:
+    """Run a fake on a port of its own until the block is left."""
+    engine, loop = SearchEngine(), asyncio.new_event_loop()
+    ready = threading.Event()
+
+    async def serve() -> None:
+        app = web.Application()
+        app.add_routes(
+            [web.route("*", "/{provider}", engine._answer), web.route("*", "/{provider}/search", engine._answer)]
+        )
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)
+        await site.start()
+        engine.address = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"
+        ready.set()
+        await engine.ended.wait()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield engine
+    finally:
+        loop.call_soon_threadsafe(engine.ended.set)
+        thread.join(10)
+        loop.close()

@@ -1,0 +1,38 @@
+"""DuckDuckGo: the pages of its site without JavaScript."""
+
+from workers.engines.search.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
+from workers.engines.search.pages import Query, Reading, Reply, Sent
+from workers.engines.search.provider import BaseProvider
+from workers.engines.search.verdict import Traits
+
+ROWS = "#links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
+CHALLENGE = ("#challenge-form", ".anomaly-modal__title", "script[src*='anomaly.js']", "form[action*='anomaly.js']")
+
+
+class DuckDuckGo(BaseProvider):
+    """POST /html/."""
+
+    name = "duckduckgo"
+    # It throttles with 202 and an empty page, and with 418; success is told by content alone.
+    traits = Traits(throttle_statuses=frozenset((202, 418, 429)))
+    max_query = 500
+    page = "https://duckduckgo.com/"
+
+    def sent(self, query: Query) -> Sent:
+        """Return the form that its page sends."""
+        return Sent(self.url, "POST", form={"q": query.text, "b": ""})
+
+    def parse(self, reply: Reply) -> Reading:
+        """Return what a page says."""
+        soup = soup_of(reply)
+        links = [tag for tag in soup.select(ROWS) if tag.find_parent(class_="result--ad") is None]
+        rows, opaque = unwrapped(href_of(tag, "https://duckduckgo.com/") for tag in links)
+        if rows or opaque:
+            return Reading(rows, opaque)
+        is_challenge = has(soup, *CHALLENGE)
+        is_none = has(soup, ".result--no-result", ".no-results")
+        text = visible_text(soup)
+        return Reading(
+            is_none=is_none or "No results." in text or "No  results." in reply.text,
+            is_challenge=is_challenge or bool(UNUSUAL_TRAFFIC.search(text)),
+        )

@@ -1,0 +1,113 @@
+"""Turns: which search provider a URL is asked of, and when; the same for all processes, because it stands in rows."""
+
+import threading
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pipeline import pacing
+from pipeline.database import Database
+from pipeline.pacing import Outlook, Pace, Standing
+
+#: A provider that was never looked at, or whose row is gone.
+UNKNOWN = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The right to ask a provider once. `is_held`: it was taken in the rows, and must be used or given back."""
+
+    provider: str | None  # None: all providers of the lane are out of use, for `reason`
+    is_held: bool = False
+    reason: str | None = None
+
+
+class Turns:
+    """Takes turns of providers for lanes; a lane is a kind, with its providers in order of preference."""
+
+    def __init__(
+        self, database: Database, paces: Mapping[str, Pace], lanes: Mapping[str, Sequence[str]], *, busy_for: timedelta
+    ) -> None:
+        self._database = database
+        self._paces = paces
+        self._lanes = lanes
+        self._busy_for = busy_for
+        self._names = [pace.name for pace in paces.values()]
+        self._offered: dict[str, Turn] = {}
+        self._granted: dict[str, deque[Turn]] = defaultdict(deque)
+        self._pause: timedelta | None = None
+        self._lock = threading.Lock()
+        database.run(pacing.introduce(self._names))
+
+    def admit(self, kinds: Sequence[str]) -> list[str]:
+        """Take a turn for each lane that has something to do; return those that got one."""
+        known = [kind for kind in kinds if kind in self._lanes]
+        outlook = self._database.run(pacing.look(self._names, known))
+        self._pause = None
+        self._offered = {}
+        for kind in known:
+            if kind in outlook.kinds and (turn := self._turn(self._lanes[kind], outlook)) is not None:
+                self._offered[kind] = turn
+        return list(self._offered)
+
+    def claimed(self, kind: str | None) -> None:
+        """Keep the turn of the lane that was claimed, and give the others back."""
+        for lane, turn in self._offered.items():
+            if lane == kind:
+                with self._lock:
+                    self._granted[lane].append(turn)
+            else:
+                self.give_back(turn)
+        self._offered = {}
+
+    def pause(self) -> timedelta | None:
+        """Return how long it will be until a lane that has something to do may go on."""
+        return self._pause
+
+    def of(self, kind: str) -> Turn | None:
+        """Return the turn that an item of a lane was claimed with."""
+        with self._lock:
+            return self._granted[kind].popleft() if self._granted[kind] else None
+
+    def take(self, providers: Sequence[str]) -> Turn | None:
+        """Take a turn of the first of some providers that may be asked now."""
+        return self._turn(providers, self._database.run(pacing.look(self._names, [])))
+
+    def wait(self, providers: Sequence[str]) -> timedelta:
+        """Return how long it will be until one of some providers may be asked."""
+        outlook = self._database.run(pacing.look(self._names, []))
+        waits = [self._standing(name, outlook).wait for name in providers]
+        return max(timedelta(), min(waits, default=UNKNOWN))
+
+    def give_back(self, turn: Turn | None) -> None:
+        """Let somebody else have a turn that was not used."""
+        if turn is not None and turn.provider is not None and turn.is_held:
+            self._database.run(pacing.give_back(self._paces[turn.provider].name))
+
+    def _turn(self, providers: Sequence[str], outlook: Outlook) -> Turn | None:
+        standings = {name: self._standing(name, outlook) for name in providers}
+        usable = [name for name in providers if not standings[name].is_off]
+        if not usable:
+            return Turn(None, reason=next((standings[name].reason for name in providers), None))
+        for name in usable:
+            standing, pace = standings[name], self._paces[name]
+            if standing.wait <= timedelta() and not standing.is_open:
+                if pace.is_unpaced and not standing.is_tested:
+                    return Turn(name)
+                alone = pace.alone or standing.is_tested
+                if self._database.run(pacing.take(pace, alone=alone, busy_for=self._busy_for)):
+                    return Turn(name, is_held=True)
+            self._note(standing.wait)
+            if not standing.is_open and not standing.is_tested:
+                # It is well, and only not due: nobody takes over from it.
+                return None
+        return None
+
+    def _note(self, wait: timedelta) -> None:
+        if self._pause is None or wait < self._pause:
+            self._pause = max(timedelta(), wait)
+
+    def _standing(self, provider: str, outlook: Outlook) -> Standing:
+        name = self._paces[provider].name
+        return outlook.standings.get(name) or Standing(name, False, False, False, UNKNOWN, None)
