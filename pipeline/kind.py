@@ -143,7 +143,7 @@ class Watchable(Protocol):
 
 @runtime_checkable
 class Gated(Protocol):
-    """A handler that may not always claim: a pace or an open breaker stands before its items, which stay as they are."""
+    """A handler that may not always claim: a pace or a breaker stands before its items, which stay as they are."""
 
     def use(self, database: Database) -> None:
         """Take the database that its gate is in; called once, before anything else."""

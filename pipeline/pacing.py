@@ -57,7 +57,8 @@ class Outlook:
 def introduce(names: Sequence[str]) -> Statement[None]:
     """Make the rows of providers that were never asked."""
     return Statement(
-        "INSERT INTO search_provider (name) SELECT unnest(%(names)s::text[]) ON CONFLICT DO NOTHING RETURNING 1 AS made",
+        "INSERT INTO search_provider (name) SELECT unnest(%(names)s::text[]) ON CONFLICT DO NOTHING"
+        " RETURNING 1 AS made",
         {"names": list(names)},
         lambda rows: None,
     )
@@ -72,7 +73,8 @@ def look(names: Sequence[str], kinds: Sequence[str]) -> Statement[Outlook]:
         return Outlook({standing.name: standing for standing in found}, ready)
 
     return Statement(
-        "SELECT p.name, coalesce(p.open_until > now(), false) AS is_open, coalesce(p.off_until > now(), false) AS is_off,"
+        "SELECT p.name, coalesce(p.open_until > now(), false) AS is_open,"
+        " coalesce(p.off_until > now(), false) AS is_off,"
         " p.step > 0 AS is_tested, greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason,"
         " ARRAY(SELECT k FROM unnest(%(kinds)s::text[]) k"
         " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND i.kind = k)) AS ready"
@@ -112,12 +114,14 @@ def give_back(name: str) -> Statement[None]:
     )
 
 
+_PROBED = "(p.step > 0 AND p.open_until <= now())"  # what was on its way when the breaker opened is no probe
+_CLOSES = f"({_PROBED} AND p.probes + 1 >= %(needed)s)"
 _ANSWERED = (
-    "UPDATE search_provider p SET busy_until = NULL, strikes = 0,"
-    " probes = CASE WHEN p.step > 0 THEN p.probes + 1 ELSE 0 END,"
-    " step = CASE WHEN p.probes + 1 >= %(needed)s THEN 0 ELSE p.step END,"
-    " open_until = CASE WHEN p.probes + 1 >= %(needed)s THEN NULL ELSE p.open_until END,"
-    " reason = CASE WHEN p.probes + 1 >= %(needed)s THEN NULL ELSE p.reason END"
+    "UPDATE search_provider p SET busy_until = NULL, strikes = 0,"  # noqa: S608  no values in it
+    f" probes = p.probes + {_PROBED}::integer,"
+    f" step = CASE WHEN {_CLOSES} THEN 0 ELSE p.step END,"
+    f" open_until = CASE WHEN {_CLOSES} THEN NULL ELSE p.open_until END,"
+    f" reason = CASE WHEN {_CLOSES} THEN NULL ELSE p.reason END"
     " WHERE p.name = %(name)s AND (p.busy_until IS NOT NULL OR p.strikes > 0 OR p.step > 0)"
 )
 

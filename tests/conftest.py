@@ -12,10 +12,14 @@ from payers import Payer, open_account
 from servers import start_postgres, start_redis
 
 from pipeline.database import Database
+from pipeline.kinds.index_check import PROVIDERS
 from pipeline.migrations import migrate
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.
 os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
+os.environ["PRESSROOM_SEARCH__PROVIDERS"] = "duckduckgo,bing"
+#: Nothing listens there.
+os.environ |= {f"PRESSROOM_SEARCH__{provider.upper()}__URL": "http://127.0.0.1:9/" for provider in PROVIDERS}
 
 #: A migrated database that the others are copied from, in a twentieth of a second.
 TEMPLATE = "migrated"

@@ -1,4 +1,4 @@
-"""A search engine on loopback: the forms of DuckDuckGo, Bing, SearXNG and Serper, and whatever goes wrong, on demand."""
+"""A search engine on loopback: the forms of DuckDuckGo, Bing, SearXNG and the APIs, and faults on demand."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-CAPTCHA = "<html><body><form id='challenge-form' action='/anomaly.js'><div class='anomaly-modal__title'>One more step</div></form></body></html>"
+CAPTCHA = "<html><form id='challenge-form'><div class='anomaly-modal__title'>One more step</div></form></html>"
 UNUSUAL = "<html><body><p>Our systems have detected unusual traffic from your computer network.</p></body></html>"
 BING_CAPTCHA = "<html><head><title>Bing</title></head><body><div class='captcha'>One last step</div></body></html>"
 
@@ -73,8 +73,8 @@ class SearchEngine:
         match provider:
             case "duckduckgo":
                 listed = "".join(
-                    f"<div class='result web-result'><h2><a class='result__a' href='//duckduckgo.com/l/?uddg={quote(row, safe='')}"
-                    f"&amp;rut=x'>A page</a></h2></div>"
+                    "<div class='result web-result'><h2><a class='result__a'"
+                    f" href='//duckduckgo.com/l/?uddg={quote(row, safe='')}&amp;rut=x'>A page</a></h2></div>"
                     for row in rows
                 )
                 body = f"<div id='links'>{listed or '<div class=no-results>No  results.</div>'}</div>"
@@ -110,6 +110,8 @@ class SearchEngine:
                 return web.Response(text="", content_type="text/html")
             case "403_key":
                 return web.Response(status=403, text=json.dumps({"message": "Unauthorized."}))
+            case "elsewhere":
+                return self._page("duckduckgo", ["https://elsewhere.example/"])
             case "script":
                 return web.Response(text="<a href='/httpservice/retry/enablejs?sei=x'>x</a>", content_type="text/html")
             case "sorry":

@@ -285,7 +285,7 @@ class IndexCheckHandler:
         self._database.run(statement)
 
     def _put_back(self, task: Task, standing: Standing, left: Sequence[str]) -> Outcome:
-        """Give the URL back: it stays ready behind the gate of its lane, or waits for the provider that is left to it."""
+        """Give the URL back: it stays ready behind the gate of its lane, or waits for who is left."""
         task.save(asdict(standing))
         return Release(self._turns.wait(left) if standing.erred else timedelta())
 

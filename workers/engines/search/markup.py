@@ -11,7 +11,8 @@ from bs4 import BeautifulSoup, Tag
 from workers.engines.search.pages import Reply
 
 UNUSUAL_TRAFFIC = re.compile(
-    r"unusual traffic|automated queries|verify (that )?you are (a )?human|подозрительн\w+ трафик|ungewöhnlichen datenverkehr",
+    r"unusual traffic|automated queries|verify (that )?you are (a )?human"
+    r"|подозрительн\w+ трафик|ungewöhnlichen datenverkehr",
     re.IGNORECASE,
 )
 #: A row whose address can't be read.

@@ -29,7 +29,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `url` is the last that was asked, `location` where it would have sent us on; names in lower case."""
+    """What came back. `url` was asked last, `location` is where it would have sent us on; headers in lower case."""
 
     status: int
     url: str

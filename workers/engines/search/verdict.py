@@ -30,7 +30,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found out, and the finer cause. `ask_again`: with the next form of the query, before anything is said."""
+    """What was found out, and the finer cause. `ask_again`: with the next form of the query."""
 
     reason: Reason
     code: str
