@@ -22,7 +22,6 @@ from servers import is_running, wait_for_end
 
 from pipeline.accounts import open_account
 from pipeline.database import Database
-from pipeline.kinds.index_check import PROVIDERS
 from scripts import control
 from scripts.programs import environment
 
@@ -35,10 +34,6 @@ FAST = {
     "PRESSROOM_WORK__SWEEP_SECONDS": "0.3",
     "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
 }
-
-
-#: Nothing listens there: what a test does not replace asks nobody.
-NOWHERE = "http://127.0.0.1:9/"
 
 
 @dataclass
