@@ -53,21 +53,19 @@ class Speaking:
             for chunk in chunks:
                 yield self._sound(chunk, stop)
             return
-        left = False
+        has_left = False
         waiting: list[Future[Pcm | None]] = []
-        rest = iter(chunks)
         with ThreadPoolExecutor(ahead, "speak") as pool:
             try:
-                while True:
-                    for chunk in rest:
-                        waiting.append(pool.submit(self._sound, chunk, lambda: left or stop()))
-                        if len(waiting) > ahead:
-                            break
-                    if not waiting:
-                        return
+                for number, chunk in enumerate(chunks):
+                    waiting.append(pool.submit(self._sound, chunk, lambda: has_left or stop()))
+                    # The first alone: somebody may be waiting for it, and the others would take its time.
+                    if number == 0 or len(waiting) > ahead:
+                        yield waiting.pop(0).result()
+                while waiting:
                     yield waiting.pop(0).result()
             finally:
-                left = True
+                has_left = True
                 pool.shutdown(cancel_futures=True)
 
     def _sound(self, chunk: str, stop: Callable[[], bool]) -> Pcm | None:
