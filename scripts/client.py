@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,7 +20,7 @@ from scripts.options import settings_for
 #: How long an answer may take to begin; a job may take longer, because it is polled.
 TIMEOUT = aiohttp.ClientTimeout(total=None, connect=10, sock_read=60)
 #: How long a service that restarts, or asks for patience, is asked again.
-PATIENCE_SECONDS = 120
+PATIENCE = timedelta(minutes=2)
 POLL_SECONDS = 0.3
 
 Progress = Callable[[float, float], None]
@@ -59,15 +60,16 @@ def service_key(data: Path | None) -> str:
 class Client:
     """One service and one key."""
 
-    def __init__(self, session: aiohttp.ClientSession) -> None:
+    def __init__(self, session: aiohttp.ClientSession, *, patience: timedelta) -> None:
         self._session = session
+        self._patience = patience
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, url: str, key: str) -> AsyncIterator["Client"]:
-        """Connect to a service."""
+    async def open(cls, url: str, key: str, *, patience: timedelta = PATIENCE) -> AsyncIterator["Client"]:
+        """Connect to a service; `patience` is how long one that restarts, or asks for it, is asked again."""
         async with aiohttp.ClientSession(url, headers={"X-API-Key": key}, timeout=TIMEOUT) as session:
-            yield cls(session)
+            yield cls(session, patience=patience)
 
     async def submit(
         self, route: str, fields: Mapping[str, Any], files: Mapping[str, Path] | None = None, *, key: str | None = None
@@ -81,20 +83,24 @@ class Client:
                 body = {"data": _form(fields, files)}
             async with self._session.post(route, headers=headers, **body) as response:
                 document = await _read(response)
-                return str(document["id"])
+                return str(document.get("id") or document["job_id"])
 
-        job_id: str = await _patiently(send)
+        job_id: str = await _patiently(send, self._patience)
         return job_id
+
+    async def get(self, path: str) -> Any:
+        """Return the JSON at a path."""
+
+        async def look() -> Any:
+            async with self._session.get(path) as response:
+                return await _read(response)
+
+        return await _patiently(look, self._patience)
 
     async def follow(self, job_id: str, progress: Progress) -> None:
         """Return when a job has delivered. Raises Refused when it did not."""
-
-        async def look() -> Any:
-            async with self._session.get(f"/jobs/{job_id}") as response:
-                return await _read(response)
-
         while True:
-            job = await _patiently(look)
+            job = await self.get(f"/jobs/{job_id}")
             progress(job["progress"]["done"], job["progress"]["total"])
             if job["state"] in {"succeeded", "partial"}:
                 return
@@ -141,10 +147,10 @@ async def _read(response: aiohttp.ClientResponse) -> Any:
     raise Refused(f"The service answered {response.status}: {message}")
 
 
-async def _patiently(ask: Callable[[], Any]) -> Any:
+async def _patiently(ask: Callable[[], Any], patience: timedelta) -> Any:
     retrying = AsyncRetrying(
         retry=retry_if_exception_type((Busy, aiohttp.ClientConnectionError, asyncio.TimeoutError)),
-        stop=stop_after_delay(PATIENCE_SECONDS),
+        stop=stop_after_delay(patience),
         wait=wait_random_exponential(multiplier=0.2, max=5),
         reraise=True,
     )

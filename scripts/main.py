@@ -8,7 +8,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from rich.console import Console
 
 from pipeline.errors import PressroomError
-from scripts import accounts, doctor, jobs, keys, pools, say, sweep
+from scripts import accounts, doctor, import_csv, jobs, keys, pools, say, sweep
 from scripts.options import Data, plain, settings_for, show_table
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.add_typer(accounts.app, name="accounts")
 app.add_typer(keys.app, name="keys")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(import_csv.app, name="import-csv")
 app.command()(pools.pools)
 app.command()(pools.scale)
 app.command()(sweep.sweep)

@@ -1,0 +1,84 @@
+"""`pressroom import-csv`: the rows of a CSV file through the HTTP API, and the results back as files."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from pipeline.errors import InvalidRequest
+from pipeline.kinds.index_check import MAX_URLS
+from scripts.options import Data
+
+app = typer.Typer(help="Send the rows of a CSV file, and get the results back.", no_args_is_help=True)
+
+Column = Annotated[str | None, typer.Option(help="The column's name; by default url or text, or else the first.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count rows, faults and credits.")]
+Errors = Annotated[Path | None, typer.Option(help="Where faulty rows go; by default FILE.errors.csv.")]
+Url = Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")]
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(metavar="URLS.csv")],
+    column: Column = None,
+    out: Annotated[Path | None, typer.Option(help="Where the results go; by default FILE.results.csv.")] = None,
+    errors: Errors = None,
+    engine: Annotated[str | None, typer.Option(help="A search provider; by default the service's own order.")] = None,
+    batch: Annotated[int, typer.Option(min=1, max=MAX_URLS, help="URLs of one job.")] = MAX_URLS,
+    dry_run: DryRun = False,
+    url: Url = None,
+    data: Data = None,
+) -> None:
+    """Check whether URLs are in search results; stopped, the same command goes on where it was."""
+    from scripts.importing import UrlImport  # aiohttp, which most other commands don't need
+
+    wanted = UrlImport(
+        file,
+        column=column,
+        out=out or file.with_suffix(".results.csv"),
+        errors=errors or file.with_suffix(".errors.csv"),
+        batch=batch,
+        fields={"engine": engine} if engine else {},
+    )
+    _run(wanted, url, data, dry_run=dry_run)
+
+
+@app.command()
+def speech(
+    file: Annotated[Path, typer.Argument(metavar="TEXTS.csv")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the MP3s go, named by their line.")],
+    column: Column = None,
+    errors: Errors = None,
+    language: Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")] = None,
+    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
+    dry_run: DryRun = False,
+    url: Url = None,
+    data: Data = None,
+) -> None:
+    """Speak texts, an MP3 a row; stopped, the same command goes on where it was."""
+    from scripts.importing_speech import SpeechImport
+
+    fields = {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
+    wanted = SpeechImport(file, column=column, out=out, errors=errors or file.with_suffix(".errors.csv"), fields=fields)
+    _run(wanted, url, data, dry_run=dry_run)
+
+
+def _run(wanted: Any, url: str | None, data: Path | None, *, dry_run: bool) -> None:
+    from scripts.client import service_key, service_url
+
+    estimate = wanted.estimate()
+    console = Console(stderr=True, soft_wrap=True)
+    faults = f", {estimate.faulty:,} faulty (see {wanted.errors})" if estimate.faulty else ""
+    console.print(f"{estimate.rows:,} rows{faults}; {estimate.credits:,} credits", highlight=False)
+    if dry_run:
+        return
+    if not estimate.rows:
+        raise InvalidRequest(f"{wanted.sheet.file} has no row that can be sent.")
+    try:
+        asyncio.run(wanted.run(service_url(url, data), service_key(data)))
+    except KeyboardInterrupt:
+        console.print("stopped; the same command goes on where it was", highlight=False)
+        raise typer.Exit(130) from None
+    console.print(f"results in {wanted.out}", highlight=False)

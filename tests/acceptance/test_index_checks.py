@@ -1,0 +1,174 @@
+"""Index checks, as their users have them: a whole system, real HTTP, and a search engine on loopback."""
+
+import csv
+import io
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from search_engine import SearchEngine, search_engine
+from systems import FAST, Running, clean_environment, command, kill, system
+
+from pipeline.database import Database
+from pipeline.ledger import discrepancies
+
+pytestmark = pytest.mark.system
+
+HERE, GONE = "https://e.example/here", "https://e.example/gone"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[SearchEngine]:
+    with search_engine() as running:
+        running.pages = {HERE}
+        yield running
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine) -> Iterator[Running]:
+    extra = FAST | engine.environment() | {"PRESSROOM_SEARCH__FRESH_DAYS": "0"}
+    with system(tmp_path_factory.mktemp("index") / "data", extra=extra) as running:
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+def create(service: Running, *urls: str, **more: object) -> str:
+    answer = service.ask("/indexing/jobs", {"type": "check", "urls": urls, **more})
+    assert answer.status == 201, answer.body
+    return str(answer.json["job_id"])
+
+
+def wait(service: Running, job_id: str, *, seconds: float = 30) -> dict:
+    until = time.monotonic() + seconds
+    while (job := service.ask(f"/indexing/jobs/{job_id}").json)["status"] == "running":
+        assert time.monotonic() < until, job
+        time.sleep(0.05)
+    return job
+
+
+def exported(service: Running, job_id: str) -> list[dict[str, str]]:
+    answer = service.ask(f"/indexing/jobs/{job_id}/export")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.DictReader(io.StringIO(answer.body.decode(), newline="")))
+
+
+def test_urls_are_checked_listed_and_exported(service: Running) -> None:
+    job_id = create(service, HERE, GONE)
+    job = wait(service, job_id)
+
+    assert (job["status"], job["processed_urls"], job["indexed_count"], job["eta"]) == ("complete", 2, 1, None)
+    found, missed = service.ask(f"/indexing/jobs/{job_id}/urls").json
+    assert (found["status"], found["is_indexed"], found["raw_result"]["reason"]) == ("done", True, "indexed")
+    assert found["raw_result"]["proofUrl"].startswith("https://duckduckgo.com/?q=")
+    assert (missed["is_indexed"], missed["raw_result"]["reason"]) == (False, "not_indexed")
+    assert [row["reason"] for row in exported(service, job_id)] == ["indexed", "not_indexed"]
+    assert service.ask(f"/jobs/{job_id}/result").json == job
+    assert service.ask(f"/jobs/{job_id}").json["credits"] == {"held": 2, "captured": 2, "released": 0}
+
+
+def test_killed_in_the_middle_nothing_is_lost_or_asked_twice(service: Running, engine: SearchEngine) -> None:
+    engine.asked.clear()
+    engine.delay = 0.05
+    job_id = create(service, *(f"https://e.example/k{number}" for number in range(150)))
+    until = time.monotonic() + 20
+    while len(engine.asked) < 40:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    for pid in service.workers("search_check"):
+        kill(pid, signal.SIGKILL)
+
+    job = wait(service, job_id, seconds=60)
+
+    engine.delay = 0.0
+    assert (job["processed_urls"], job["indexed_count"], job["failed_count"]) == (150, 0, 0)
+    asked = engine.queries()
+    # What was on its way in the 8 slots of the killed process is asked again, and nothing else.
+    assert 150 == len(set(asked)) <= len(asked) <= 150 + 8
+
+
+def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngine) -> None:
+    engine.delay = 0.2
+    job_id = create(service, *(f"https://e.example/c{number}" for number in range(200)))
+    time.sleep(0.8)
+
+    service.ask(f"/jobs/{job_id}/cancel", {}, method="POST")
+
+    engine.delay = 0.0
+    job = service.ask(f"/indexing/jobs/{job_id}").json
+    assert job["status"] == "cancelled"
+    assert 0 < job["processed_urls"] < 200
+    rows = exported(service, job_id)
+    assert sum(row["status"] == "done" for row in rows) == job["processed_urls"]
+    assert {row["reason"] for row in rows if row["status"] == "failed"} == {"error"}
+    credits = service.ask(f"/jobs/{job_id}").json["credits"]
+    assert (credits["captured"], credits["released"]) == (job["processed_urls"], 200 - job["processed_urls"])
+
+
+def import_csv(service: Running, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command("import-csv", *arguments, "--url", service.address),
+        env=clean_environment(extra={"PRESSROOM_API_KEY": service.key}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_csv_file_is_imported_and_its_results_come_back(service: Running, tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_bytes(f"name;url\r\none;{HERE}\r\ntwo;nonsense\r\nthree;{GONE}\r\n".encode("utf-16"))
+
+    dry = import_csv(service, "check", str(file), "--dry-run")
+    assert "2 rows, 1 faulty" in dry.stderr
+    assert "2 credits" in dry.stderr
+    assert (tmp_path / "urls.errors.csv").read_text().splitlines()[1].startswith("3,it does not begin with http")
+    done = import_csv(service, "check", str(file), "--batch", "1")
+
+    assert done.returncode == 0, done.stderr
+    results = list(csv.DictReader((tmp_path / "urls.results.csv").read_text().splitlines()))
+    assert [(row["line"], row["is_indexed"]) for row in results] == [("2", "true"), ("4", "false")]
+    assert not (tmp_path / "urls.results.csv.journal").exists()
+
+
+def test_an_import_that_was_stopped_goes_on_where_it_was(
+    service: Running, engine: SearchEngine, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("".join(f"https://e.example/i{number}\n" for number in range(60)))
+    jobs_before = int(service.ask("/indexing/jobs").headers["X-Total-Count"])
+    engine.delay = 0.2
+    process = subprocess.Popen(
+        command("import-csv", "check", str(file), "--batch", "10", "--url", service.address),
+        env=clean_environment(extra={"PRESSROOM_API_KEY": service.key}),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    journal = tmp_path / "many.results.csv.journal"
+    while not (journal.exists() and '"size"' in journal.read_text()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    process.communicate()
+    engine.delay = 0.0
+
+    done = import_csv(service, "check", str(file), "--batch", "10")
+
+    assert done.returncode == 0, done.stderr
+    results = list(csv.DictReader((tmp_path / "many.results.csv").read_text().splitlines()))
+    assert [int(row["line"]) for row in results] == list(range(1, 61))
+    assert int(service.ask("/indexing/jobs").headers["X-Total-Count"]) == jobs_before + 6
+
+
+def test_texts_of_a_csv_file_become_recordings(service: Running, tmp_path: Path) -> None:
+    file, out = tmp_path / "texts.csv", tmp_path / "spoken"
+    file.write_bytes("text\nOne caf\u00e9.\nTwo.\n".encode("latin-1"))
+
+    done = import_csv(service, "speech", str(file), "--out", str(out))
+
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["000002.mp3", "000003.mp3", "results.csv"]
