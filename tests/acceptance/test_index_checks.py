@@ -104,8 +104,8 @@ def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngin
     rows = exported(service, job_id)
     assert sum(row["status"] == "done" for row in rows) == job["processed_urls"]
     assert {row["reason"] for row in rows if row["status"] == "failed"} == {"error"}
-    credits = service.ask(f"/jobs/{job_id}").json["credits"]
-    assert (credits["captured"], credits["released"]) == (job["processed_urls"], 200 - job["processed_urls"])
+    paid = service.ask(f"/jobs/{job_id}").json["credits"]
+    assert (paid["captured"], paid["released"]) == (job["processed_urls"], 200 - job["processed_urls"])
 
 
 def import_csv(service: Running, *arguments: str) -> "subprocess.CompletedProcess[str]":
