@@ -2,7 +2,10 @@
 
 import csv
 import io
+import json
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -11,6 +14,7 @@ from hands import Hands
 from http_service import Answer, Service
 from payers import Payer, open_account
 
+from pipeline.cells import defused
 from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
 
@@ -44,8 +48,6 @@ def find(item: ClaimedItem) -> Outcome:
 
 
 def finish(finder: Hands, kind: str = "index_check") -> None:
-    from datetime import timedelta
-
     while items := finder.database.run(claim({kind: 1_000}, lease_for=timedelta(seconds=30))):
         finder.database.run(report(items[0].lease_id, [find(item) for item in items]))
 
@@ -63,3 +65,159 @@ def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client:
     assert job["eta"]
     assert service.get(f"/jobs/{job_id}", client.api_key).json["kind"] == "index_check"
     finish(finder)
+
+
+def test_a_finished_job_tells_indexed_from_not_from_unknown(service: Service, client: Payer, finder: Hands) -> None:
+    job_id = create(service, client, HERE, GONE, BLOCKED).json["job_id"]
+    finish(finder)
+
+    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    counts = [job[name] for name in ("processed_urls", "indexed_count", "failed_count", "rate_limited_count")]
+    assert (job["status"], counts, job["eta"]) == ("complete", [3, 1, 1, 1], None)
+    answer = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key)
+    shown = [(record["status"], record["is_indexed"], record["raw_result"]["reason"]) for record in answer.json]
+    assert shown == [("done", True, "indexed"), ("done", False, "not_indexed"), ("failed", None, "rate_limited")]
+    assert answer.headers["x-total-count"] == "3"
+    assert answer.json[2]["raw_result"]["code"] == "captcha"
+    for query, urls in (
+        ("reason=rate_limited", [BLOCKED]),
+        ("status=done&limit=1&offset=1", [GONE]),
+        ("status=pending", []),
+    ):
+        page = service.get(f"/indexing/jobs/{job_id}/urls?{query}", client.api_key)
+        assert [record["url"] for record in page.json] == urls
+    result = service.get(f"/jobs/{job_id}/result", client.api_key)
+    assert (result.status, result.json) == (200, job)
+
+
+def test_a_job_whose_urls_all_failed_is_complete_and_has_its_result(
+    service: Service, client: Payer, finder: Hands
+) -> None:
+    job_id = create(service, client, BLOCKED).json["job_id"]
+    finish(finder)
+
+    assert service.get(f"/indexing/jobs/{job_id}", client.api_key).json["status"] == "complete"
+    assert service.get(f"/jobs/{job_id}/result", client.api_key).json["rate_limited_count"] == 1
+    assert service.get(f"/jobs/{job_id}", client.api_key).json["credits"] == {"held": 1, "captured": 0, "released": 1}
+
+
+def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: Hands) -> None:
+    job_id = create(service, client, HERE, BLOCKED, source="wordpress").json["job_id"]
+    finish(finder)
+    path = f"/indexing/jobs/{job_id}/retry"
+
+    again = service.post(path, {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once")
+
+    assert again.status == 201
+    assert again.json["total_urls"] == 1
+    assert service.post(path, {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once").json == again.json
+    assert service.get(f"/jobs/{again.json['job_id']}", client.api_key).json["source"] == "wordpress"
+    (record,) = service.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
+    assert (record["url"], record["status"], record["raw_result"]) == (BLOCKED, "pending", None)
+    assert service.post(path, {"reason": "error"}, client.api_key).code == "nothing_to_retry"
+    assert service.post(path, {"reason": "indexed"}, client.api_key).status == 400
+    finish(finder)
+
+
+def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(
+    service: Service, client: Payer, finder: Hands, api_database: Database
+) -> None:
+    job_id = create(service, client, HERE, GONE, "https://e.example/a,b").json["job_id"]
+    (item,) = api_database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+    api_database.run(report(item.lease_id, [find(item)]))
+
+    answer = service.get(f"/indexing/jobs/{job_id}/export", client.api_key)
+
+    assert answer.headers["content-disposition"] == f"attachment; filename=index-job-{job_id}.csv"
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    head, *rows = csv.reader(io.StringIO(answer.body.decode(), newline=""))
+    assert head == ["url", "status", "is_indexed", "reason", "search_status", "created_at", "updated_at"]
+    assert [row[:5] for row in rows] == [
+        [HERE, "done", "true", "indexed", ""],
+        [GONE, "pending", "", "", ""],
+        ["https://e.example/a,b", "pending", "", "", ""],
+    ]
+    assert answer.body.startswith(b'"url","status"')
+    finish(finder)
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1", "＠x"])
+def test_formula_cells_are_defused(cell: str) -> None:
+    assert defused(cell) == f"'{cell}"
+    assert defused(f"x{cell}") == f"x{cell}"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"type": "submit", "urls": [HERE]}, "type_not_available"),
+        ({"type": "crawl", "urls": [HERE]}, "invalid_request"),
+        ({"urls": [HERE]}, "invalid_request"),
+        ({"type": "check", "urls": []}, "invalid_request"),
+        ({"type": "check", "urls": HERE}, "invalid_request"),
+        ({"type": "check", "urls": [HERE, 7]}, "invalid_request"),
+        ({"type": "check", "urls": [f"{HERE}/{n}" for n in range(10_001)]}, "invalid_request"),
+        ({"type": "check", "urls": [HERE], "source": "x"}, "invalid_request"),
+        ({"type": "check", "urls": [HERE], "engine": "altavista"}, "engine_unknown"),
+    ],
+)
+def test_what_is_no_request_is_refused(service: Service, client: Payer, body: object, code: str) -> None:
+    answer = service.post("/indexing/jobs", body, client.api_key)
+
+    assert (answer.status, answer.code) == (400, code)
+
+
+def test_invalid_urls_are_named_and_nothing_is_charged(service: Service, client: Payer) -> None:
+    answer = create(service, client, HERE, *(f"ftp://e.example/{number}" for number in range(30)))
+
+    assert (answer.status, answer.code, answer.json["invalid_urls"]) == (400, "urls_invalid", 30)
+    assert len(answer.json["details"]) == 20
+    assert answer.json["details"][0]["field"] == "urls.1"
+    assert service.get("/usage", client.api_key).json["credits_held"] == 0
+
+
+def test_jobs_are_listed_newest_first_and_belong_to_their_account(
+    service: Service, client: Payer, finder: Hands, api_database: Database
+) -> None:
+    first, second = (create(service, client, HERE, f"{GONE}{n}").json["job_id"] for n in range(2))
+    named = create(service, client, HERE, engine="bing").json["job_id"]
+
+    listed = service.get("/indexing/jobs?type=check", client.api_key)
+    assert [job["id"] for job in listed.json] == [named, second, first]
+    assert listed.headers["x-total-count"] == "3"
+    assert service.get("/indexing/jobs?type=submit", client.api_key).json == []
+    assert service.get("/indexing/jobs?limit=0", client.api_key).status == 400
+    stranger = open_account(api_database)
+    for path in ("", "/urls", "/export"):
+        assert service.get(f"/indexing/jobs/{first}{path}", stranger.api_key).code == "job_not_found"
+        assert service.get(f"/indexing/jobs/{first}{path}").status == 401
+    assert service.post(f"/indexing/jobs/{first}/retry", {}, stranger.api_key).code == "job_not_found"
+    finish(finder)
+    finish(finder, "index_check_bing")
+
+
+def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(
+    service: Service, client: Payer, finder: Hands
+) -> None:
+    urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
+    began = time.monotonic()
+    answer = create(service, client, *urls)
+    took = time.monotonic() - began
+
+    assert (answer.status, answer.json["total_urls"]) == (201, 10_000)
+    assert took < 5  # 0.5 s on a quiet machine: benchmarks/index.py
+    job_id = answer.json["job_id"]
+    finish(finder)
+    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    assert (job["status"], job["processed_urls"]) == ("complete", 10_000)
+    lines = service.get(f"/indexing/jobs/{job_id}/export", client.api_key).body.splitlines()
+    assert len(lines) == 10_001
+    assert json.loads(lines[-1].partition(b",")[0]) == urls[-1]
+
+
+def test_a_balance_that_does_not_cover_all_urls_buys_none(service: Service, api_database: Database) -> None:
+    poor = open_account(api_database, credits=1)
+
+    answer = create(service, poor, HERE, GONE)
+
+    assert (answer.status, answer.json["credits_required"], answer.json["credits_remaining"]) == (402, 2, 1)
