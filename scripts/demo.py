@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from scripts.control import System, find_system
 OUT = Path("out")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
+#: How long the demo waits for a search engine on the Internet.
+PATIENCE_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def demo_key(settings: Settings, system: System) -> str:
 async def ask_for_everything(settings: Settings, system: System) -> list[Shown]:
     """Ask for one of each kind, all at once."""
     headers = {"X-API-Key": demo_key(settings, system)}
-    kinds = load_kinds(settings).values()
+    kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
     async with aiohttp.ClientSession(system.address, headers=headers) as session:
         return list(await asyncio.gather(*(ask(session, kind) for kind in kinds)))
 
@@ -157,6 +160,7 @@ async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind)) as response:
         body = await response.read()
+    found = await follow(session, response) if response.status == HTTPStatus.CREATED else None
     seconds = time.monotonic() - started
     name = response.content_disposition.filename if response.content_disposition else None
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
@@ -168,8 +172,24 @@ async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
         seconds,
         response.headers.get("X-Engine", ""),
         response.headers.get("X-Credits-Used", ""),
-        f"{file} ({len(body):,} bytes)",
+        found or f"{file} ({len(body):,} bytes)",
     )
+
+
+async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse) -> str:
+    """Return what an index check found, or how it stands after a few seconds: it needs the Internet."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        async with session.get(f"{created.headers['Location']}/urls") as response:
+            (record,) = await response.json()
+        found = record["raw_result"]
+        if found is not None:
+            if found.get("code") == "transport":
+                return "not reachable: no search engine answers here"
+            return f"{record['url']}: {found['reason']} ({found.get('provider', found['code'])})"
+        if time.monotonic() > until:
+            return "not reachable so far, being tried again" if record["last_error"] else "still running"
+        await asyncio.sleep(0.1)
 
 
 def show(rows: list[Shown], system: System) -> None:
