@@ -1,7 +1,10 @@
 """Artifacts: bytes kept under a key, in a folder or an S3-compatible store."""
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+import os
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +25,8 @@ MISSING = (NotFoundError, FileNotFoundError)
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
 UPLOADS = "uploads"
-#: What obstore raises for a key that is not there: its own error, or for a folder the built-in one.
-MISSING = (NotFoundError, FileNotFoundError)
+#: What `artifact_key` begins with; a bucket or folder may have other things in it.
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, suffix: str = "") -> str:
@@ -134,8 +137,11 @@ class Artifacts:
         self._delete([key])
 
     def delete_upload(self, job_id: UUID) -> None:
-        """Delete what a request brought, if it is still there. Raises ServiceUnavailable."""
-        self._delete(self._list(f"{UPLOADS}/{job_id}"))
+        """Delete what a request brought, if it is still there, unfinished files too. Raises ServiceUnavailable."""
+        if isinstance(self._store, LocalStore):
+            _delete_folder(_uploads_folder(self._store) / str(job_id))
+        else:
+            self._delete(self._list(f"{UPLOADS}/{job_id}"))
 
     def delete_expired(self, today: date) -> int:
         """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
@@ -143,7 +149,7 @@ class Artifacts:
             days = [prefix.rstrip("/") for prefix in obstore.list_with_delimiter(self._store)["common_prefixes"]]
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
-        expired = [day for day in days if day != UPLOADS and day < f"{today:%Y-%m-%d}"]
+        expired = [day for day in days if DAY.fullmatch(day) and day < f"{today:%Y-%m-%d}"]
         gone = 0
         for day in expired:
             keys = self._list(day)
@@ -165,12 +171,67 @@ class Artifacts:
             raise _unavailable(error) from error
 
     def orphaned_uploads(self, older_than: timedelta) -> list[UUID]:
-        """Return the jobs of uploads older than that; the caller knows which of them still need theirs."""
+        """Return the jobs of uploads older than that; the caller knows which of them still need theirs.
+
+        Raises ServiceUnavailable."""
         limit = datetime.now(UTC) - older_than
         old: set[UUID] = set()
-        for batch in obstore.list(self._store, UPLOADS):
-            old |= {UUID(entry["path"].split("/")[1]) for entry in batch if entry["last_modified"] < limit}
+        try:
+            changes = _upload_folders(self._store) if isinstance(self._store, LocalStore) else self._uploads()
+            for name, changed_at in changes:
+                if changed_at < limit and (job_id := _read_id(name)) is not None:
+                    old.add(job_id)
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
         return sorted(old)
+
+    def _uploads(self) -> Iterator[tuple[str, datetime]]:
+        for batch in obstore.list(self._store, UPLOADS):
+            for entry in batch:
+                yield entry["path"].split("/")[1], entry["last_modified"]
+
+
+def _uploads_folder(store: LocalStore) -> Path:
+    return Path(str(store.prefix)) / UPLOADS
+
+
+def _upload_folders(store: LocalStore) -> Iterator[tuple[str, datetime]]:
+    """Yield each upload's folder and when it last changed.
+
+    The store's own list would hide the empty folders of refused uploads, and the `music#1` of those cut off."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(_uploads_folder(store)) as folders:
+        for folder in folders:
+            # A folder may be deleted at any time: its job has ended.
+            with contextlib.suppress(FileNotFoundError):
+                if folder.is_dir(follow_symlinks=False):
+                    yield folder.name, _changed_at(folder)
+
+
+def _changed_at(folder: "os.DirEntry[str]") -> datetime:
+    """Return when a folder or a file of it last changed: one that still arrives is young."""
+    times = [folder.stat().st_mtime]
+    with os.scandir(folder) as files:
+        times += [file.stat(follow_symlinks=False).st_mtime for file in files]
+    return datetime.fromtimestamp(max(times), UTC)
+
+
+def _delete_folder(folder: Path) -> None:
+    try:
+        # Twice, should another process delete a file under our hands; the sweep finds what is left even so.
+        for _ in range(2):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(folder)
+    except OSError as error:
+        raise _unavailable(error) from error
+
+
+def _read_id(name: str) -> UUID | None:
+    """Return the job that an upload's name names; None for anything else that lies there, such as `.DS_Store`."""
+    try:
+        job_id = UUID(name)
+    except ValueError:
+        return None
+    return job_id if str(job_id) == name else None
 
 
 async def _chunks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

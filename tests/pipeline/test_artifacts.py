@@ -1,6 +1,8 @@
 """Artifacts: kept, sent and deleted, in a folder and over S3."""
 
 import asyncio
+import os
+import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,7 +13,7 @@ from pydantic import SecretStr
 from s3_server import BUCKET, S3Server, s3_server
 
 from pipeline.artifacts import Artifacts, artifact_key, open_store, upload_key
-from pipeline.errors import Gone, ServiceUnavailable
+from pipeline.errors import Gone, PayloadTooLarge, ServiceUnavailable
 from pipeline.settings import Settings, StoreSettings
 
 TODAY = date(2026, 11, 20)
@@ -138,6 +140,66 @@ def test_orphans_are_uploads_that_have_been_there_for_long(artifacts: Artifacts)
 
     assert artifacts.orphaned_uploads(timedelta(minutes=60)) == []
     assert artifacts.orphaned_uploads(timedelta(seconds=-60)) == [job_id]
+
+
+def test_a_refused_upload_leaves_no_folder_behind(in_folder: Artifacts, folder: Path) -> None:
+    async def too_much() -> AsyncIterator[bytes]:
+        for _ in range(20):  # past what the writer holds in memory
+            yield b"x" * 2**20
+        raise PayloadTooLarge("That is enough.")
+
+    job_id = uuid4()
+    with pytest.raises(PayloadTooLarge):
+        asyncio.run(in_folder.put_stream(upload_key(job_id, "music"), too_much()))
+    in_folder.delete_upload(job_id)
+
+    assert list((folder / "uploads").iterdir()) == []
+
+
+def test_empty_and_unfinished_uploads_are_orphans_once_nothing_in_them_changes(
+    in_folder: Artifacts, folder: Path
+) -> None:
+    empty, cut_off, arriving = uuid4(), uuid4(), uuid4()
+    hour_ago = time.time() - 3_600
+    for job_id in (empty, cut_off, arriving):
+        (folder / "uploads" / str(job_id)).mkdir(parents=True)
+    for job_id in (cut_off, arriving):
+        (folder / "uploads" / str(job_id) / "music#1").write_bytes(b"half")
+    os.utime(folder / "uploads" / str(cut_off) / "music#1", (hour_ago, hour_ago))
+    for job_id in (empty, cut_off, arriving):
+        os.utime(folder / "uploads" / str(job_id), (hour_ago, hour_ago))
+
+    assert set(in_folder.orphaned_uploads(timedelta(minutes=30))) == {empty, cut_off}
+
+    in_folder.delete_upload(cut_off)
+    assert not (folder / "uploads" / str(cut_off)).exists()
+    assert (folder / "uploads" / str(arriving) / "music#1").exists()
+
+
+def test_what_is_no_upload_is_no_orphan(artifacts: Artifacts) -> None:
+    job_id = uuid4()
+    for key in ("uploads/.DS_Store", "uploads/notes/audio", f"uploads/{str(uuid4()).upper()}/audio"):
+        artifacts.put(key, b"x")
+    artifacts.put(upload_key(job_id, "audio"), b"a")
+
+    assert artifacts.orphaned_uploads(timedelta(seconds=-60)) == [job_id]
+
+
+def test_a_folder_that_can_not_be_read_is_an_error_like_any_other(in_folder: Artifacts, folder: Path) -> None:
+    (folder / "uploads").write_bytes(b"no folder")
+
+    with pytest.raises(ServiceUnavailable):
+        in_folder.orphaned_uploads(timedelta())
+    with pytest.raises(ServiceUnavailable):
+        in_folder.delete_upload(uuid4())
+
+
+def test_only_days_expire_whatever_else_lies_there(artifacts: Artifacts) -> None:
+    for key in ("0-backups/x", "1999/x", "2026-11-19-copy/x", "doctor/x"):
+        artifacts.put(key, b"not ours")
+
+    assert artifacts.delete_expired(TODAY) == 0
+    assert artifacts.get("0-backups/x") == b"not ours"
 
 
 def test_objects_lie_under_the_prefix_of_the_bucket(s3: S3Server, tmp_path: Path) -> None:
