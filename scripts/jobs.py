@@ -7,13 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from pipeline import lifecycle
+from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
-from pipeline.errors import Conflict, InsufficientCredits, NotFound
-from pipeline.jobs import FINAL_STATES, Job, find_job, list_jobs
+from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFound
+from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job, list_jobs
 from pipeline.kinds import load_kinds
 from pipeline.resubmit import resubmission
 from scripts.control import settings_of_running
+from scripts.ending import close_job
 from scripts.options import Data, open_database, read_id, settings_for, show_table
 
 app = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
@@ -28,6 +30,8 @@ def list_all(
     data: Data = None,
 ) -> None:
     """List jobs, newest first."""
+    if state is not None and state not in JOB_STATES:
+        raise InvalidRequest(f"There is no state {state!r}; there is {', '.join(JOB_STATES)}.")
     account_id = read_id(account) if account else None
     with open_database(data) as database:
         page = database.run(list_jobs(account_id, kind=kind, state=state, limit=limit))
@@ -57,6 +61,7 @@ def show(job_id: str, data: Data = None) -> None:
 @app.command()
 def cancel(job_id: str, data: Data = None) -> None:
     """End a job at once; what was not delivered is not charged."""
+    settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
         state = database.run(lifecycle.cancel(read_id(job_id), None))
     if state is None:
@@ -64,6 +69,9 @@ def cancel(job_id: str, data: Data = None) -> None:
     if state in FINAL_STATES:
         raise Conflict(f"Job {job_id} has ended already: {state}.")
     typer.echo("cancelled")
+    client = connect(settings.server_urls()[1])
+    for failure in close_job(client, Artifacts(open_store(settings)), read_id(job_id)):
+        typer.echo(failure, err=True)
 
 
 @app.command()
@@ -74,7 +82,14 @@ def retry(job_id: str, data: Data = None) -> None:
         job = _find(database, job_id)
         if not job.is_final:
             raise Conflict(f"Job {job_id} is {job.state}; only what has ended can be tried again.")
-        kind = load_kinds(settings)[job.kind]
+        kind = load_kinds(settings).get(job.kind)
+        if kind is None:
+            raise Conflict(f"Job {job_id} is of the kind {job.kind}, which this installation does not have.")
+        if kind.files:
+            raise Conflict(
+                f"Job {job_id} came with files ({', '.join(kind.files)}), which were deleted when it ended. "
+                f"Send the request again to {kind.routes[0]}."
+            )
         submission = database.run(resubmission(job, kind, settings))
         if submission is None:
             raise Conflict(f"Job {job_id} left nothing undelivered that is still stored.")

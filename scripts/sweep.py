@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
+import psycopg
 import typer
 from redis.exceptions import RedisError
 
@@ -16,10 +18,10 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_open
 from pipeline.kinds import Kinds, load_kinds
-from pipeline.notices import add_notice
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from scripts.control import settings_of_running
+from scripts.ending import close_job
 from scripts.options import Data, settings_for
 
 logger = log.get_logger(__name__)
@@ -96,26 +98,32 @@ class Sweep:
         return next((number for number in range(MOST_JOBS) if not step()), MOST_JOBS)
 
     def _close(self, job_id: UUID) -> None:
-        """Tell who waits for a job that has ended here, and delete what it was sent with."""
-        self._announce(job_id)
-        self._artifacts.delete_upload(job_id)
-
-    def _announce(self, job_id: UUID) -> None:
-        pipe = self._broker.client.pipeline(transaction=False)
-        add_notice(pipe, [job_id])
-        try:
-            pipe.execute()
-        except RedisError as error:
-            logger.warning("notice not sent", error=str(error))
+        for failure in close_job(self._broker.client, self._artifacts, job_id):
+            logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
 
     def _delete_files(self) -> dict[str, int]:
-        artifacts = self._artifacts.delete_expired(datetime.now(UTC).date())
+        """Delete what nobody needs any more; what can't be deleted is for the next time, and keeps nothing else."""
+        return {
+            "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
+            "uploads_deleted": self._tried(self._delete_uploads),
+        }
+
+    def _delete_uploads(self) -> int:
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
         still_open = self._database.run(find_open(old))
-        for job_id in old:
-            if job_id not in still_open:
-                self._artifacts.delete_upload(job_id)
-        return {"artifacts_deleted": artifacts, "uploads_deleted": len(old) - len(still_open)}
+        orphans = [job_id for job_id in old if job_id not in still_open]
+        return sum(self._tried(partial(self._delete_upload, job_id)) for job_id in orphans)
+
+    def _delete_upload(self, job_id: UUID) -> int:
+        self._artifacts.delete_upload(job_id)
+        return 1
+
+    def _tried(self, step: Callable[[], int]) -> int:
+        try:
+            return step()
+        except PressroomError as error:
+            logger.warning("files not deleted", error=error.message)
+            return 0
 
 
 def sweep(
@@ -139,8 +147,8 @@ def sweep(
         while forever:
             try:
                 sweeper.once()
-            except PressroomError as error:
-                logger.warning("sweep put off", error=error.message)
+            except (PressroomError, psycopg.Error, RedisError, OSError) as error:
+                logger.warning("sweep put off", error=str(error))
             time.sleep(settings.work.sweep_seconds)
         for name, number in sweeper.once().items():
             typer.echo(f"{name} {number}")

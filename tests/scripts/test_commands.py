@@ -2,20 +2,26 @@
 
 import json
 import logging
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import structlog
 from payers import Payer
+from systems import clean_environment, command
 
 from pipeline import lifecycle
+from pipeline.broker import connect
 from pipeline.database import Database
 from pipeline.jobs import find_job
+from pipeline.notices import CHANNEL, read_notice
 from scripts.main import main
 
 
@@ -55,14 +61,28 @@ def pressroom(
 
 
 @pytest.fixture
-def submit(database: Database, payer: Payer) -> Callable[[], str]:
+def sweep(database_url: str, redis_url: str, tmp_path: Path) -> Callable[[], dict[str, str]]:
+    """A function that sweeps in a process of its own, because its log goes to that; returns what was done."""
+    servers = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "PRESSROOM_DATA": str(tmp_path)}
+
+    def run() -> dict[str, str]:
+        ran = subprocess.run(
+            command("sweep"), env=clean_environment(extra=servers), capture_output=True, text=True, check=True
+        )
+        return dict(line.split() for line in ran.stdout.splitlines())
+
+    return run
+
+
+@pytest.fixture
+def submit(database: Database, payer: Payer) -> Callable[..., str]:
     """A function that submits a job of two items and returns its id."""
 
-    def run() -> str:
+    def run(kind: str = "speech") -> str:
         submission = lifecycle.Submission(
             account_id=payer.account_id,
             api_key_id=payer.api_key_id,
-            kind="speech",
+            kind=kind,
             route="/tts",
             request={"speed": 2.0},
             request_id="test",
@@ -119,6 +139,48 @@ def test_a_job_is_listed_shown_cancelled_and_tried_again(
     )
 
 
+def test_a_job_whose_files_are_gone_is_not_tried_again(
+    pressroom: Callable[..., Ran], submit: Callable[..., str]
+) -> None:
+    job_id = submit("speech_with_music")
+    pressroom("jobs", "cancel", job_id)
+
+    refused = pressroom("jobs", "retry", job_id)
+
+    assert refused.code == 1
+    assert "came with files" in refused.err
+
+
+def test_who_waits_for_a_cancelled_job_is_told_and_its_upload_deleted(
+    pressroom: Callable[..., Ran], submit: Callable[..., str], redis_url: str, tmp_path: Path
+) -> None:
+    job_id = lifecycle.UUID(submit("speech_with_music"))
+    upload = tmp_path / "artifacts" / "uploads" / str(job_id)
+    upload.mkdir(parents=True)
+    (upload / "music").write_bytes(b"la")
+    with connect(redis_url).pubsub() as listener:
+        listener.subscribe(CHANNEL)
+        listener.get_message(timeout=5)
+
+        assert pressroom("jobs", "cancel", str(job_id)).out == "cancelled\n"
+
+        message = listener.get_message(timeout=5)
+    assert message is not None
+    assert read_notice(message["data"]) == [job_id]
+    assert not upload.exists()
+
+
+def test_a_job_is_cancelled_without_redis_too(
+    pressroom: Callable[..., Ran], submit: Callable[..., str], monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
+
+    ran = pressroom("jobs", "cancel", submit())
+
+    assert (ran.code, ran.out) == (0, "cancelled\n")
+    assert "by the clock" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -130,6 +192,7 @@ def test_a_job_is_listed_shown_cancelled_and_tried_again(
         (["keys", "revoke", "123e4567-e89b-12d3-a456-426614174000"], "There is no key"),
         (["jobs", "show", "123e4567-e89b-12d3-a456-426614174000"], "There is no job"),
         (["jobs", "cancel", "123e4567-e89b-12d3-a456-426614174000"], "There is no job"),
+        (["jobs", "list", "--state", "zzz"], "there is queued, running, succeeded"),
         (["scale", "synthesis"], "write POOL=N"),
         (["scale", "synthesis=2"], "pressroom up"),
         (["pools"], "pressroom up"),
@@ -220,6 +283,40 @@ def test_a_sweep_takes_items_back_and_ends_what_is_late(
         job = database.run(find_job(lifecycle.UUID(job_id)))
         assert job is not None
         assert job.state == state
+
+
+def test_a_sweep_deletes_orphans_and_passes_over_what_is_none(
+    sweep: Callable[[], dict[str, str]], submit: Callable[..., str], database: Database, tmp_path: Path
+) -> None:
+    orphan = uuid4()
+    (tmp_path / "artifacts" / "uploads" / str(orphan)).mkdir(parents=True)
+    (tmp_path / "artifacts" / "uploads" / ".DS_Store").write_bytes(b"")
+    os.utime(tmp_path / "artifacts" / "uploads" / str(orphan), (0, 0))
+    late = submit()
+    database.run(
+        lifecycle.Statement(
+            "UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late}
+        )
+    )
+
+    said = sweep()
+
+    assert (said["expired"], said["uploads_deleted"]) == ("1", "1")
+    assert not (tmp_path / "artifacts" / "uploads" / str(orphan)).exists()
+    assert (tmp_path / "artifacts" / "uploads" / ".DS_Store").exists()
+
+
+def test_an_uploads_folder_that_is_a_file_does_not_end_a_sweep(
+    sweep: Callable[[], dict[str, str]], submit: Callable[..., str], database: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts" / "uploads").write_bytes(b"no folder")
+    late = [submit(), submit()]
+    database.run(lifecycle.Statement("UPDATE job SET deadline = now() - interval '1 s' RETURNING 1", {}))
+
+    said = sweep()
+
+    assert (said["expired"], said["uploads_deleted"]) == (str(len(late)), "0")
 
 
 def test_migrating_twice_changes_nothing(pressroom: Callable[..., Ran]) -> None:
