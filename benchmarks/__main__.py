@@ -6,7 +6,7 @@ import time
 
 from benchmarks.report import machine
 
-MEASUREMENTS = ("submissions", "round_trip", "life_cycle", "idle", "waiting", "speech", "streams")
+MEASUREMENTS = ("submissions", "round_trip", "life_cycle", "idle", "waiting", "speech", "index", "streams")
 
 
 def main() -> None:

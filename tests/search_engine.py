@@ -48,6 +48,10 @@ class SearchEngine:
         """Return what was asked, in order."""
         return [query for _, name, query in self.asked if provider in (None, name)]
 
+    async def _slow_down(self, request: web.Request) -> web.Response:
+        self.delay = float(request.match_info["seconds"])
+        return web.Response()
+
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         provider = request.match_info["provider"]
         if provider in ("duckduckgo", "serper"):
@@ -148,6 +152,7 @@ def search_engine() -> Iterator[SearchEngine]:
         app.add_routes(
             [web.route("*", "/{provider}", engine._answer), web.route("*", "/{provider}/search", engine._answer)]
         )
+        app.add_routes([web.post("/delay/{seconds}", engine._slow_down)])
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)
@@ -166,3 +171,11 @@ def search_engine() -> Iterator[SearchEngine]:
         loop.call_soon_threadsafe(engine.ended.set)
         thread.join(10)
         loop.close()
+
+
+if __name__ == "__main__":
+    # For benchmarks: an engine in a process of its own, until it is ended.
+    with search_engine() as alone:
+        alone.asked = deque(maxlen=1)
+        print(json.dumps([alone.address, alone.environment(providers="duckduckgo")]), flush=True)
+        threading.Event().wait()
