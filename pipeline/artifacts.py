@@ -7,7 +7,7 @@ import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from uuid import UUID
 
 import obstore
@@ -74,8 +74,8 @@ class Artifacts:
     def __init__(self, store: "ObjectStore") -> None:
         self._store = store
 
-    def put(self, key: str, data: bytes) -> None:
-        """Keep bytes under a key. Raises ServiceUnavailable."""
+    def put(self, key: str, data: bytes | IO[bytes]) -> None:
+        """Keep bytes, or what an open file holds from where it stands, under a key. Raises ServiceUnavailable."""
         try:
             obstore.put(self._store, key, data)
         except (BaseError, OSError) as error:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.database import Row, Statement
+from pipeline.lifecycle import SCHEMA
 
 #: A job's states, as `models.job` has them for its CHECK; it never leaves any but the first two.
 JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
@@ -135,8 +136,9 @@ def find_replay(
 ) -> Statement[bool]:
     """Tell whether a request was carried out before: its job can be had again, at no cost to anybody."""
     return Statement(
-        "SELECT EXISTS (SELECT FROM job j WHERE j.account_id = %(account)s AND j.route = %(route)s AND"
-        " j.idempotency_key = %(key)s AND j.request_hash = %(hash)s AND j.created_at > now() - %(window)s) AS known",
+        "SELECT EXISTS (SELECT FROM job j WHERE j.account_id = %(account)s AND j.route = %(route)s AND"  # noqa: S608
+        " j.idempotency_key = %(key)s AND j.request_hash = %(hash)s AND j.created_at > now() - %(window)s"
+        f" AND NOT {SCHEMA}.was_refused(j.state, j.error)) AS known",
         {
             "account": account_id,
             "route": route,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import IO, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -105,8 +105,8 @@ class Task(Protocol):
     def save(self, checkpoint: Mapping[str, Any]) -> None:
         """Write where a next attempt goes on, now: it will go on elsewhere."""
 
-    def store(self, data: bytes, *, suffix: str = "") -> str:
-        """Keep bytes as an artifact of this item; returns its key."""
+    def store(self, data: bytes | IO[bytes], *, suffix: str = "") -> str:
+        """Keep bytes, or an open file's, as an artifact of this item; returns its key."""
 
     def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
         """Keep the next part of a stream, and tell whoever sends it; returns how far the stream is."""

@@ -263,6 +263,7 @@ CANCELLED = {
 }
 EXPIRED = {
     "status": 503,
+    "retry_after_seconds": 1,
     "error": "Service Unavailable",
     "code": "job_expired",
     "message": "The job was not finished by its deadline. What was not delivered was not charged; send it again.",

@@ -42,6 +42,7 @@ BEGIN
     IF p_idempotency_key IS NOT NULL THEN
         SELECT j.id, j.request_hash, j.created_at > now() - p_idempotency_window AS fresh INTO v_known
         FROM job j WHERE j.account_id = p_account AND j.route = p_route AND j.idempotency_key = p_idempotency_key
+            AND NOT lifecycle.was_refused(j.state, j.error)
         ORDER BY j.created_at DESC LIMIT 1;
         IF v_known.fresh THEN
             outcome := CASE WHEN v_known.request_hash = p_request_hash THEN 'replayed' ELSE 'conflict' END;
@@ -97,11 +98,19 @@ BEGIN
     created_at := now();
 END $$;
 
+-- was_refused: whether a job ended in a way that uses no Idempotency-Key up: it was never carried out in time, or a
+-- worker found what the API could not see (a file that is no audio, a text without a word, a price past the balance).
+CREATE FUNCTION lifecycle.was_refused(p_state text, p_error jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT p_state = 'expired'
+        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer BETWEEN 400 AND 499, false)
+$$;
+
 -- claim: lease the next items of the best kind among those that the worker can serve, at most its limit.
 -- The best head decides the kind: lowest (round, id), or the oldest whatever its round when `p_oldest`, so that a
 -- steady flow of small jobs never starves a big one. (Oldest is by created_at: in order of id alone the planner likes
--- to walk the primary key from the first item ever made, 66 ms a claim.) An item with a crash goes out alone, and only to a worker that holds nothing
--- else (`p_alone`): a poison item never kills its neighbours. A claim repeated with its lease returns the same items.
+-- to walk the primary key from the first item ever made, 66 ms a claim.) An item with a crash goes out alone, and only
+-- to a worker that holds nothing else (`p_alone`): a poison item never kills its neighbours. A claim repeated with its
+-- lease returns the same items.
 CREATE FUNCTION lifecycle.claim(
     p_kinds text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean
 ) RETURNS TABLE (

@@ -25,7 +25,7 @@ class ApiSettings(BaseModel):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, description="Port to listen on.")
     processes: int = Field(2, ge=1, description="API processes.")
-    public_url: str | None = Field(None, description="Base URL of links; by default the request's scheme and host.")
+    public_url: str | None = Field(None, description="Base URL of links to files, which come with a later release.")
     trusted_proxies: str = Field("", description="CIDRs, separated by commas, whose X-Forwarded-For is believed.")
     max_json_bytes: int = Field(2**20, description="Largest JSON body.")
     max_upload_bytes: int = Field(25 * 2**20, description="Largest uploaded file.")
@@ -54,7 +54,9 @@ class WorkSettings(BaseModel):
     lease_seconds: int = Field(30, description="An item not heard of for so long is taken from its worker.")
     heartbeat_seconds: float = Field(1.0, description="How often a worker renews its leases and writes progress.")
     drain_seconds: int = Field(20, description="Time that a stopping worker has to finish what it holds.")
-    oldest_first_every: int = Field(16, description="Every so many claims take the oldest item, whatever its round.")
+    oldest_first_every: int = Field(
+        16, ge=1, description="Every so many claims take the oldest item, whatever its round."
+    )
     deadline_hours: float = Field(1.0, description="A job not finished by then expires (index jobs: 7 days).")
     sweep_seconds: float = Field(1.0, description="Pause between two sweeps.")
     upload_orphan_minutes: int = Field(60, description="An upload without a job is deleted after so long.")
@@ -83,12 +85,6 @@ class DatabaseSettings(BaseModel):
     prepare: bool = Field(True, description="Prepare statements; false behind a PgBouncer older than 1.21.")
 
 
-class EspeakSettings(BaseModel):
-    """The espeak engine."""
-
-    run_limit_seconds: int = Field(300, description="A run longer than this is ended.")
-
-
 class EdgeSettings(BaseModel):
     """The edge engine: the speech service of Microsoft's browser."""
 
@@ -108,7 +104,7 @@ class SynthesisSettings(BaseModel):
         "edge,espeak",
         description="Engines in order of preference, separated by commas; espeak alone keeps texts on this machine.",
     )
-    slots: int = Field(8, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
+    slots: int = Field(24, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
     edge: EdgeSettings = EdgeSettings()
     max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
 

@@ -16,6 +16,9 @@ from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from workers.run import Runner, load_handlers
 
+#: Reports that a process writes at once.
+MOST_REPORTS = 4
+
 
 class Pools(Middleware):
     """The runners of this process, one a queue, each made at its first look."""
@@ -50,7 +53,8 @@ class Pools(Middleware):
         slots = max(handler.slots for handler in handlers.values())
         database = Database(
             database_url,
-            connections=slots + 2,  # one for the claims, one for the heartbeat, one for each run's report
+            # One for the claims, one for the heartbeat, and some for reports, which take a millisecond.
+            connections=min(slots, MOST_REPORTS) + 2,
             patience=timedelta(seconds=settings.work.lease_seconds * 2 / 3),
             prepare=settings.database.prepare,
         )

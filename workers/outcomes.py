@@ -39,5 +39,8 @@ def to_row(task: LeasedTask, outcome: Outcome) -> lifecycle.Outcome:
 
 
 def error_row(error: PressroomError) -> dict[str, Any]:
-    """Return an error as an item keeps it, with the HTTP status that it is answered with."""
-    return {"status": int(error.status), **error.document()}
+    """Return an error as an item keeps it, with the HTTP status and the Retry-After that it is answered with."""
+    row = {"status": int(error.status), **error.document()}
+    if error.retry_after is not None:
+        row["retry_after_seconds"] = max(1, round(error.retry_after.total_seconds()))
+    return row

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import IO, Any
 from uuid import UUID
 
 from pipeline import lifecycle
@@ -93,8 +93,8 @@ class LeasedTask:
             self.stop()
             raise Stopped
 
-    def store(self, data: bytes, *, suffix: str = "") -> str:
-        """Keep bytes under a key that only this lease writes; returns the key."""
+    def store(self, data: bytes | IO[bytes], *, suffix: str = "") -> str:
+        """Keep bytes, or an open file's, under a key that only this lease writes; returns the key."""
         key = self._key(suffix)
         self._artifacts.put(key, data)
         return key

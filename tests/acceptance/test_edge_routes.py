@@ -29,7 +29,7 @@ def shared(fake: EdgeService, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "PRESSROOM_SYNTHESIS__ENGINES": "edge,espeak",
         "PRESSROOM_SYNTHESIS__EDGE__URL": fake.url,
         "PRESSROOM_SYNTHESIS__EDGE__VOICES_URL": fake.voices_url,
-        "PRESSROOM_SYNTHESIS__EDGE__STALL_SECONDS": "0.5",
+        "PRESSROOM_SYNTHESIS__EDGE__STALL_SECONDS": "3",
         "PRESSROOM_SYNTHESIS__EDGE__PAUSE_SECONDS": "0.5",
         "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.2",
         "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
@@ -51,9 +51,12 @@ def service(fake: EdgeService, shared: Running) -> Iterator[Running]:
 
 def wait_for_edge(running: Running, *, available: bool) -> None:
     until = time.monotonic() + 20
-    while (VOICE in {voice["id"] for voice in running.ask("/tts/voices").json["voices"]}) != available:
+    agreed = 0  # both API processes have their own copy of the offers
+    while agreed < 8:
         assert time.monotonic() < until, running.written()[-3_000:]
-        time.sleep(0.1)
+        is_there = VOICE in {voice["id"] for voice in running.ask("/tts/voices").json["voices"]}
+        agreed = agreed + 1 if is_there == available else 0
+        time.sleep(0.05)
 
 
 def test_a_probed_edge_speaks_and_says_so(service: Running, fake: EdgeService) -> None:
@@ -129,13 +132,13 @@ def test_streams_at_once_are_served_evenly(service: Running) -> None:
         answer = service.ask("/tts/stream", {"text": text, "chunk_size": 100})
         answers.append((time.monotonic() - began, answer))
 
-    threads = [threading.Thread(target=stream) for _ in range(8)]
+    threads = [threading.Thread(target=stream) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert [answer.status for _, answer in answers] == [200] * 8
+    assert [answer.status for _, answer in answers] == [200] * 20
     seconds = [ended for ended, _ in answers]
-    # One after the other, the first would be done in an eighth of the time of the last.
-    assert min(seconds) > max(seconds) / 3
+    # One after the other, the first would be done in a twentieth of the time of the last.
+    assert min(seconds) > max(seconds) / 4

@@ -226,6 +226,21 @@ def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service:
     assert time.monotonic() - cancelled < 5
 
 
+def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
+    # A German voice spells Chinese out, sign by sign: at this speed, hours of sound.
+    long = service.submit({"text": "漢" * 5_000, "language": "de", "speed": 0.5}, "/tts")
+    service.wait_for_state(long, "running")
+    began = time.monotonic()
+    for _ in range(3):
+        assert service.ask("/tts", {"text": "Short."}).status == 200
+    took = time.monotonic() - began
+    still = service.ask(f"/jobs/{long}").json["state"]
+    service.wait_for_state(long)
+
+    assert still == "running"
+    assert took < time.monotonic() - began
+
+
 def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp_path: Path) -> None:
     text, plain, mixed = tmp_path / "text.txt", tmp_path / "plain.mp3", tmp_path / "mixed.mp3"
     text.write_text(SENTENCES, "utf-8")

@@ -122,6 +122,8 @@ class Model:
         for job in reversed(self.jobs):
             if is_forgotten or idempotency_key is None:
                 break
+            if job.state == "expired":
+                continue  # it was not carried out, and uses no key up
             if (job.account, job.route, job.idempotency_key) == (account, route, idempotency_key):
                 return ("replayed" if job.request_hash == request_hash else "conflict"), job.number
         unfinished = [item for job in self.jobs if job.account is account for item in job.open_items]

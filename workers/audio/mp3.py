@@ -4,10 +4,12 @@ import os
 import select
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import IO
 
 from workers.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 from workers.engines import Stopped
@@ -48,15 +50,18 @@ def never() -> bool:
     return False
 
 
-def encode_mp3(
+@contextmanager
+def encoded_mp3(
     ffmpeg: Ffmpeg,
     blocks: Iterable[bytes],
     *,
     sample_rate: int,
     form: Mp3Format = CHAPTER,
     stop: Callable[[], bool] = never,
-) -> bytes:
-    """Return an MP3 of the samples; its header has the exact length. Raises FfmpegFailed, Stopped."""
+) -> Iterator[IO[bytes]]:
+    """Yield an MP3 of the samples as a file, at its start; its header has the exact length.
+
+    Raises FfmpegFailed, Stopped."""
     # Into a file and not a pipe, so that ffmpeg can go back and write the length into the header.
     with tempfile.TemporaryFile(prefix="pressroom-") as file:
         arguments = [*pcm_input(sample_rate), *form.arguments(), "-f", "mp3", "fd:"]
@@ -68,6 +73,19 @@ def encode_mp3(
             run.end_input()
             run.check()
         file.seek(0)
+        yield file
+
+
+def encode_mp3(
+    ffmpeg: Ffmpeg,
+    blocks: Iterable[bytes],
+    *,
+    sample_rate: int,
+    form: Mp3Format = CHAPTER,
+    stop: Callable[[], bool] = never,
+) -> bytes:
+    """Return the same as bytes, for sounds that are short."""
+    with encoded_mp3(ffmpeg, blocks, sample_rate=sample_rate, form=form, stop=stop) as file:
         return file.read()
 
 

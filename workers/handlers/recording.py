@@ -3,12 +3,13 @@
 from pipeline.kind import Done, Task
 from workers.audio.ffmpeg import Ffmpeg
 from workers.audio.loudness import normalised
-from workers.audio.mp3 import encode_mp3
+from workers.audio.mp3 import encoded_mp3
 from workers.audio.track import Track
 
 
 def keep_mp3(task: Task, track: Track, ffmpeg: Ffmpeg, *, engine: str) -> Done:
     """Bring a track to -16 LUFS, and keep it as an MP3. Raises FfmpegFailed, Stopped, ServiceUnavailable."""
-    mp3 = encode_mp3(ffmpeg, normalised(track), sample_rate=track.sample_rate, stop=task.is_stopped)
-    artifact = task.store(mp3, suffix=".mp3")
+    blocks = normalised(track)
+    with encoded_mp3(ffmpeg, blocks, sample_rate=track.sample_rate, stop=task.is_stopped) as file:
+        artifact = task.store(file, suffix=".mp3")
     return Done({"artifact": artifact, "duration_seconds": track.duration.total_seconds()}, engine=engine)

@@ -27,11 +27,12 @@ class Speaking:
     voice: Voice
     speed: float
     pitch: float
+    gain_db: float
 
-    def speak(self, text: str, *, gain_db: float = 0.0, stop: Callable[[], bool]) -> Pcm:
+    def speak(self, text: str, *, stop: Callable[[], bool]) -> Pcm:
         """Return the text as sound. Raises NothingToSpeak, Stopped, and what the engine raises."""
         sound: Pcm = self.engine.speak(
-            text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, gain_db=gain_db, stop=stop
+            text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, gain_db=self.gain_db, stop=stop
         )
         return sound
 
@@ -111,7 +112,8 @@ class Speaker:
     def choose(self, asked: Mapping[str, Any]) -> Speaking:
         """Return who speaks a request. Raises InvalidRequest, VoiceUnavailable."""
         voice = self.offers.pick_voice(voice_name=asked.get("voice_name"), language=asked.get("language"))
-        return Speaking(self._engines[voice.engine], voice, asked.get("speed", 1.0), asked.get("pitch", 0.0))
+        sound = (asked.get("speed", 1.0), asked.get("pitch", 0.0), asked.get("volume_gain_db", 0.0))
+        return Speaking(self._engines[voice.engine], voice, *sound)
 
     def _set_up_engines(self) -> None:
         for engine in load_engines(self._settings, FAMILY):

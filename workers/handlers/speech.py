@@ -1,16 +1,22 @@
 """Speech: the handler of POST /tts, and what all handlers that speak have in common."""
 
+import tempfile
 from collections.abc import Callable, Sequence
 
 from pipeline.kind import Done, Outcome, Task
 from pipeline.log import get_logger
 from pipeline.offers import Offer
+from pipeline.sentences import split_text
 from pipeline.settings import Settings
-from workers.audio.wav import encode_wav
+from workers.audio.wav import WavWriter
 from workers.engines import EngineUnavailable
 from workers.handlers.speaker import Speaker, Speaking
 
 log = get_logger(__name__)
+
+#: Characters that are spoken at a time, as whole sentences where they fit: espeak takes 30 ms for them, or some tenths
+#: of a second where it spells them out, and then it is the next text's turn.
+TURN_CHARACTERS = 500
 
 
 class SpeakingHandler:
@@ -59,13 +65,15 @@ class SpeechHandler(SpeakingHandler):
     """Speaks a text into a WAV file."""
 
     def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
-        """Speak one text."""
-        asked = task.input
-        sound = speaking.speak(asked["text"], gain_db=asked.get("volume_gain_db", 0.0), stop=task.is_stopped)
-        artifact = task.store(encode_wav(sound), suffix=".wav")
-        output = {
-            "artifact": artifact,
-            "voice": speaking.voice.id,
-            "duration_seconds": sound.duration.total_seconds(),
-        }
+        """Speak one text, in turns with the others of this process, into a file and not into memory."""
+        chunks = split_text(task.input["text"], limit=TURN_CHARACTERS)
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+            writer = WavWriter(file, speaking.voice.natural_sample_rate_hertz)
+            for sound in speaking.speak_all(chunks, stop=task.is_stopped):
+                if sound is not None:
+                    writer.write(sound)
+            duration = writer.close()
+            file.seek(0)
+            artifact = task.store(file, suffix=".wav")
+        output = {"artifact": artifact, "voice": speaking.voice.id, "duration_seconds": duration.total_seconds()}
         return Done(output, engine=speaking.voice.engine)

@@ -11,11 +11,13 @@ import pytest
 from edge_service import EdgeService, edge_service, spoken
 from sound import level_db, samples_of, shift_in_semitones
 
+from pipeline.artifacts import Artifacts, open_store
 from pipeline.settings import Settings
 from pipeline.voices import VoiceUnknown
 from workers.audio.pcm import Pcm
 from workers.engines import EngineUnavailable, Stopped
-from workers.engines.synthesis.edge import VOICES_FILE, Edge
+from workers.engines.synthesis.edge import Edge
+from workers.engines.synthesis.edge_voices import VOICES_KEY
 from workers.engines.synthesis.espeak import NothingToSpeak
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody knows why it does."
@@ -276,7 +278,7 @@ def test_the_list_survives_a_restart_and_a_broken_file_does_not_matter(edge, ser
 
     assert again.voices() == edge.voices()
     assert not again.is_available()
-    (tmp_path / VOICES_FILE).write_text('[{"id": 3}')
+    Artifacts(open_store(Settings(data=tmp_path))).put(VOICES_KEY, b'[{"id": 3}')
     assert made(service.settings(), tmp_path).voices() == []
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random
 
+from pipeline.artifacts import Artifacts, open_store
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from pipeline.voices import Voice, VoiceUnknown
@@ -44,8 +45,6 @@ PROBE_TEXT = "Ready."
 
 #: Decoding is as fast as the service sends; this only ends what hangs.
 DECODING_LIMIT = timedelta(minutes=30)
-
-VOICES_FILE = "edge-voices.json"
 
 
 class Edge:
@@ -86,7 +85,7 @@ class Edge:
         if needs := self.readiness():
             raise NotReady(needs)
         _ = self._ffmpeg, self._sonic
-        self._voices = load_voices(self._settings.data / VOICES_FILE)
+        self._voices = load_voices(self._artifacts)
         self.availability.start()
 
     def close(self) -> None:
@@ -198,7 +197,7 @@ class Edge:
         self._once(PROBE_TEXT, next((v.id for v in voices if v.id == PREFERRED), voices[0].id), 0, never)
         if voices != self._voices:
             self._voices = voices
-            save_voices(self._settings.data / VOICES_FILE, voices)
+            save_voices(self._artifacts, voices)
             self._changed()
 
     def _changed(self) -> None:
@@ -210,6 +209,10 @@ class Edge:
         from workers.engines.synthesis.edge_client import EdgeClient
 
         return EdgeClient(self._settings.synthesis.edge)
+
+    @cached_property
+    def _artifacts(self) -> Artifacts:
+        return Artifacts(open_store(self._settings))
 
     @cached_property
     def _ffmpeg(self) -> Ffmpeg:

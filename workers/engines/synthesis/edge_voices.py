@@ -1,17 +1,20 @@
-"""The voices of the edge service: from its list, and from a file between two starts."""
+"""The voices of the edge service: from its list, and from the store between two starts."""
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from pipeline.artifacts import Artifacts
+from pipeline.errors import Gone, PressroomError
 from pipeline.log import get_logger
 from pipeline.voices import Gender, Voice
 
 log = get_logger(__name__)
+
+#: Where the list is kept; the sweep deletes only folders that are named after a day.
+VOICES_KEY = "engines/edge-voices.json"
 
 #: What the service's audio is asked for in, in hertz.
 SAMPLE_RATE = 24_000
@@ -33,27 +36,24 @@ def voices_of(listed: Iterable[Mapping[str, Any]]) -> list[Voice]:
     return sorted(voices, key=lambda voice: voice.id != PREFERRED)
 
 
-def load_voices(path: Path) -> list[Voice]:
-    """Return the voices that were kept in a file; none when there is no such file, or it is broken."""
+def load_voices(artifacts: Artifacts) -> list[Voice]:
+    """Return the voices that are kept in the store; none when there are none, or they can't be read."""
     try:
-        voices = [Voice.from_document(document) for document in json.loads(path.read_text("utf-8"))]
+        voices = [Voice.from_document(document) for document in json.loads(artifacts.get(VOICES_KEY))]
         return [voice for voice in voices if NAME.fullmatch(voice.id)]
-    except FileNotFoundError:
+    except Gone:
         return []
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        log.warning("list of voices not read", path=str(path), error=str(error))
+    except (PressroomError, ValueError, TypeError, KeyError) as error:
+        log.warning("list of voices not read", key=VOICES_KEY, error=str(error))
         return []
 
 
-def save_voices(path: Path, voices: Sequence[Voice]) -> None:
-    """Keep voices in a file for the next start; several processes may."""
-    written = path.with_name(f"{path.name}.{os.getpid()}")
+def save_voices(artifacts: Artifacts, voices: Sequence[Voice]) -> None:
+    """Keep voices in the store for the next start; several processes may."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        written.write_text(json.dumps([asdict(voice) for voice in voices]), "utf-8")
-        written.replace(path)
-    except OSError as error:
-        log.warning("list of voices not kept", path=str(path), error=str(error))
+        artifacts.put(VOICES_KEY, json.dumps([asdict(voice) for voice in voices]).encode())
+    except PressroomError as error:
+        log.warning("list of voices not kept", key=VOICES_KEY, error=error.message)
 
 
 def _voice(entry: Mapping[str, Any]) -> Voice | None:

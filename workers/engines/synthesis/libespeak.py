@@ -4,16 +4,16 @@ The library keeps its voice and its parameters in global variables: one caller a
 """
 
 import ctypes
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from pipeline.errors import NotReady
+from workers.engines.turns import FairLock
 
 #: Held while the library speaks.
-LOCK = threading.Lock()
+LOCK = FairLock()
 
 # speak_lib.h of espeak-ng 1.52.
 _AUDIO_OUTPUT_SYNCHRONOUS = 2
