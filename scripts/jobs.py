@@ -29,7 +29,7 @@ def list_all(
     limit: Annotated[int, typer.Option(min=1, max=1_000)] = 20,
     data: Data = None,
 ) -> None:
-    """List jobs, newest first."""
+    """List jobs, newest first; items are ok+failed/all, credits taken/held."""
     if state is not None and state not in JOB_STATES:
         raise InvalidRequest(f"There is no state {state!r}; there is {', '.join(JOB_STATES)}.")
     account_id = read_id(account) if account else None
@@ -42,12 +42,12 @@ def list_all(
             job.state,
             f"{job.items_ok}+{job.items_failed}/{job.items_total}",
             f"{job.credits_captured}/{job.credits_held}",
-            f"{job.created_at:%Y-%m-%d %H:%M:%S}",
+            f"{job.created_at:%Y-%m-%d %H:%M}",
             (job.error or {}).get("code"),
         )
         for job in page.jobs
     ]
-    columns = ["id", "kind", "state", "ok+failed/items", "credits taken/held", "created", "error"]
+    columns = ["id", "kind", "state", "items", "credits", "created", "error"]
     show_table(f"Jobs ({len(rows)} of {page.total:,})", columns, rows)
 
 

@@ -1,6 +1,7 @@
 """`pressroom keys`: the secrets of an account."""
 
 import json
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -42,8 +43,14 @@ def list_keys(account_id: str, data: Data = None) -> None:
 
     with open_session(data) as session:
         found = session.exec(select(ApiKey).where(ApiKey.account_id == read_id(account_id))).all()
-        rows = [(k.id, k.name, f"…{k.hint}", k.created_at, k.last_used_at, k.revoked_at) for k in found]
+        rows = [
+            (k.id, k.name, f"…{k.hint}", *map(_minute, (k.created_at, k.last_used_at, k.revoked_at))) for k in found
+        ]
     show_table("Keys", ["id", "name", "ends in", "created", "last used", "revoked"], rows)
+
+
+def _minute(moment: datetime | None) -> str | None:
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else None
 
 
 @app.command()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from uuid import UUID
 
 import typer
 from rich.console import Console
-from rich.control import strip_control_codes
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +28,11 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of the embedded system; PRESSROOM_DATA or .pressroom by default."),
 ]
+
+#: What a terminal obeys rather than shows; rich leaves some of it, ESC for one, in a text.
+CONTROL_CODES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+#: Spaces between the columns of a table.
+GAP = 2
 
 
 def settings_for(data: Path | None) -> Settings:
@@ -72,12 +78,41 @@ def read_id(text: str) -> UUID:
 
 def plain(value: object) -> Text:
     """Return a value as text for a terminal: names come from users, and neither markup nor control codes count."""
-    return Text(strip_control_codes(str(value)))
+    return Text(CONTROL_CODES.sub(" ", str(value)))
 
 
-def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table; empty ones say so."""
-    table = Table(*columns, title=title, title_justify="left", header_style="bold")
-    for row in rows:
-        table.add_row(*("" if value is None else plain(value) for value in row))
-    Console().print(table if rows else f"{title}: none")
+def show_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, console: Console | None = None
+) -> None:
+    """Print a table; for a program, a header and lines whose values are separated by tabs.
+
+    The first column is what other commands are told, such as an id: it is never cut. Where the terminal is too narrow
+    for all columns, it has a line of its own, and the others follow on the next."""
+    console = console or Console()
+    texts = [["" if value is None else plain(value).plain for value in row] for row in rows]
+    if not console.is_terminal:
+        for line in (columns, *texts):
+            # A name with a tab or a line end in it is one value all the same.
+            typer.echo("\t".join(" ".join(value.split()) for value in line), file=console.file)
+        return
+    if not rows:
+        console.print(f"{title}: none")
+        return
+    console.print(title, style="italic", highlight=False)
+    lines = [Text(column, style="bold") for column in columns], *([Text(value) for value in row] for row in texts)
+    widths = [max(line[number].cell_len for line in lines) for number in range(len(columns))]
+    if sum(widths) + GAP * (len(widths) - 1) <= console.width:
+        console.print(_grid(lines, widths))
+        return
+    for first, *others in lines:
+        console.print(first, soft_wrap=True)
+        console.print(Padding(_grid([others], widths[1:]), (0, 0, 0, GAP)))
+
+
+def _grid(lines: Iterable[Iterable[Text]], widths: Iterable[int]) -> Table:
+    grid = Table.grid(padding=(0, GAP, 0, 0))
+    for width in widths:
+        grid.add_column(width=width, overflow="fold")
+    for line in lines:
+        grid.add_row(*line)
+    return grid

@@ -117,6 +117,28 @@ def test_a_key_is_created_listed_and_revoked(pressroom: Callable[..., Ran], paye
     assert pressroom("keys", "revoke", made["key_id"]).out.startswith("revoked robot")
 
 
+def test_a_key_that_is_listed_for_a_program_is_the_one_to_revoke(pressroom: Callable[..., Ran], payer: Payer) -> None:
+    pressroom("keys", "create", str(payer.account_id), "--name", "two\twords")
+
+    header, *lines = pressroom("keys", "list", str(payer.account_id)).out.splitlines()
+    keys = [dict(zip(header.split("\t"), line.split("\t"), strict=True)) for line in lines]
+
+    (made,) = (key for key in keys if key["name"] == "two words")
+    assert pressroom("keys", "revoke", made["id"]).code == 0
+
+
+@pytest.mark.parametrize("arguments", [["accounts", "list"], ["jobs", "list"], ["settings"]])
+def test_a_program_gets_a_header_and_as_many_values_a_line(
+    pressroom: Callable[..., Ran], submit: Callable[..., str], arguments: list[str]
+) -> None:
+    submit()
+
+    lines = pressroom(*arguments).out.splitlines()
+
+    assert len(lines) >= 2
+    assert len({line.count("\t") for line in lines}) == 1
+
+
 def test_a_job_is_listed_shown_cancelled_and_tried_again(
     pressroom: Callable[..., Ran], submit: Callable[[], str], database: Database
 ) -> None:
