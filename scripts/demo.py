@@ -3,15 +3,13 @@
 import argparse
 import asyncio
 import io
-import math
 import mimetypes
 import os
 import signal
 import subprocess
 import sys
 import time
-import wave
-from array import array
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -125,20 +123,18 @@ async def ask_for_everything(settings: Settings, system: System) -> list[Shown]:
 
 
 def demo_file(name: str) -> bytes:
-    """Return a WAV file that an example asks for: five seconds of a chord, which swells and fades each second."""
-    rate, seconds = 22_050, 5
-    chord = (220.0, 277.2, 329.6) if name == "music" else (440.0,)
-    samples = array("h")
-    for number in range(rate * seconds):
-        moment = number / rate
-        swell = math.sin(math.pi * (moment % 1))
-        samples.append(round(6_000 * swell * sum(math.sin(math.tau * hertz * moment) for hertz in chord) / len(chord)))
+    """Return a WAV file that an example asks for: five seconds of a chord, or of a single tone."""
+    with warnings.catch_warnings():
+        # It looks for an ffmpeg at import; writing WAV needs none.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        from pydub.generators import Sine
+
+    notes = (220.0, 277.2, 329.6) if name == "music" else (440.0,)
+    first, *others = (Sine(hertz, sample_rate=22_050).to_audio_segment(5_000, volume=-18) for hertz in notes)
+    for other in others:
+        first = first.overlay(other)
     file = io.BytesIO()
-    with wave.open(file, "wb") as writer:
-        writer.setnchannels(1)
-        writer.setsampwidth(2)
-        writer.setframerate(rate)
-        writer.writeframes(samples.tobytes())
+    first.fade_in(500).fade_out(500).export(file, format="wav")
     return file.getvalue()
 
 
