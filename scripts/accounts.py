@@ -4,12 +4,15 @@ import json
 from typing import Annotated
 
 import typer
-from psycopg.errors import CheckViolation
+from psycopg.errors import CheckViolation, NumericValueOutOfRange
 
 from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
-from scripts.options import Data, open_database, open_session, read_id, show_table
+from scripts.options import Data, open_database, open_session, read_id, read_name, show_table
+
+#: A balance is a PostgreSQL bigint.
+MOST_CREDITS = 2**63 - 1
 
 app = typer.Typer(help="Open, top up and list accounts.", no_args_is_help=True)
 
@@ -23,10 +26,11 @@ def create(
     data: Data = None,
 ) -> None:
     """Open an account; its key is shown once."""
+    _check_credits(credits)
     if tier not in TIERS:
         raise InvalidRequest(f"There is no tier {tier!r}; there is {', '.join(TIERS)}.")
     with open_database(data) as database:
-        opened = accounts.open_account(database, name=name, tier=tier, credits=credits)
+        opened = accounts.open_account(database, name=read_name(name), tier=tier, credits=credits)
     if as_json:
         typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
     else:
@@ -41,11 +45,14 @@ def top_up(
     data: Data = None,
 ) -> None:
     """Add credits to an account."""
+    _check_credits(credits)
     with open_database(data) as database:
         try:
-            balance = database.run(lifecycle.grant_credits(read_id(account_id), credits, note))
+            balance = database.run(lifecycle.grant_credits(read_id(account_id), credits, note and read_name(note)))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
+        except NumericValueOutOfRange as error:
+            raise InvalidRequest(f"The balance would be more than {MOST_CREDITS:,}, which is the most.") from error
     if balance is None:
         raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
     typer.echo(f"balance {balance:,}")
@@ -62,3 +69,8 @@ def list_accounts(data: Data = None) -> None:
         found = session.exec(select(Account).order_by(Account.created_at)).all()  # type: ignore[arg-type]  # a column
         rows = [(a.id, a.name, a.tier, f"{a.available:,}", f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]
     show_table("Accounts", ["id", "name", "tier", "available", "created"], rows)
+
+
+def _check_credits(credits: int) -> None:
+    if abs(credits) > MOST_CREDITS:
+        raise InvalidRequest(f"{credits:,} credits are too many: an account has {MOST_CREDITS:,} at most.")

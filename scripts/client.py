@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import aiohttp
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from pipeline.errors import NotReady, PressroomError
+from pipeline.errors import InvalidRequest, NotReady, PressroomError
 from scripts.control import find_system
 from scripts.options import settings_for
 
@@ -37,13 +38,25 @@ class Busy(Exception):
 
 
 def service_url(url: str | None, data: Path | None) -> str:
-    """Return where the service is: as told, or the running system of the data folder. Raises NotReady."""
+    """Return where the service is: as told, or the data folder's running system. Raises NotReady, InvalidRequest."""
     if url:
-        return url.rstrip("/")
+        return _checked(url).rstrip("/")
     system = find_system(settings_for(data).data)
     if system is None:
         raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or say where it is with --url.")
     return system.address
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        # A port that is no number is found when it is asked for.
+        is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise InvalidRequest(f"{url!r} is not the address of a service: it looks like http://127.0.0.1:8000.")
+    return url
 
 
 def service_key(data: Path | None) -> str:
@@ -83,7 +96,10 @@ class Client:
                 body = {"data": _form(fields, files)}
             async with self._session.post(route, headers=headers, **body) as response:
                 document = await _read(response)
-                return str(document.get("id") or document["job_id"])
+                try:
+                    return str(document.get("id") or document["job_id"])
+                except (AttributeError, KeyError) as error:
+                    raise _stranger() from error
 
         job_id: str = await _patiently(send, self._patience)
         return job_id
@@ -111,6 +127,15 @@ class Client:
 
     async def fetch(self, job_id: str, file: Path) -> int:
         """Write a job's result into a file, whole or not at all; returns its size in bytes."""
+        try:
+            return await self._fetch(job_id, file)
+        except (TimeoutError, Busy, aiohttp.ClientError) as error:
+            raise NotReady(
+                f"The result could not be fetched: {error or type(error).__name__}. "
+                f"Fetch /jobs/{job_id}/result later; it is paid for."
+            ) from error
+
+    async def _fetch(self, job_id: str, file: Path) -> int:
         unfinished = file.with_name(f"{file.name}.part")
         async with self._session.get(f"/jobs/{job_id}/result") as response:
             if response.status >= 400:
@@ -135,16 +160,24 @@ def _form(fields: Mapping[str, Any], files: Mapping[str, Path]) -> aiohttp.FormD
 async def _read(response: aiohttp.ClientResponse) -> Any:
     """Return the answer's JSON. Raises Busy, Refused."""
     if response.status in {429, 502, 503, 504}:
-        await asyncio.sleep(min(60, float(response.headers.get("Retry-After", "1"))))
+        wanted = response.headers.get("Retry-After", "")
+        await asyncio.sleep(min(60, int(wanted)) if wanted.isdecimal() else 1)
         raise Busy(f"the service answered {response.status}")
     text = await response.text()
     if response.status < 400:
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise _stranger() from error
     try:
         message = json.loads(text)["message"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         message = text[:200]
     raise Refused(f"The service answered {response.status}: {message}")
+
+
+def _stranger() -> Refused:
+    return Refused("What answers at that address is no Pressroom. Say where it is with --url.")
 
 
 async def _patiently(ask: Callable[[], Any], patience: timedelta) -> Any:

@@ -39,7 +39,7 @@ def find_system(data: Path) -> System | None:
     try:
         found = System(**json.loads(_state_file(data).read_text()))
         ask(data, "ping")
-    except (FileNotFoundError, NotReady):
+    except (FileNotFoundError, NotADirectoryError, NotReady):
         return None
     return found
 

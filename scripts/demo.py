@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -32,6 +32,8 @@ from scripts.control import System, find_system
 OUT = Path("out")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
+#: What a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
 #: How long the demo waits for a search engine on the Internet.
 PATIENCE_SECONDS = 5
 
@@ -62,7 +64,11 @@ def main() -> None:
             failed = any(row.status >= 400 for row in rows)
             if process is not None and not arguments.exit:
                 Console().print(f"Serving on {system.address}; Ctrl-C stops it.")
-                process.wait()
+                with suppress(KeyboardInterrupt):
+                    process.wait()
+                Console().print("stopping")
+    except KeyboardInterrupt:  # before there was a table
+        sys.exit(INTERRUPTED)
     except PressroomError as error:
         Console(stderr=True).print(f"[bold red]demo:[/] {error.message}")
         sys.exit(1)
@@ -85,8 +91,6 @@ def running_system(settings: Settings) -> Iterator[tuple[System, subprocess.Pope
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         yield wait_for_system(settings, process, log), process
-    except KeyboardInterrupt:
-        Console().print("stopping")
     finally:
         process.terminate()
         process.wait()

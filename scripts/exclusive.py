@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from pipeline.errors import NotReady
+from pipeline.errors import InvalidRequest, NotReady
 from scripts.embedded import private_folder
 
 #: Connections that wait while the API starts again; the kernel's own limit may be lower.
 BACKLOG = 2048
+MAX_PORT = 65_535
 
 
 @contextmanager
@@ -38,6 +39,8 @@ def listening(host: str, port: int, *, any_port: bool, patience: timedelta) -> I
     """Open the API's socket here, so that clients wait, and aren't refused, while the API starts again.
 
     A port that is taken is tried for as long as `patience`; with `any_port`, another is taken then."""
+    if not 0 <= port <= MAX_PORT:
+        raise InvalidRequest(f"There is no port {port}: ports go from 0, which means any, to {MAX_PORT:,}.")
     until = time.monotonic() + patience.total_seconds()
     while True:
         try:

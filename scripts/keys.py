@@ -9,7 +9,7 @@ from psycopg.errors import ForeignKeyViolation
 
 from pipeline import keys
 from pipeline.errors import NotFound
-from scripts.options import Data, open_database, open_session, read_id, show_table
+from scripts.options import Data, open_database, open_session, read_id, read_name, show_table
 
 app = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ def create(
     key = keys.make_key()
     with open_database(data) as database:
         try:
-            database.run(keys.add_key(read_id(account_id), key, name))
+            database.run(keys.add_key(read_id(account_id), key, read_name(name)))
         except ForeignKeyViolation as error:
             raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.") from error
     if as_json:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pipeline.errors import PressroomError
 from scripts import accounts, doctor, import_csv, jobs, keys, pools, say, sweep
-from scripts.options import Data, plain, settings_for, show_table
+from scripts.options import Data, database_errors, plain, settings_for, show_table
 
 app = typer.Typer(
     help="Speech, transcripts, alt text, post metadata and index checks behind one REST API.",
@@ -26,6 +26,9 @@ app.command()(pools.scale)
 app.command()(sweep.sweep)
 app.command()(doctor.doctor)
 app.command()(say.say)
+
+#: What a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 @app.command()
@@ -53,10 +56,14 @@ def up(
 @app.command()
 def migrate(data: Data = None) -> None:
     """Bring the database to the tables and functions of this version."""
+    from sqlalchemy.exc import SQLAlchemyError
+
     from pipeline.migrations import migrate as run
     from scripts.control import settings_of_running
 
-    run(settings_of_running(settings_for(data)).server_urls()[0])
+    url, _ = settings_of_running(settings_for(data)).server_urls()
+    with database_errors(SQLAlchemyError):
+        run(url)
     typer.echo("the database is up to date")
 
 
@@ -90,6 +97,11 @@ def main() -> None:
         first = error.errors(include_url=False, include_input=False)[0]
         name = "PRESSROOM_" + "__".join(str(part) for part in first["loc"]).upper()
         _fail(f"The setting {name} can't be used: {first['msg']}.")
+    except OSError as error:  # a full disk, a folder that isn't ours
+        where = f": {error.filename}" if error.filename else ""
+        _fail(f"{error.strerror or type(error).__name__}{where}.")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def _fail(message: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
+import psycopg
 import typer
 from rich.console import Console
 from rich.padding import Padding
@@ -17,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.database import Database
-from pipeline.errors import InvalidRequest
+from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 from scripts.control import settings_of_running
 
@@ -47,7 +48,7 @@ def settings_for(data: Path | None) -> Settings:
 def open_database(data: Path | None) -> Iterator[Database]:
     """Connect to the running system's database. Raises NotReady when none runs."""
     url, _ = settings_of_running(settings_for(data)).server_urls()
-    with Database(url) as database:
+    with database_errors(psycopg.Error), Database(url) as database:
         yield database
 
 
@@ -57,15 +58,29 @@ def open_session(data: Path | None) -> Iterator[Session]:
     # Here, because they take half a second and 20 MB, and `up` and `sweep` need neither.
     from sqlalchemy import create_engine
     from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import SQLAlchemyError
     from sqlmodel import Session
 
     url, _ = settings_of_running(settings_for(data)).server_urls()
-    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    with database_errors(SQLAlchemyError):
+        engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+        try:
+            with Session(engine) as session:
+                yield session
+        finally:
+            engine.dispose()
+
+
+@contextmanager
+def database_errors(*errors: type[Exception]) -> Iterator[None]:
+    """Translate what a database library raises when the server is away, or has other tables. Raises NotReady."""
     try:
-        with Session(engine) as session:
-            yield session
-    finally:
-        engine.dispose()
+        yield
+    except errors as error:
+        reason = (str(getattr(error, "orig", error)).splitlines() or [type(error).__name__])[0]
+        raise NotReady(
+            f"The database can't be used: {reason}. Check DATABASE_URL, and run `pressroom migrate`."
+        ) from error
 
 
 def read_id(text: str) -> UUID:
@@ -74,6 +89,18 @@ def read_id(text: str) -> UUID:
         return UUID(text)
     except ValueError as error:
         raise InvalidRequest(f"{text!r} is not an id: ids look like 123e4567-e89b-12d3-a456-426614174000.") from error
+
+
+def read_name(text: str) -> str:
+    """Read a name from the command line. Raises InvalidRequest."""
+    name = text.strip()
+    if not name:
+        raise InvalidRequest("A name is needed that is more than spaces.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:  # bytes of another encoding, as Python hands them on
+        raise InvalidRequest("A name has to be UTF-8.") from error
+    return name
 
 
 def plain(value: object) -> Text:

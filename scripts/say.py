@@ -1,6 +1,7 @@
 """`pressroom say`: a text file becomes a recording, over the HTTP API."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ def say(
     """Speak a text file into an MP3, with music under it if you like."""
     from scripts.client import service_key, service_url  # aiohttp, which no other command needs
 
+    check_output(output)
     fields: dict[str, Any] = {"text": read_text(text), "speed": speed}
     fields |= {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
     if music is not None and not music.is_file():
@@ -41,6 +43,14 @@ def read_text(file: Path) -> str:
         raise InvalidRequest(f"{file} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"{file} is not UTF-8: save it as UTF-8 and try again.") from error
+
+
+def check_output(file: Path) -> None:
+    """Refuse a file that could not be written, before anything is paid for. Raises InvalidRequest."""
+    if file.is_dir():
+        raise InvalidRequest(f"{file} is a folder. Say which file the MP3 goes to, such as {file / 'out.mp3'}.")
+    if not os.access(file.parent, os.W_OK | os.X_OK) or not file.parent.is_dir():
+        raise InvalidRequest(f"{file} can't be written: {file.parent} is no folder that you may write to.")
 
 
 async def _say(

@@ -219,12 +219,35 @@ def test_a_job_is_cancelled_without_redis_too(
         (["scale", "synthesis=2"], "pressroom up"),
         (["pools"], "pressroom up"),
         (["up", "--pool", "nonsense=1"], "There is no pool nonsense"),
+        (["up", "--port", "99999"], "There is no port 99999"),
+        (["up", "--port", "-1"], "There is no port -1"),
+        (["accounts", "create", ""], "A name is needed"),
+        (["accounts", "create", "caf\udce9"], "UTF-8"),
+        (["accounts", "create", "x", "--credits", "99999999999999999999"], "too many"),
+        (["accounts", "top-up", "ACCOUNT", "99999999999999999999"], "too many"),
+        (["accounts", "top-up", "ACCOUNT", "-99999999999999999999"], "too many"),
+        (["accounts", "top-up", "ACCOUNT", "9223372036854775807"], "which is the most"),
+        (["keys", "create", "ACCOUNT", "--name", " "], "A name is needed"),
+        (["say", "TEXT", "-o", "/missing/o.mp3"], "no folder that you may write to"),
+        (["say", "TEXT", "-o", "/tmp"], "/tmp is a folder"),
+        (["say", "TEXT", "-o", "OUT", "--url", "nonsense"], "'nonsense' is not the address of a service"),
+        (["say", "TEXT", "-o", "OUT", "--url", "http://[::1"], "is not the address of a service"),
+        (["say", "TEXT", "-o", "OUT", "--url", "http://host:port"], "is not the address of a service"),
+        (["accounts", "create", "x", "--data", "/dev/null/x"], "No system is running"),
+        (["up", "--data", "/dev/null/x"], "can't be made"),
     ],
 )
 def test_an_error_is_one_clear_line_and_exit_code_1(
-    pressroom: Callable[..., Ran], payer: Payer, arguments: list[str], said: str
+    pressroom: Callable[..., Ran], payer: Payer, tmp_path: Path, monkeypatch: Any, arguments: list[str], said: str
 ) -> None:
-    ran = pressroom(*(str(payer.account_id) if word == "ACCOUNT" else word for word in arguments))
+    monkeypatch.setenv("PRESSROOM_API_KEY", "pr_live_x")
+    text = tmp_path / "text.txt"
+    text.write_text("Hello.")
+    words = {"ACCOUNT": str(payer.account_id), "TEXT": str(text), "OUT": str(tmp_path / "out.mp3")}
+    if "No system" in said:
+        monkeypatch.delenv("DATABASE_URL")
+
+    ran = pressroom(*(words.get(word, word) for word in arguments))
 
     assert ran.code == 1
     assert ran.err.startswith("pressroom: ")
@@ -241,6 +264,46 @@ def test_without_servers_commands_say_how_to_start_them(
 
     assert ran.code == 1
     assert "pressroom up" in ran.err
+
+
+@pytest.mark.parametrize("arguments", [["accounts", "list"], ["accounts", "create", "x"], ["jobs", "list"]])
+def test_a_database_without_tables_is_said_to_need_a_migration(
+    pressroom: Callable[..., Ran], make_database: Callable[..., str], monkeypatch: Any, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", make_database(template="template0"))
+
+    ran = pressroom(*arguments)
+
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "pressroom migrate" in ran.err
+
+
+def test_a_database_that_is_away_can_not_be_migrated(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:9/nothing")
+
+    ran = pressroom("migrate")
+
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "The database can't be used" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "said"),
+    [(KeyboardInterrupt(), 130, ""), (OSError(28, "No space left on device", "/full"), 1, "No space left on device")],
+)
+def test_an_interrupt_and_a_full_disk_are_no_tracebacks(
+    pressroom: Callable[..., Ran], monkeypatch: Any, fault: BaseException, code: int, said: str
+) -> None:
+    def settings_for(_: Path | None) -> None:
+        raise fault
+
+    monkeypatch.setattr("scripts.main.settings_for", settings_for)
+
+    ran = pressroom("settings")
+
+    assert ran.code == code
+    assert said in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_a_setting_that_can_not_be_read_is_named(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
