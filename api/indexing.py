@@ -38,6 +38,7 @@ from pipeline.jobs import Item
 from pipeline.keys import Caller
 from pipeline.kind import Request
 from pipeline.kinds.index_check import PROVIDERS, IndexCheckRequest, kind_name
+from pipeline.settings import ProviderSettings
 
 #: Longest page of jobs and of URLs (API.md, Lists).
 MAX_JOBS = 100
@@ -60,21 +61,29 @@ class RetryRequest(Request):
     )
 
 
-def interval_of(services: Services) -> timedelta:
-    """Return how long a URL takes, as far as the settings tell: the pace of the provider that is asked first."""
-    search = services.settings.search
-    provider = getattr(search, search.engines.split(",")[0].strip(), None)
-    return timedelta(seconds=provider.interval_seconds if provider is not None else 0)
+def providers_of(services: Services) -> list[str]:
+    """Return the search providers that are asked, in order."""
+    return [name.strip() for name in services.settings.search.engines.split(",")]
 
 
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
-    """Return an index job's document."""
-    return index_job_document(counted.job, counted.counts, now=counted.now, interval=interval_of(services))
+    """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
+    first = counted.job.request.get("engine") or providers_of(services)[0]
+    provider = getattr(services.settings.search, first, None)
+    return index_job_document(
+        counted.job,
+        counted.counts,
+        now=counted.now,
+        rest=counted.begins - counted.now,
+        interval=timedelta(seconds=provider.interval_seconds if isinstance(provider, ProviderSettings) else 0),
+    )
 
 
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
     """Return an index job of the caller's account. Raises JobNotFound."""
-    found = await services.database.run(find_index_job(read_job_id(job_id), caller.account_id, KINDS))
+    found = await services.database.run(
+        find_index_job(read_job_id(job_id), caller.account_id, KINDS, providers=providers_of(services))
+    )
     if found is None:
         raise JobNotFound
     return found
@@ -109,7 +118,9 @@ class IndexJobs(Work):
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
         kinds: Sequence[str] = () if wanted == "submit" else KINDS
-        page = await services.database.run(list_index_jobs(caller.account_id, kinds, limit=limit, offset=offset))
+        page = await services.database.run(
+            list_index_jobs(caller.account_id, kinds, providers=providers_of(services), limit=limit, offset=offset)
+        )
         show_page(req, resp, limit=limit, offset=offset, total=page.total)
         show_json(resp, [show_index_job(services, counted) for counted in page.jobs])
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from api.openapi_indexing import INDEXING_PATHS
 from api.openapi_parts import ERRORS, JOB_PARAMETERS, SCHEMAS, SECURITY_SCHEMES, WORK_HEADERS
 from api.openapi_paths import PATHS
 from pipeline.kind import Kind
@@ -24,6 +25,8 @@ def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
     for kind in kinds.values():
         for route in kind.routes:
             paths[route] = {"post": _operation(kind, route, schemas)}
+    for path, methods in (PATHS | INDEXING_PATHS).items():
+        paths[path] = paths.get(path, {}) | methods
     return {
         "openapi": "3.1.0",
         "info": {
@@ -31,7 +34,7 @@ def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
             "version": version,
             "summary": "Speech, transcripts, alt text, post metadata and index checks behind one API with credits.",
         },
-        "paths": {**paths, **PATHS},
+        "paths": paths,
         "components": {
             "schemas": schemas,
             "securitySchemes": SECURITY_SCHEMES,

@@ -13,6 +13,7 @@ from pipeline.jobs import SELECT_JOBS, Item, Job
 
 #: Items done before their rate tells more than the pace does.
 TELLING = 10
+NOTHING = timedelta()
 
 
 class IndexJob(BaseModel):
@@ -43,11 +44,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CountedJob:
-    """A job with its counts; `now` is the database's clock."""
+    """A job with its counts; `now` is the database's clock, `begins` when a provider may be asked again."""
 
     job: Job
     counts: Counts
     now: datetime
+    begins: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,11 @@ def raw_result_of(item: Item) -> dict[str, Any] | None:
 
 
 def index_job_document(
-    job: Job, counts: Counts, *, now: datetime | None = None, interval: timedelta = timedelta()
+    job: Job, counts: Counts, *, now: datetime | None = None, rest: timedelta = NOTHING, interval: timedelta = NOTHING
 ) -> dict[str, Any]:
-    """Return a job for its users. `interval` is a guess at the time a URL takes, until its own rate tells more."""
+    """Return a job for its users; its end is guessed from `now`: the providers' rest, and then an interval a URL.
+
+    `interval` is a guess, until the job's own rate tells more."""
     processed = job.items_ok + job.items_failed
     document = IndexJob(
         id=str(job.id),
@@ -111,7 +115,7 @@ def index_job_document(
         pending_count=0 if job.is_final else job.items_total - processed,
         failed_count=job.items_failed,
         rate_limited_count=counts.rate_limited,
-        eta=_eta(job, now, interval),
+        eta=_eta(job, now, rest, interval),
     )
     return document.model_dump()
 
@@ -132,14 +136,14 @@ def _error_message(job: Job) -> str | None:
     return str((job.error or {}).get("message", "")) or None
 
 
-def _eta(job: Job, now: datetime | None, interval: timedelta) -> str | None:
+def _eta(job: Job, now: datetime | None, rest: timedelta, interval: timedelta) -> str | None:
     if job.is_final or now is None:
         return None
     processed = job.items_ok + job.items_failed
     left = job.items_total - processed
     if processed >= TELLING and job.started_at is not None:
         interval = (now - job.started_at) / processed
-    return _timestamp(now + left * interval)
+    return _timestamp(now + rest + left * interval)
 
 
 def _timestamp(moment: datetime) -> str:
@@ -148,7 +152,8 @@ def _timestamp(moment: datetime) -> str:
 
 _COUNTED = (
     # What is in a job's items is counted there: at 10,000 of them in some ms, and never wrong.
-    "SELECT p.*, now() AS now,"
+    "SELECT p.*, now() AS now, greatest(now(), (SELECT min(coalesce(s.open_until, now())) FROM search_provider s"
+    " WHERE split_part(s.name, ':', 1) = ANY(%(providers)s))) AS begins,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " CASE WHEN p.items_failed = 0 THEN 0 ELSE (SELECT count(*) FROM item i WHERE i.job_id = p.id"
     " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') END AS rate_limited"
@@ -157,21 +162,25 @@ _COUNTED = (
 
 def _counted(row: Row) -> CountedJob:
     counts = Counts(row.pop("indexed"), row.pop("rate_limited"))
-    now = row.pop("now")
-    return CountedJob(Job(**row), counts, now)
+    now, begins = row.pop("now"), row.pop("begins")
+    return CountedJob(Job(**row), counts, now, begins)
 
 
-def find_index_job(job_id: UUID, account_id: UUID, kinds: Sequence[str]) -> Statement[CountedJob | None]:
-    """Read an account's index job."""
+def find_index_job(
+    job_id: UUID, account_id: UUID, kinds: Sequence[str], *, providers: Sequence[str]
+) -> Statement[CountedJob | None]:
+    """Read an account's index job; `providers` may be asked about its URLs."""
     return Statement(
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
         " AND j.kind = ANY(%(kinds)s)) p",
-        {"id": job_id, "account": account_id, "kinds": list(kinds)},
+        {"id": job_id, "account": account_id, "kinds": list(kinds), "providers": list(providers)},
         lambda rows: _counted(rows[0]) if rows else None,
     )
 
 
-def list_index_jobs(account_id: UUID, kinds: Sequence[str], *, limit: int, offset: int) -> Statement[CountedPage]:
+def list_index_jobs(
+    account_id: UUID, kinds: Sequence[str], *, providers: Sequence[str], limit: int, offset: int
+) -> Statement[CountedPage]:
     """Read an account's index jobs, newest first."""
 
     def read(rows: list[Row]) -> CountedPage:
@@ -184,7 +193,13 @@ def list_index_jobs(account_id: UUID, kinds: Sequence[str], *, limit: int, offse
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
         " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
-        {"account": account_id, "kinds": list(kinds), "limit": limit, "offset": offset},
+        {
+            "account": account_id,
+            "kinds": list(kinds),
+            "providers": list(providers),
+            "limit": limit,
+            "offset": offset,
+        },
         read,
     )
 

@@ -152,6 +152,17 @@ def find_verdict(names: Sequence[str], page: bytes, *, within: timedelta) -> Sta
     )
 
 
+def forget_verdicts(*, older_than: timedelta, limit: int) -> Statement[int]:
+    """Delete answers that nobody may use again; returns how many."""
+    return Statement(
+        "WITH gone AS (DELETE FROM verdict WHERE (page, provider) IN (SELECT page, provider FROM verdict"
+        " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
+        " RETURNING 1) SELECT count(*) AS gone FROM gone",
+        {"older_than": older_than, "limit": limit},
+        lambda rows: int(rows[0]["gone"]),
+    )
+
+
 def stumbled(name: str) -> Statement[None]:
     """Note that a turn ended without an answer that says anything about the provider."""
     return Statement(

@@ -11,7 +11,7 @@ import psycopg
 import typer
 from redis.exceptions import RedisError
 
-from pipeline import lifecycle, log
+from pipeline import lifecycle, log, pacing
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
@@ -56,7 +56,7 @@ class Sweep:
         }
         if time.monotonic() >= self._housekeeping_due:
             self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
-            done |= self._delete_files()
+            done |= self._delete_files() | {"verdicts": self._forget_verdicts()}
         if any(done.values()):
             logger.info("swept", **{name: number for name, number in done.items() if number})
         return done
@@ -100,6 +100,11 @@ class Sweep:
     def _close(self, job_id: UUID) -> None:
         for failure in close_job(self._broker.client, self._artifacts, job_id):
             logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
+
+    def _forget_verdicts(self) -> int:
+        older_than = timedelta(days=self._settings.search.fresh_days)
+        statement = pacing.forget_verdicts(older_than=older_than, limit=lifecycle.SWEEP_ROWS)
+        return self._repeat(lambda: self._database.run(statement) == lifecycle.SWEEP_ROWS)
 
     def _delete_files(self) -> dict[str, int]:
         """Delete what nobody needs any more; what can't be deleted is for the next time, and keeps nothing else."""

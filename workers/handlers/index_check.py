@@ -254,6 +254,7 @@ class IndexCheckHandler:
 
     def _note_block(self, asked: Asked) -> bool:
         """Let a provider rest; false when it is only its own limit a second."""
+        self._turns.forget()
         verdict, provider = asked.verdict, asked.provider
         if provider.traits.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF:
             self._database.run(pacing.paused(provider.pace_name, verdict.rest))
@@ -272,6 +273,7 @@ class IndexCheckHandler:
         return True
 
     def _note_error(self, asked: Asked) -> None:
+        self._turns.forget()
         name, code = asked.provider.pace_name, asked.verdict.code
         off_for = timedelta(minutes=self._settings.off_minutes)
         statement: Statement[None] = pacing.stumbled(name)

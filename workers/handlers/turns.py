@@ -1,6 +1,7 @@
 """Turns: which search provider a URL is asked of, and when; the same for all processes, because it stands in rows."""
 
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from pipeline import pacing
 from pipeline.database import Database
 from pipeline.pacing import Outlook, Pace, Standing
 
+#: A look is good for so long: at full speed there would be one for each URL.
+LOOK_LASTS_SECONDS = 0.05
 #: A provider that was never looked at, or whose row is gone.
 UNKNOWN = timedelta(seconds=1)
 
@@ -38,12 +41,15 @@ class Turns:
         self._granted: dict[str, deque[Turn]] = defaultdict(deque)
         self._pause: timedelta | None = None
         self._lock = threading.Lock()
+        self._outlook = Outlook({}, frozenset())
+        self._looked_for: set[str] = set()
+        self._looked_until = 0.0
         database.run(pacing.introduce(self._names))
 
     def admit(self, kinds: Sequence[str]) -> list[str]:
         """Take a turn for each lane that has something to do; return those that got one."""
         known = [kind for kind in kinds if kind in self._lanes]
-        outlook = self._database.run(pacing.look(self._names, known))
+        outlook = self._look(known)
         self._pause = None
         self._offered = {}
         for kind in known:
@@ -51,8 +57,14 @@ class Turns:
                 self._offered[kind] = turn
         return list(self._offered)
 
+    def forget(self) -> None:
+        """Look again before the next claim: a provider is not as it was."""
+        self._looked_until = 0.0
+
     def claimed(self, kind: str | None) -> None:
         """Keep the turn of the lane that was claimed, and give the others back."""
+        if kind is None:
+            self.forget()
         for lane, turn in self._offered.items():
             if lane == kind:
                 with self._lock:
@@ -85,6 +97,14 @@ class Turns:
         if turn is not None and turn.provider is not None and turn.is_held:
             self._database.run(pacing.give_back(self._paces[turn.provider].name))
 
+    def _look(self, kinds: Sequence[str]) -> Outlook:
+        """Return how all are now, or were a moment ago; what a pace allows is still taken in its row alone."""
+        if time.monotonic() >= self._looked_until or set(kinds) != self._looked_for:
+            self._outlook = self._database.run(pacing.look(self._names, kinds))
+            self._looked_for = set(kinds)
+            self._looked_until = time.monotonic() + LOOK_LASTS_SECONDS if self._outlook.kinds else 0.0
+        return self._outlook
+
     def _turn(self, providers: Sequence[str], outlook: Outlook) -> Turn | None:
         standings = {name: self._standing(name, outlook) for name in providers}
         usable = [name for name in providers if not standings[name].is_off]
@@ -96,6 +116,7 @@ class Turns:
                 if pace.is_unpaced and not standing.is_tested:
                     return Turn(name)
                 alone = pace.alone or standing.is_tested
+                self.forget()
                 if self._database.run(pacing.take(pace, alone=alone, busy_for=self._busy_for)):
                     return Turn(name, is_held=True)
             self._note(standing.wait)
