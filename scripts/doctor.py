@@ -1,15 +1,17 @@
 """`pressroom doctor`: is everything there, and do the books balance?"""
 
+import os
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
 import typer
 from redis.exceptions import RedisError
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, open_store, store_url
@@ -20,6 +22,7 @@ from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
 from scripts.control import find_system, settings_of_running
 from scripts.options import Data, plain, settings_for
+from workers.audio.ffmpeg import find_ffmpeg
 from workers.engines.registry import ENGINES, load_engines
 
 
@@ -37,7 +40,7 @@ def doctor(data: Data = None) -> None:
     """Check every server, the store, the engines and the ledger; exit code 1 when something needed is missing."""
     settings = settings_for(data)
     findings = list(_findings(settings))
-    table = Table("", "what", "state", header_style="bold")
+    table = Table("", "what", Column("state", overflow="fold"), header_style="bold")
     for finding in findings:
         mark = "[green]ok[/]" if finding.ready else "[red]--[/]"
         table.add_row(mark, plain(finding.subject), plain(finding.detail))
@@ -50,6 +53,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Python", ready=True, detail=f"{platform.python_version()} on {platform.platform()}")
     yield from _system(settings)
     yield _checked("artifact store", lambda: _check_store(settings))
+    yield _checked("ffmpeg", lambda: find_ffmpeg(settings).path)
     yield from _engines(settings)
 
 
@@ -83,7 +87,7 @@ def _engines(settings: Settings) -> Iterator[Finding]:
 def _checked(subject: str, check: Callable[[], str]) -> Finding:
     try:
         return Finding(subject, ready=True, detail=check())
-    except (PressroomError, psycopg.Error, RedisError, OSError) as error:
+    except (PressroomError, psycopg.Error, RedisError, OSError, ValueError) as error:  # ValueError: a URL that is none
         return Finding(subject, ready=False, detail=f"{type(error).__name__}: {error}")
 
 
@@ -111,6 +115,8 @@ def _check_ledger(url: str) -> str:
 
 
 def _check_store(settings: Settings) -> str:
+    if _is_still_to_be_made(settings):
+        return f"{store_url(settings)}, which will be made when it is needed"
     key, data = f"doctor/{uuid4()}", b"pressroom"
     artifacts = Artifacts(open_store(settings))
     artifacts.put(key, data)
@@ -118,3 +124,17 @@ def _check_store(settings: Settings) -> str:
         raise PressroomError("What was written is not what was read.")
     artifacts.delete(key)
     return store_url(settings)
+
+
+def _is_still_to_be_made(settings: Settings) -> bool:
+    """Return whether the store is a folder that nothing has made yet; who only looks doesn't make it.
+
+    Raises PressroomError when it can't be made."""
+    url = store_url(settings)
+    folder = Path(url.removeprefix("file://"))
+    if url.startswith("s3://") or folder.exists():
+        return False
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise PressroomError(f"{folder} can't be made: {above} is no folder that you may write to.")
+    return True

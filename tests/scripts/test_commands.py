@@ -331,8 +331,34 @@ def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> Non
     ran = pressroom("doctor")
 
     assert ran.code == 0
-    for subject in ("PostgreSQL", "Redis", "ledger", "artifact store", "synthesis: espeak"):
+    for subject in ("PostgreSQL", "Redis", "ledger", "artifact store", "ffmpeg", "synthesis: espeak"):
         assert subject in ran.out
+
+
+def test_the_doctor_makes_nothing_where_it_looks(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = pressroom("doctor", "--data", str(tmp_path / "not" / "there"))
+
+    assert "will be made when it is needed" in ran.out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("PRESSROOM_DATA", "/dev/null/x", "can't be made"),
+        ("PRESSROOM_FFMPEG", "/nowhere/ffmpeg", "is no program"),
+        ("REDIS_URL", "nonsense", "Redis"),
+    ],
+)
+def test_the_doctor_says_what_is_missing(
+    pressroom: Callable[..., Ran], monkeypatch: Any, setting: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(setting, value)
+
+    ran = pressroom("doctor")
+
+    assert ran.code == 1
+    assert said in ran.out
 
 
 def test_the_doctor_fails_when_a_balance_is_not_the_sum_of_its_entries(
