@@ -15,12 +15,13 @@ from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 from api.bodies import CHUNK_BYTES, require_type, too_large
 from pipeline.artifacts import Artifacts, upload_key
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
+from pipeline.kind import Kind
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Parts that a form may have; ours need six at most.
-MAX_PARTS = 8
+#: Parts that a form may have beside its kind's fields: api_key, and a few unknown ones, which are ignored.
+SPARE_PARTS = 4
 #: Bytes that the headers of a part may have.
 MAX_PART_HEADERS_BYTES = 8 * 1024
 
@@ -51,7 +52,8 @@ class Upload:
         if not self._has_begun or self.is_wanted:
             return
         try:
-            await asyncio.to_thread(self._artifacts.delete_upload, self.job_id)
+            # Shielded: a client that leaves cancels its request, and may do so during this very step.
+            await asyncio.shield(asyncio.to_thread(self._artifacts.delete_upload, self.job_id))
         except PressroomError as failure:
             # The sweep deletes uploads that no job wants after an hour.
             log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
@@ -82,16 +84,16 @@ class Upload:
 
 
 class FormReader:
-    """Reads the forms of one kind; `files` are its fields that are files."""
+    """Reads the forms of one kind."""
 
-    def __init__(self, files: tuple[str, ...], *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
-        self._files = files
+    def __init__(self, kind: Kind[Any], *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
+        self._files = kind.files
         self._max_file_bytes = max_file_bytes
+        self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
         options = MultipartParseOptions()
-        options.max_body_part_count = MAX_PARTS
+        options.max_body_part_count = len(kind.request.model_fields) + len(kind.files) + SPARE_PARTS
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
-        options.max_body_part_buffer_size = max_field_bytes
         self._handler = MultipartFormHandler(options)
 
     async def read(self, req: falcon.asgi.Request, upload: Upload) -> dict[str, Any]:
@@ -122,12 +124,15 @@ class FormReader:
             if name in self._files:
                 await upload.store(name, aiter(part.stream), max_bytes=self._max_file_bytes)
             else:
-                texts[name] = await _text(part, name)
+                texts[name] = await _text(part, name, max_bytes=self._max_field_bytes)
         return texts
 
 
-async def _text(part: BodyPart, name: str) -> str:
-    text = (await part.get_data()).decode()
+async def _text(part: BodyPart, name: str, *, max_bytes: int) -> str:
+    sent = await part.stream.read(max_bytes + 1)
+    if len(sent) > max_bytes:
+        raise FormInvalid(f"The field {name[:60]!a} is longer than {max_bytes:,} bytes; send a shorter one.")
+    text = sent.decode()
     if "\0" in text:
         raise FormInvalid(f"The field {name[:60]!a} holds a NUL character.", code="text_has_nul")
     return text

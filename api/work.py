@@ -33,7 +33,7 @@ class Work:
         self._route = route
         self._max_bytes = kind.max_body_bytes or api.max_json_bytes + len(kind.files) * api.max_upload_bytes
         self._forms = FormReader(
-            kind.files,
+            kind,
             max_file_bytes=api.max_upload_bytes,
             max_field_bytes=api.max_json_bytes,
             max_bytes=self._max_bytes,

@@ -1,7 +1,14 @@
 """Multipart: files go straight into the store, and refused ones do not stay there."""
 
 import hashlib
+import shutil
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -9,6 +16,8 @@ from http_service import Answer, Service, form
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
+from pipeline.kind import Kind
+from pipeline.kinds import KINDS
 
 MIB = 2**20
 TEXT = ("text", b"hi", None)
@@ -21,11 +30,17 @@ def uploads(service: Service) -> list[Path]:
     return [path for path in (service.data / "artifacts").rglob("*") if path.is_file()]
 
 
+def kept(service: Service) -> list[Path]:
+    """Return the folders of requests that lie in the store, with files or without."""
+    folder = service.data / "artifacts" / "uploads"
+    return list(folder.iterdir()) if folder.exists() else []
+
+
 @pytest.fixture
 def clean(service: Service) -> Service:
     """The shared service, without earlier tests' files."""
-    for path in uploads(service):
-        path.unlink()
+    for folder in kept(service):
+        shutil.rmtree(folder)
     return service
 
 
@@ -51,9 +66,48 @@ def test_fields_may_come_in_any_order_and_the_key_last(clean: Service, client: P
     assert send(clean, None, MUSIC, AUDIO, ("volume", b"-1.5", None), TEXT, key).status == 202
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.files], ids=lambda kind: kind.name)
+def test_a_form_may_have_all_fields_of_its_kind(clean: Service, client: Payer, kind: Kind[Any]) -> None:
+    fields = {name: field.default for name, field in kind.request.model_fields.items()}
+    fields |= {"text": "hi", "language": "en", "api_key": client.api_key, "an unknown one": "x"}
+    texts = [(name, str(value).encode(), None) for name, value in fields.items() if value is not None]
+    texts += [("voice_name", b"", None)] if "voice_name" in fields else []
+    body, content_type = form(*[(name, b"RIFF", name) for name in kind.files], *texts)
+    answer = clean.post_bytes(kind.routes[0], body, Prefer="respond-async", Content_Type=content_type)
+    wrong = [fault["field"] for fault in answer.json.get("details", [])]
+    assert answer.status == 202 or wrong == ["voice_name"], answer.body
+
+
+def test_a_text_that_is_too_long_is_told_the_limit(clean: Service, client: Payer) -> None:
+    answer = send(clean, client.api_key, ("text", b"x" * (MIB + 1), None), AUDIO, MUSIC)
+    assert (answer.status, answer.code) == (400, "form_invalid")
+    assert "text" in answer.json["message"]
+    assert "1,048,576 bytes" in answer.json["message"]
+
+
+def test_a_client_that_leaves_amid_its_upload_leaves_nothing(clean: Service, client: Payer) -> None:
+    body, content_type = form(TEXT, AUDIO, ("music", b"0" * 5 * MIB, "m.mp3"))
+    head = (
+        f"POST /files-in HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\n"
+        f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", clean.port)) as connection:
+        connection.sendall(head.encode() + body[: 2 * MIB])
+        wait_until(lambda: kept(clean))
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait_until(lambda: not kept(clean))
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        threading.Event().wait(0.01)
+
+
 def test_a_wrong_key_after_the_files_leaves_none_of_them(clean: Service) -> None:
     assert send(clean, None, AUDIO, MUSIC, TEXT, ("api_key", b"nobody", None)).status == 401
-    assert uploads(clean) == []
+    assert kept(clean) == []
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a\\0.wav", "a%00b", "/abs", "..", "é.wav", "x" * 5_000, ""])
@@ -98,7 +152,7 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
     parts, code = BAD_FORMS[name]
     answer = send(clean, client.api_key, *parts)
     assert (answer.status, answer.code) == (400, code), answer.body
-    assert uploads(clean) == []
+    assert kept(clean) == []
     jobs = api_database.run(
         Statement("SELECT 1 FROM job WHERE account_id = %(account)s", {"account": client.account_id})
     )
@@ -133,7 +187,7 @@ def test_a_body_that_is_no_form_is_refused(clean: Service, client: Payer, name: 
     answer = clean.post_bytes("/files-in", body, client.api_key, Content_Type=content_type)
     assert answer.status == 400, answer.body
     assert answer.json["error"] == "Invalid Request"
-    assert uploads(clean) == []
+    assert kept(clean) == []
 
 
 def test_json_is_refused_where_files_are_needed(clean: Service, client: Payer) -> None:
@@ -143,11 +197,11 @@ def test_json_is_refused_where_files_are_needed(clean: Service, client: Payer) -
 def test_a_file_of_25_mebibytes_is_taken_and_one_more_byte_is_not(clean: Service, client: Payer) -> None:
     full = b"\0" * (25 * MIB)
     assert send(clean, client.api_key, TEXT, ("audio", full, "a.wav"), MUSIC).status == 202
-    for path in uploads(clean):
-        path.unlink()
+    for folder in kept(clean):
+        shutil.rmtree(folder)
     answer = send(clean, client.api_key, TEXT, ("audio", full + b"\0", "a.wav"), MUSIC)
     assert (answer.status, answer.json["field"]) == (413, "audio")
-    assert uploads(clean) == []
+    assert kept(clean) == []
 
 
 def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(clean: Service, client: Payer) -> None:
@@ -162,13 +216,13 @@ def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(clean:
 def test_a_wrong_key_in_a_header_refuses_an_upload_before_it_is_kept(clean: Service) -> None:
     answer = send(clean, "nobody", TEXT, ("audio", b"\0" * 5 * MIB, "a.wav"), MUSIC)
     assert answer.status == 401
-    assert uploads(clean) == []
+    assert kept(clean) == []
 
 
 def test_a_request_that_can_not_be_paid_leaves_no_file(clean: Service, api_database: Database) -> None:
     poor = open_account(api_database, credits=1)
     assert send(clean, poor.api_key, TEXT, AUDIO, MUSIC).status == 402
-    assert uploads(clean) == []
+    assert kept(clean) == []
 
 
 def test_a_replayed_form_is_compared_by_its_files_and_kept_once(clean: Service, client: Payer) -> None:
