@@ -3,8 +3,10 @@
 from importlib.metadata import version
 from typing import Any
 
+import falcon
 import falcon.asgi
 import redis.asyncio
+from falcon.routing import map_http_methods
 
 from api.account import KeyVerification, Usage
 from api.edge import Edge
@@ -30,13 +32,15 @@ RESOURCES: dict[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 
 
 class RouteNames:
-    """Notes the template of the path, which is what metrics count by."""
+    """Notes the template of the path, which is what metrics count by, and refuses methods that nobody knows."""
 
     async def process_resource(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
     ) -> None:
-        """Note the template of a path that is ours."""
+        """Note the template of a path that is ours. Raises HTTPMethodNotAllowed, where Falcon would answer 400."""
         exchange_of(req).route = req.uri_template or "unmatched"
+        if req.method not in falcon.COMBINED_METHODS:
+            raise falcon.HTTPMethodNotAllowed([*sorted(map_http_methods(resource)), "OPTIONS"])
 
 
 def create_app(
@@ -51,7 +55,7 @@ def create_app(
     services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
     middleware: list[Any] = [services, RouteNames()]
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
-    add_handlers(app, max_drained_bytes=settings.api.max_drained_bytes)
+    add_handlers(app, services)
     for kind in kinds.values():
         for route in kind.routes:
             resource = RESOURCES.get(route, StreamedWork if kind.streams else Work)

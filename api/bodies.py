@@ -1,5 +1,7 @@
 """Bodies: JSON read within bounds, and refused with a reason when it is not what it should be."""
 
+import asyncio
+import contextlib
 from typing import Any
 
 import falcon.asgi
@@ -10,6 +12,8 @@ from pipeline.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaTyp
 #: Levels of nesting that a body may have (API.md).
 MAX_DEPTH = 32
 CHUNK_BYTES = 64 * 1024
+#: Longest time that a refused body is read for: whoever sends slower is not waited for.
+MAX_DROP_SECONDS = 10.0
 INFINITY = float("inf")
 
 
@@ -53,11 +57,13 @@ async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-async def drop_rest(req: falcon.asgi.Request, max_bytes: int) -> None:
-    """Read and drop what is left of a body, so that its sender sees the answer instead of a reset."""
+async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = MAX_DROP_SECONDS) -> None:
+    """Read and drop what is left of a body, for a while, so that its sender sees the answer instead of a reset."""
     dropped = 0
-    while not req.stream.eof and dropped < max_bytes:
-        dropped += len(await req.stream.read(CHUNK_BYTES))
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while not req.stream.eof and dropped < max_bytes:
+                dropped += len(await req.stream.read(CHUNK_BYTES))
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

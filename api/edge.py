@@ -5,9 +5,11 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+import falcon
 import structlog
 
 from api.exchange import SCOPE_KEY, Exchange
+from pipeline.errors import PressroomError
 from pipeline.keys import redact
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
@@ -21,6 +23,8 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: The client left before its answer (nginx's number; it goes to log and metrics alone).
 CLIENT_LEFT = 499
+#: Methods that metrics count by; a client's own inventions would be as many series.
+METHODS = frozenset(falcon.HTTP_METHODS)
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 NO_STORE = (b"cache-control", b"no-store")
 
@@ -47,19 +51,26 @@ class Edge:
                 message["headers"] = _complete(message["headers"], exchange)
             await send(message)
 
+        held = _holding(receive, exchange) if exchange.is_body_held else receive
         try:
-            await self._application(scope, receive, send_with_headers)
+            await self._application(scope, held, send_with_headers)
         except asyncio.CancelledError:
             exchange.status = CLIENT_LEFT
             raise
+        except PressroomError as error:
+            # Foreseen, but after the answer had begun. The server closes the connection when we return without its
+            # last chunk; given the exception, it would write a traceback as well.
+            log.warning("answer broken off", code=error.code, error=error.message)
         finally:
+            exchange.at_end.close()
             self._note(exchange)
             structlog.contextvars.clear_contextvars()
 
     def _note(self, exchange: Exchange) -> None:
         seconds = time.perf_counter() - exchange.started
         status = exchange.status or CLIENT_LEFT
-        labels: dict[str, Any] = {"route": exchange.route, "method": exchange.method}
+        method = exchange.method if exchange.method in METHODS else "OTHER"
+        labels: dict[str, Any] = {"route": exchange.route, "method": method}
         self._metrics.count("pressroom_http_requests_total", status=status, **labels)
         self._metrics.observe("pressroom_http_request_seconds", seconds, **labels)
         log.info(
@@ -68,8 +79,23 @@ class Edge:
             path=redact(exchange.path),
             status=status,
             seconds=round(seconds, 4),
-            account_id=str(exchange.account_id) if exchange.account_id else None,
+            account_id=str(exchange.caller.account_id) if exchange.caller else None,
         )
+
+
+def _holding(receive: Receive, exchange: Exchange) -> Receive:
+    """Return a `receive` that asks for nothing at first: Falcon calls it at once, and the server then says 100."""
+    is_first = True
+
+    async def held() -> Mapping[str, Any]:
+        nonlocal is_first
+        if is_first:
+            is_first = False
+            return {"type": "http.request", "body": b"", "more_body": True}
+        exchange.is_body_held = False
+        return await receive()
+
+    return held
 
 
 def _complete(headers: Any, exchange: Exchange) -> list[tuple[bytes, bytes]]:

@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from api.bodies import drop_rest
 from api.exchange import exchange_of
+from api.services import Services
 from pipeline import errors
 from pipeline.errors import PressroomError
 from pipeline.keys import redact
@@ -46,13 +47,16 @@ def show_document(resp: falcon.asgi.Response, status: int, document: dict[str, A
     resp.data = redact(to_json({**document, "request_id": request_id}).decode()).encode()
 
 
-def add_handlers(app: falcon.asgi.App[Any, Any], *, max_drained_bytes: int) -> None:
+def add_handlers(app: falcon.asgi.App[Any, Any], services: Services) -> None:
     """Make an app answer all errors in our words."""
+    max_drained_bytes = services.settings.api.max_drained_bytes
 
     async def on_ours(
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError, params: dict[str, Any]
     ) -> None:
-        await drop_rest(req, max_drained_bytes)
+        await services.note_refusal(req)
+        if not exchange_of(req).is_body_held:
+            await drop_rest(req, max_drained_bytes)
         if error.retry_after is not None:
             resp.set_header("Retry-After", str(max(1, ceil(error.retry_after.total_seconds()))))
         show_document(resp, error.status, error.document(), exchange_of(req).request_id)

@@ -3,13 +3,14 @@
 import re
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import falcon.asgi
 
-from pipeline.keys import PREFIX
+from pipeline.keys import PREFIX, Caller
 
 SCOPE_KEY = "pressroom.exchange"
 #: A client's own request id is taken when it is printable and not too long, else ours is made.
@@ -18,7 +19,11 @@ SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 @dataclass(slots=True)
 class Exchange:
-    """What is known of a request while it is answered; `route` is the template of the path."""
+    """What is known of a request while it is answered; `route` is the template of the path.
+
+    `at_end` is closed when the request is over, however it ends: also when its answer was never begun.
+    `is_body_held` while the client waits for our word (`Expect: 100-continue`) before it sends its body.
+    """
 
     request_id: str
     method: str
@@ -26,19 +31,30 @@ class Exchange:
     started: float = field(default_factory=time.perf_counter)
     route: str = "unmatched"
     status: int = 0
-    account_id: UUID | None = None
+    caller: Caller | None = None
+    is_body_held: bool = False
     headers: dict[str, str] = field(default_factory=dict)
+    at_end: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
     def begin(cls, scope: Mapping[str, Any]) -> "Exchange":
         """Return the exchange of an ASGI request."""
         request_id = ""
+        is_body_held = False
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 request_id = value.decode("latin-1")
+            elif name == b"expect":
+                is_body_held = value.lower() == b"100-continue"
         if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
             request_id = uuid4().hex
-        return cls(request_id, scope["method"], scope["path"], headers={"x-request-id": request_id})
+        return cls(
+            request_id,
+            scope["method"],
+            scope["path"],
+            is_body_held=is_body_held,
+            headers={"x-request-id": request_id},
+        )
 
 
 def exchange_of(req: falcon.asgi.Request) -> Exchange:

@@ -1,5 +1,6 @@
 """Fields: a request's fields checked against its kind, and errors that name the field, the value and the rule."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -69,5 +70,5 @@ def _code(found: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = ascii(value)
+    text = json.dumps(value, default=str)
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

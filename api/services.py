@@ -80,7 +80,7 @@ class Services:
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
         """Return whose request it is. Raises Unauthorized, RateLimitExceeded."""
         caller = await self.keyring.caller(key, address=client_address(req, self.proxies))
-        exchange_of(req).account_id = caller.account_id
+        exchange_of(req).caller = caller
         return caller
 
     async def authenticate_reader(self, req: falcon.asgi.Request, body_key: object = None) -> Caller:
@@ -95,6 +95,12 @@ class Services:
         standing = await self.limits.standing(caller.account_id, caller.tier)
         if standing is not None:
             exchange_of(req).headers.update(standing.headers())
+
+    async def note_refusal(self, req: falcon.asgi.Request) -> None:
+        """Say so in a refusal as well, when it is known whose request it was and nothing has said so yet."""
+        exchange = exchange_of(req)
+        if exchange.caller is not None and "x-ratelimit-limit" not in exchange.headers:
+            await self.note_standing(req, exchange.caller)
 
     def _endless(self) -> list[Coroutine[Any, Any, None]]:
         listening = [self.room.listen(), self.streams.listen()]

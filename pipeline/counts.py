@@ -89,13 +89,22 @@ return {{minute_admitted, found and found[2] or 0, found and found[1] or now, da
 """
 
 
+# A request may be made before midnight and given back after it: today's counter is then not there, or of others.
+_GIVE_BACK = """
+local used = tonumber(redis.call('get', KEYS[1]) or 0)
+if used > 0 then
+    redis.call('decrby', KEYS[1], math.min(used, ARGV[1]))
+end
+"""
+
+
 class SharedCounts:
     """Counts in Redis, for all processes together."""
 
     def __init__(self, client: "redis.asyncio.Redis") -> None:
-        self._client = client
         self._batch = Batch(client)
         self._sha = client.register_script(_SCRIPT).sha
+        self._give_back = client.register_script(_GIVE_BACK)
 
     async def use(self, use: Use) -> Count:
         """Count a use. Raises RedisError."""
@@ -110,7 +119,7 @@ class SharedCounts:
 
     async def give_back(self, use: Use) -> None:
         """Take requests of today back. Raises RedisError."""
-        await self._client.decrby(use.day_key, use.requests)
+        await self._give_back(keys=[use.day_key], args=[use.requests])
 
 
 class OwnCounts:
@@ -136,4 +145,5 @@ class OwnCounts:
 
     async def give_back(self, use: Use) -> None:
         """Take requests of today back."""
-        await self._storage.decr(use.day_key, use.requests)
+        if await self._storage.get(use.day_key):
+            await self._storage.decr(use.day_key, use.requests)

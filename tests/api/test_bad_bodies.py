@@ -1,14 +1,19 @@
 """What bad input gets: a 4xx that says why, never a 500, and nothing held."""
 
+import asyncio
 import http.client
 import json
 import socket
 import struct
+from types import SimpleNamespace
+from typing import cast
 
+import falcon.asgi
 import pytest
 from http_service import Service, form, read_answer
 from payers import Payer, open_account
 
+from api.bodies import drop_rest
 from pipeline.database import Database, Statement
 
 MIB = 2**20
@@ -112,6 +117,15 @@ def test_all_wrong_fields_are_named_at_once(service: Service, client: Payer) -> 
     assert [fault["field"] for fault in answer.json["details"]] == ["text", "number", "choice"]
 
 
+def test_errors_speak_json(service: Service, client: Payer) -> None:
+    answer = service.post("/echo", {"text": None, "number": True, "choice": "c"}, client.api_key)
+    assert [fault["message"].rsplit(", but ")[1] for fault in answer.json["details"]] == [
+        "null was sent.",
+        "true was sent.",
+        '"c" was sent.',
+    ]
+
+
 def test_an_error_shows_no_more_of_a_value_than_it_takes(service: Service, client: Payer) -> None:
     answer = service.post("/echo", {"text": "x" * 100_000}, client.api_key)
     assert len(answer.body) < 1_000
@@ -188,6 +202,36 @@ def test_a_client_that_is_cut_off_harms_nobody(service: Service, client: Payer) 
     assert service.get("/healthz").status == 200
 
 
+# A body that is held back, or slow
+
+
+def test_a_wrong_key_is_refused_before_the_body_is_asked_for(service: Service, client: Payer) -> None:
+    def head(key: str) -> bytes:
+        return (
+            f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\nPrefer: respond-async\r\n"
+            "Content-Type: application/json\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n"
+        ).encode()
+
+    assert service.send_raw(head("nobody")).startswith(b"HTTP/1.1 401 ")
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+        connection.sendall(head(client.api_key))
+        assert connection.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b'{"text": "hi"}')
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 202 ")
+
+
+def test_a_refused_body_that_does_not_come_is_not_waited_for() -> None:
+    class Silent:
+        eof = False
+
+        async def read(self, size: int) -> bytes:
+            await asyncio.Event().wait()
+            return b""
+
+    req = cast("falcon.asgi.Request", SimpleNamespace(stream=Silent()))
+    asyncio.run(drop_rest(req, 1_000, seconds=0.01))
+
+
 # Types
 
 
@@ -247,6 +291,13 @@ def test_a_wrong_method_is_told_which_are_right(service: Service) -> None:
     assert (answer.status, answer.code) == (405, "method_not_allowed")
     assert answer.json["error"] == "Method Not Allowed"
     assert answer.headers["allow"] == "POST, OPTIONS"
+
+
+def test_a_method_that_nobody_knows_is_refused_like_a_wrong_one(service: Service) -> None:
+    answer = service.request("BREW", "/jobs")
+    assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert answer.headers["allow"] == service.request("PUT", "/jobs").headers["allow"]
+    assert service.request("BREW", "/nowhere").status == 404
 
 
 def test_options_names_the_methods(service: Service) -> None:

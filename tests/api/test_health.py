@@ -63,6 +63,15 @@ def test_requests_are_counted_by_route_method_and_status(service: Service, clien
     assert not any(job_id in str(key) for key in samples(service))
 
 
+def test_what_clients_invent_is_no_label(service: Service) -> None:
+    service.request("BREW", "/echo")
+    service.request("BREW", "/nowhere")
+    found = samples(service)
+    for route in ("/echo", "unmatched"):
+        assert any({("method", "OTHER"), ("route", route)} <= set(labels) for _, labels in found)
+    assert "BREW" not in str(found)
+
+
 def test_counts_of_all_processes_are_one(start: Start, service: Service, redis_url: str) -> None:
     with start(processes=2) as other:
         for _ in range(20):

@@ -1,14 +1,17 @@
 """Rate limits, as an account meets them."""
 
+import asyncio
 import time
 from uuid import uuid4
 
 import pytest
 import redis
+import redis.asyncio
 from hands import Hands
 from http_service import Answer, Service, Start
 from payers import Payer, open_account
 
+from pipeline.counts import SharedCounts, Use
 from pipeline.database import Database
 
 
@@ -43,6 +46,40 @@ def test_refused_bodies_do_not_count(service: Service, free: Payer) -> None:
     for _ in range(12):
         assert service.post("/echo", {"text": ""}, free.api_key).status == 400
     assert standing(service.get("/jobs", free.api_key)) == (10, 10)
+
+
+def test_refusals_say_where_an_account_stands(service: Service, api_database: Database) -> None:
+    poor = open_account(api_database, tier="free", credits=3)
+    named = {"Idempotency_Key": uuid4().hex, "Prefer": "respond-async"}
+    answers = [
+        service.post("/echo", {"text": ""}, poor.api_key),
+        service.post("/echo", {"text": "", "api_key": poor.api_key}),
+        service.post_bytes("/echo", b"{", poor.api_key),
+        service.post_bytes("/echo", b"{}", poor.api_key, Content_Type="text/plain"),
+        service.post("/echo", {"text": "hi"}, poor.api_key, **named),
+        service.post("/echo", {"text": "ho"}, poor.api_key, **named),
+        service.post("/echo", {"text": "ho"}, poor.api_key),
+    ]
+    assert [answer.status for answer in answers] == [400, 400, 400, 415, 202, 422, 402]
+    assert [standing(answer) for answer in answers] == [(10, left) for left in (10, 10, 10, 10, 9, 8, 7)]
+    assert "x-ratelimit-limit" not in service.post("/echo", {"text": ""}).headers
+
+
+def test_what_is_given_back_after_midnight_leaves_no_debt(redis_url: str) -> None:
+    use = Use("account:midnight", 0, 100, 3)
+
+    async def give_back() -> None:
+        async with redis.asyncio.Redis.from_url(redis_url) as client:
+            counts = SharedCounts(client)
+            await counts.give_back(use)
+            assert await client.get(use.day_key) is None
+            await counts.use(Use(use.name, 0, 100, 5))
+            await counts.give_back(use)
+            assert await client.get(use.day_key) == b"2"
+            await counts.give_back(use)
+            assert (await client.get(use.day_key), await client.ttl(use.day_key) > 0) == (b"0", True)
+
+    asyncio.run(give_back())
 
 
 def test_a_batch_is_admitted_while_one_is_left_and_then_counts_fully(service: Service, free: Payer) -> None:
