@@ -8,6 +8,7 @@ import falcon.asgi
 from falcon.asgi import SSEvent
 
 from api.documents import job_document
+from api.exchange import exchange_of
 from api.job_resources import find_own_job
 from api.services import Services
 from api.waiting import Restarting, Waiter
@@ -30,36 +31,36 @@ class JobEvents:
         """Answer with an event for each change, the last one when the job ends."""
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
+        # Here, while the answer can still be a refusal; left when the request ends, begun or not.
+        place = self._services.room.enter(job.id, waits=not job.is_final)
+        waiter = exchange_of(req).at_end.enter_context(place)
         resp.set_header("X-Job-Id", str(job.id))
         resp.set_header("X-Accel-Buffering", "no")  # nginx would collect events before it passes them on
-        resp.sse = self._follow(job)
+        resp.sse = self._follow(job, waiter)
 
-    async def _follow(self, job: Job) -> AsyncIterator[SSEvent | None]:
-        with self._services.room.enter(job.id) as waiter:
-            shown = None
-            spoke_at = time.monotonic()
-            while True:
-                document = job_document(job, self._services.kinds)
-                if job.is_final:
-                    yield SSEvent(event="ended", json=document)
-                    return
-                if document != shown:
-                    shown, spoke_at = document, time.monotonic()
-                    yield SSEvent(event="progress", json=document)
-                elif time.monotonic() > spoke_at + MAX_SILENCE_SECONDS:
-                    spoke_at = time.monotonic()
-                    yield None  # a comment
-                try:
-                    job = await self._next(job, waiter)
-                except Restarting:
-                    return  # the client connects again, to another process
+    async def _follow(self, job: Job, waiter: Waiter) -> AsyncIterator[SSEvent | None]:
+        shown = None
+        spoke_at = time.monotonic()
+        while True:
+            document = job_document(job, self._services.kinds)
+            if job.is_final:
+                yield SSEvent(event="ended", json=document)
+                return
+            if document != shown:
+                shown, spoke_at = document, time.monotonic()
+                yield SSEvent(event="progress", json=document)
+            elif time.monotonic() > spoke_at + MAX_SILENCE_SECONDS:
+                spoke_at = time.monotonic()
+                yield None  # a comment
+            try:
+                job = await self._next(job, waiter)
+            except Restarting:
+                return  # the client connects again, to another process
 
     async def _next(self, job: Job, waiter: Waiter) -> Job:
         """Return the job as it is a moment later, or as it was when the database is away."""
         await waiter.wait(within=LOOK_EVERY)
         try:
             return await self._services.database.run(find_job(job.id)) or job
-        except Restarting:
-            raise
         except ServiceUnavailable:
             return job

@@ -21,6 +21,18 @@ log = get_logger(__name__)
 LOOK_EVERY_SECONDS = 1.0
 
 
+class Stopping(ServiceUnavailable):
+    """This process is stopping, and takes no request any more that would wait."""
+
+    code = "restarting"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The service is restarting. Nothing was made of this request or charged for it; send it again.",
+            retry_after=timedelta(seconds=1),
+        )
+
+
 class Restarting(ServiceUnavailable):
     """This process is stopping; the job goes on."""
 
@@ -46,10 +58,11 @@ class TooManyWaiting(ServiceUnavailable):
 
 
 class Waiter:
-    """One request's place: it is told when its job has ended."""
+    """One request: it is told when its job has ended, if it has a place in the room."""
 
-    def __init__(self, job_id: UUID) -> None:
+    def __init__(self, job_id: UUID, *, has_place: bool) -> None:
         self.job_id = job_id
+        self.has_place = has_place
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def wait(self, *, within: timedelta | None = None) -> bool:
@@ -84,13 +97,16 @@ class WaitingRoom:
         self.is_draining = False
 
     @contextmanager
-    def enter(self, job_id: UUID) -> Iterator[Waiter]:
-        """Take a place. Raises TooManyWaiting, Restarting."""
+    def enter(self, job_id: UUID, *, waits: bool = True) -> Iterator[Waiter]:
+        """Take a place; who does not wait needs none. Raises TooManyWaiting, Stopping."""
+        if not waits:
+            yield Waiter(job_id, has_place=False)
+            return
         if self.is_draining:
-            raise Restarting
+            raise Stopping
         if self._count >= self._capacity:
             raise TooManyWaiting(self._capacity)
-        waiter = Waiter(job_id)
+        waiter = Waiter(job_id, has_place=True)
         self._waiters.setdefault(job_id, set()).add(waiter)
         self._count += 1
         try:
@@ -100,6 +116,9 @@ class WaitingRoom:
 
     def move(self, waiter: Waiter, job_id: UUID) -> None:
         """Let a waiter wait for another job: the one that its Idempotency-Key named first."""
+        if not waiter.has_place:
+            waiter.job_id = job_id
+            return
         self._forget(waiter)
         waiter.job_id = job_id
         self._waiters.setdefault(job_id, set()).add(waiter)

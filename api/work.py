@@ -46,8 +46,9 @@ class Work:
         async with Upload(services.artifacts, job_id) as upload:
             order = await self._order(req, upload)
             preference = read_preference(req)
-            is_counted = await self._admit(order, exchange_of(req))
-            with services.room.enter(job_id) as waiter:
+            # Before the request is counted: one that finds no place has not been made.
+            with services.room.enter(job_id, waits=self._waits(preference)) as waiter:
+                is_counted = await self._admit(order, exchange_of(req))
                 # With files alone: they are deleted when the client leaves, and then no job may want them.
                 submitted = await submit_job(order.submission, services, alone=bool(self._kind.files))
                 if submitted.outcome == "accepted":
@@ -56,6 +57,10 @@ class Work:
                 elif is_counted:
                     await services.limits.give_back(order.caller.account_id, order.caller.tier, order.requests)
                 await self._answer(order, submitted, preference, waiter, resp)
+
+    def _waits(self, preference: Preference) -> bool:
+        """Return whether the request waits for its job: not where the client or the kind wants the job itself."""
+        return not (preference.is_immediate or self._kind.created is not None)
 
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
         """Return the request when it is in order; the order of refusal is API.md's."""

@@ -3,6 +3,7 @@
 import http.client
 import json
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -95,3 +96,25 @@ def test_events_come_without_redis_and_end_at_a_restart(
         assert next(events)[0] == "progress"
         service.process.send_signal(signal.SIGTERM)
         assert list(events) == []
+
+
+def test_who_follows_takes_a_place_and_gives_it_back(start: Start, client: Payer, hands: Hands, follow: Any) -> None:
+    with start(API__MAX_WAITING="1") as service:
+        done = service.submit({"text": "hi"}, client.api_key)
+        hands.work()
+        job_id = service.submit({"text": "hi"}, client.api_key)
+        connection = service.connect()
+        connection.request("GET", f"/jobs/{job_id}/events", headers={"X-API-Key": client.api_key})
+        response = connection.getresponse()
+        assert response.status == 200
+        refused = service.get(f"/jobs/{job_id}/events", client.api_key)
+        assert (refused.status, refused.code) == (503, "too_many_waiting")
+        assert int(refused.headers["retry-after"]) > 0
+        assert [name for name, _ in follow(service, done, client.api_key)] == ["ended"]
+        response.close()
+        connection.close()
+        until = time.monotonic() + 10
+        while service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=1").status != 202:
+            assert time.monotonic() < until
+            threading.Event().wait(0.05)
+        assert next(follow(service, job_id, client.api_key))[0] == "progress"

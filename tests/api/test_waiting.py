@@ -1,6 +1,7 @@
 """Waiting: told by notices, by a look a second without them, and sent home at a restart."""
 
 import signal
+import socket
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,7 +10,7 @@ from uuid import UUID, uuid4
 
 from hands import Hands
 from http_service import Answer, Service, Start
-from payers import Payer
+from payers import Payer, open_account
 from servers import start_redis
 
 from pipeline.database import Database, Statement
@@ -91,6 +92,46 @@ def test_more_requests_than_may_wait_are_refused_and_hold_nothing(
             pass
         assert [one.result().status for one in waiting] == [200, 200]
         assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=0").status == 202
+
+
+def test_who_does_not_wait_needs_no_place_and_who_finds_none_is_not_counted(
+    start: Start, api_database: Database
+) -> None:
+    free = open_account(api_database, tier="free")
+    name = uuid4().hex
+    with start(API__MAX_WAITING="0") as service:
+        refused = service.post("/echo", {"text": "hi"}, free.api_key)
+        assert (refused.status, refused.code, refused.headers["x-ratelimit-remaining"]) == (
+            503,
+            "too_many_waiting",
+            "10",
+        )
+        first = service.post("/echo", {"text": "hi"}, free.api_key, Prefer="respond-async", Idempotency_Key=name)
+        assert (first.status, first.headers["x-ratelimit-remaining"]) == (202, "9")
+        again = service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0", Idempotency_Key=name)
+        assert (again.status, again.json["id"]) == (202, first.json["id"])
+        check = {"type": "check", "urls": ["https://example.com/"]}
+        assert service.post("/indexing/jobs", check, free.api_key).status == 201
+
+
+def test_a_request_that_a_restart_overtakes_is_told_that_nothing_was_made(start: Start, client: Payer) -> None:
+    body = b'{"text": "hi"}'
+    head = (
+        f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with start() as stopping, socket.create_connection(("127.0.0.1", stopping.port), timeout=10) as connection:
+        connection.sendall(head.encode() + body[:5])
+        stopping.get("/healthz", client.api_key)
+        stopping.process.send_signal(signal.SIGTERM)
+        threading.Event().wait(0.5)
+        connection.sendall(body[5:])
+        received = b"".join(iter(lambda: connection.recv(65_536), b"")).lower()
+    assert received.startswith(b"http/1.1 503 ")
+    assert b'"restarting"' in received
+    assert b"nothing was made" in received
+    assert b"retry-after: 1" in received
+    assert b"location:" not in received
 
 
 def test_a_restart_sends_waiting_requests_home_and_their_jobs_go_on(
