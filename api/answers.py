@@ -1,12 +1,14 @@
 """Answers: what a job's route answers, made the same way for who waited and for who asks later."""
 
+from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 import falcon
 import falcon.asgi
 from pydantic_core import to_json
 
-from api.documents import job_document
+from api.documents import job_document, shown_error
 from api.errors import show_document
 from api.services import Services
 from pipeline.errors import Gone, PressroomError, ServiceUnavailable
@@ -41,13 +43,23 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
         raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
     kind = services.kinds.get(job.kind)
     if job.state not in {"succeeded", "partial"} and not (kind and kind.answers_failed):
-        document = dict(job.error or PressroomError("The work failed; nothing was charged for it.").document())
-        show_document(resp, int(document.pop("status", 500)), document, job.request_id)
+        _show_failure(resp, job)
         return
     if kind is None:
         raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
     items = [delivery.item] if delivery.item else await services.database.run(find_items(job.id))
     await show_response(services, resp, kind.response(job, items))
+
+
+def _show_failure(resp: falcon.asgi.Response, job: Job) -> None:
+    stored = job.error or PressroomError("The work failed; nothing was charged for it.").document()
+    status = int(stored.get("status", HTTPStatus.INTERNAL_SERVER_ERROR))
+    retry_after = stored.get("retry_after_seconds")
+    if retry_after is None and status == HTTPStatus.SERVICE_UNAVAILABLE:
+        retry_after = 1
+    if retry_after is not None:
+        resp.set_header("Retry-After", str(max(1, ceil(retry_after))))
+    show_document(resp, status, shown_error(stored), job.request_id)
 
 
 def show_accepted(

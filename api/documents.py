@@ -1,10 +1,14 @@
 """Documents: jobs as their users see them (API.md, Submit and poll)."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.jobs import Job
 from pipeline.kinds import Kinds
+
+#: What a stored error says of its answer's status and headers, and not in its body.
+NOT_SHOWN = frozenset({"status", "retry_after_seconds"})
 
 
 def timestamp(moment: datetime | None) -> str | None:
@@ -27,7 +31,7 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
             "captured": job.credits_captured,
             "released": job.credits_released,
         },
-        "error": _error(job.error),
+        "error": None if job.error is None else shown_error(job.error),
         "created_at": timestamp(job.created_at),
         "started_at": timestamp(job.started_at),
         "finished_at": timestamp(job.finished_at),
@@ -45,9 +49,9 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
     }
 
 
-def _error(stored: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return why a job ended, without the HTTP status that its result is answered with."""
-    return None if stored is None else {name: value for name, value in stored.items() if name != "status"}
+def shown_error(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return why a job ended, as its users see it."""
+    return {name: value for name, value in stored.items() if name not in NOT_SHOWN}
 
 
 def _progress(job: Job, kinds: Kinds) -> dict[str, Any]:

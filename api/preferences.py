@@ -32,7 +32,8 @@ def read_preference(req: falcon.asgi.Request) -> Preference:
     header = req.get_header("Prefer")
     if header is None:
         return Preference()
-    preferences = [preference.strip().lower() for preference in header.split(",")]
+    # A preference may have parameters after a semicolon; we know of none.
+    preferences = [preference.partition(";")[0].strip().lower() for preference in header.split(",")]
     for preference in preferences:
         if preference.partition("=")[0].strip() == "wait":
             found = WAIT.fullmatch(preference)

@@ -85,6 +85,11 @@ def test_a_request_that_waits_long_enough_gets_its_result(service: Service, clie
     assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer="respond-async, wait=20").status == 200
 
 
+@pytest.mark.parametrize("prefer", ["respond-async;foo=bar", "return=minimal; x, wait=0;x", "Wait=0 ; x=1"])
+def test_parameters_of_a_preference_are_passed_over(service: Service, client: Payer, prefer: str) -> None:
+    assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer=prefer).status == 202
+
+
 def test_a_patience_that_is_no_number_is_refused(service: Service, client: Payer) -> None:
     answer = service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=soon")
     assert (answer.status, answer.code) == (400, "prefer_invalid")
@@ -101,6 +106,20 @@ def test_a_job_that_fails_answers_with_its_error(service: Service, client: Payer
     assert "status" not in failed.json
     assert failed.headers["x-credits-used"] == "0"
     assert failed.headers["x-credits-remaining"] == "1000"
+
+
+@pytest.mark.parametrize(("told", "header"), [({"retry_after_seconds": 7}, "7"), ({}, "1")])
+def test_a_job_that_may_be_tried_again_says_when(
+    service: Service, client: Payer, hands: Hands, told: dict[str, int], header: str
+) -> None:
+    error = {"status": 503, "error": "Service Unavailable", "message": "Not now.", "code": "not_now", **told}
+    job_id = service.submit({"text": "hi"}, client.api_key)
+    hands.work(lambda item: Outcome(item.item_id, "failed", 0, error=error))
+    answer = service.get(f"/jobs/{job_id}/result", client.api_key)
+    assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "not_now", header)
+    shown = service.get(f"/jobs/{job_id}", client.api_key).json["error"]
+    assert set(shown) == {"error", "message", "code"}
+    assert set(answer.json) == {*shown, "request_id"}
 
 
 def test_a_job_that_is_partly_done_answers_with_what_there_is(service: Service, client: Payer, hands: Hands) -> None:
