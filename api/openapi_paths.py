@@ -1,5 +1,7 @@
 """OpenAPI paths: the routes that are no kind's."""
 
+from typing import Any
+
 from api.openapi_parts import Json, errors, json_answer, object_of, parameter, ref, text
 from models.job import JOB_STATES
 
@@ -12,7 +14,7 @@ KEY_BODY: Json = {
 }
 
 
-def _route(operation_id: str, tag: str, summary: str, responses: Json, *parameters: Json, **more: Json) -> Json:
+def _route(operation_id: str, tag: str, summary: str, responses: Json, *parameters: Json, **more: Any) -> Json:
     return {
         "operationId": operation_id,
         "tags": [tag],
@@ -75,9 +77,14 @@ CANCEL = _route(
     "post_job_cancel",
     "jobs",
     "End a job at once; what was not delivered is not charged.",
-    {"200": json_answer(ref("Job"), "The job; one that had ended stays as it was."), **JOB_ERRORS},
+    {
+        "200": json_answer(ref("Job"), "The job; one that had ended stays as it was."),
+        **JOB_ERRORS,
+        **errors("400", "413"),
+    },
     JOB_ID,
-    **WITH_KEY,
+    security=[*WITH_KEY["security"], {}],
+    requestBody={"required": False, "content": {"application/json": {"schema": object_of(api_key=text())}}},
 )
 VERIFY_KEY = _route(
     "post_verify_key",

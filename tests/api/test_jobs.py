@@ -246,3 +246,13 @@ def test_a_job_of_a_kind_that_this_process_does_not_know_is_still_listed(
     [job] = service.get("/jobs", client.api_key).json
     assert (job["kind"], job["progress"]["unit"]) == ("of_tomorrow", None)
     assert service.get(f"/jobs/{job_id}/result", client.api_key).code == "kind_unknown"
+
+
+def test_a_cancellation_is_refused_in_the_order_of_all_routes(service: Service, client: Payer) -> None:
+    path = f"/jobs/{service.submit({'text': 'hi'}, client.api_key)}/cancel"
+    assert service.post_bytes(path, b"{", "nobody").status == 401
+    assert service.post_bytes(path, b"{", client.api_key).status == 400
+    assert service.post_bytes(path, b"{").status == 400
+    assert service.post(path, {}).status == 401
+    assert service.post_bytes(path, b" " * (2**20 + 1), "nobody").status == 413
+    assert service.post(path, {"api_key": client.api_key}).json["state"] == "cancelled"

@@ -28,6 +28,12 @@ def test_every_kind_is_described_from_its_own_schema(document: Any) -> None:
     assert {"/echo", "/echo/again", "/many", "/files-in"} <= set(document["paths"])
 
 
+def test_a_cancellation_may_have_a_body_and_be_refused_for_it(document: Any) -> None:
+    operation = document["paths"]["/jobs/{job_id}/cancel"]["post"]
+    assert {"400", "401", "404", "413"} <= set(operation["responses"])
+    assert operation["requestBody"]["required"] is False
+
+
 def test_files_are_described_as_a_form(document: Any) -> None:
     content = document["paths"]["/files-in"]["post"]["requestBody"]["content"]
     assert list(content) == ["multipart/form-data"]
