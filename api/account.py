@@ -4,7 +4,7 @@ import falcon.asgi
 
 from api.address import client_address
 from api.answers import show_json
-from api.auth import header_key
+from api.auth import header_key, query_key
 from api.bodies import read_json
 from api.fields import FieldsInvalid, missing
 from api.services import Services
@@ -21,7 +21,7 @@ class KeyVerification:
         """Answer whether a key is good, and whose it is; costs nothing."""
         services = self._services
         _, fields = await read_json(req, max_bytes=services.settings.api.max_json_bytes)
-        key = _key_field(fields.get("api_key", header_key(req)))
+        key = _key_field(header_key(req) or fields.get("api_key", query_key(req)))
         caller = await services.keyring.find(key)
         if caller is None:
             await services.limits.count_invalid(client_address(req, services.proxies))

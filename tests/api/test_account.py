@@ -23,6 +23,11 @@ def test_a_key_of_a_header_is_verified_where_the_body_has_none(service: Service,
     assert service.post("/verify-key", {}, client.api_key).json["valid"] is True
 
 
+def test_a_key_of_a_header_wins_here_too(service: Service, client: Payer) -> None:
+    assert service.post("/verify-key", {"api_key": "nobody"}, client.api_key).json["valid"] is True
+    assert service.post("/verify-key", {"api_key": client.api_key}, "nobody").json["valid"] is False
+
+
 @pytest.mark.parametrize("key", ["nobody", make_key().secret, "é", " "])
 def test_an_invalid_key_is_told_so(service: Service, key: str, redis_url: str) -> None:
     answer = service.post("/verify-key", {"api_key": key})
