@@ -430,6 +430,25 @@ def test_an_uploads_folder_that_is_a_file_does_not_end_a_sweep(
     assert (said["expired"], said["uploads_deleted"]) == (str(len(late)), "0")
 
 
+def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(
+    make_database: Callable[..., str], redis_url: str, tmp_path: Path
+) -> None:
+    settings = {
+        "DATABASE_URL": make_database(template="template0"),
+        "REDIS_URL": redis_url,
+        "PRESSROOM_DATA": str(tmp_path),
+        "PRESSROOM_WORK__SWEEP_SECONDS": "0.05",
+    }
+    with subprocess.Popen(
+        command("sweep", "--forever"), env=clean_environment(extra=settings), stderr=subprocess.PIPE, text=True
+    ) as sweeper:
+        assert sweeper.stderr is not None
+        lines = [sweeper.stderr.readline() for _ in range(3)]
+        sweeper.terminate()
+
+    assert all("sweep put off" in line for line in lines)
+
+
 def test_migrating_twice_changes_nothing(pressroom: Callable[..., Ran]) -> None:
     assert pressroom("migrate").out == "the database is up to date\n"
     assert pressroom("migrate").code == 0
