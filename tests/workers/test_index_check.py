@@ -12,7 +12,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from payers import Payer
+from payers import Payer, open_account
 from search_engine import SearchEngine, search_engine
 
 from pipeline import lifecycle, pacing
@@ -46,6 +46,21 @@ def engine(shared_engine: SearchEngine) -> SearchEngine:
     return shared_engine
 
 
+@pytest.fixture(scope="module")
+def database_url(make_database: Callable[..., str]) -> str:
+    """One database for all tests here; each begins with empty tables."""
+    return make_database()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for table in ("verdict", "search_provider", "item", "job", "credit_entry", "api_key", "account"):
+            connection.execute(f"DELETE FROM {table}")
+    with Database(database_url) as opened:
+        yield opened
+
+
 class Pool:
     """Processes of the pool, in threads of this one, and a way to give them URLs."""
 
@@ -75,12 +90,13 @@ class Pool:
         runner.setup()
         return runner
 
-    def submit(self, *urls: str, engine: str | None = None) -> UUID:
+    def submit(self, *urls: str, engine: str | None = None, payer: Payer | None = None) -> UUID:
+        payer = payer or self.payer
         kind = IndexCheck(engine)
         request = IndexCheckRequest(type="check", urls=list(urls), engine=engine)
         submission = lifecycle.Submission(
-            account_id=self.payer.account_id,
-            api_key_id=self.payer.api_key_id,
+            account_id=payer.account_id,
+            api_key_id=payer.api_key_id,
             kind=kind_name(engine),
             route="/indexing/jobs",
             request={},
@@ -142,7 +158,8 @@ def start(
     def start_pool(providers: str = "duckduckgo,bing", *, interval: float = 0, **search: Any) -> Pool:
         for name, value in engine.environment(interval=interval, providers=providers).items():
             monkeypatch.setenv(name, value)
-        pools.append(Pool(database, redis_url, tmp_path, payer, database_url, **search))
+        # One slot: a process whose only one is taken hears at once that it is free again.
+        pools.append(Pool(database, redis_url, tmp_path, payer, database_url, **{"slots": 1, **search}))
         return pools[-1]
 
     yield start_pool
@@ -356,6 +373,20 @@ def test_a_fresh_answer_is_used_again_and_charged_and_an_old_one_is_not(
         connection.execute("UPDATE verdict SET checked_at = now() - interval '8 days'")
     pool.check(HERE)
     assert len(engine.asked) == 2
+
+
+def test_a_small_job_of_another_account_does_not_wait_for_a_big_one(
+    start: Start, engine: SearchEngine, database: Database
+) -> None:
+    pool = start("duckduckgo", interval=0.01)
+    big = pool.submit(*(f"https://e.example/{number}" for number in range(40)))
+    small = pool.submit(HERE, payer=open_account(database))
+
+    pool.drain(lambda: pool.job(big).is_final)
+
+    assert pool.job(small).is_final
+    # After the first round of the big one, which has ten.
+    assert engine.queries().index("site:e.example/here") <= 12
 
 
 def test_a_named_provider_is_asked_alone(start: Start, engine: SearchEngine) -> None:

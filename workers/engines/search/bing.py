@@ -13,10 +13,9 @@ class Bing(BaseProvider):
     name = "bing"
     page = "https://www.bing.com/search"
 
-    def queries(self, url: str) -> list[Query]:
+    def forms(self, url: str) -> list[Query]:
         """Return `site:` first, and then `url:`, which Bing documents as its test of one page."""
-        site, _ = super().queries(url)
-        return [site, Query("url", f"url:{url}")]
+        return [super().forms(url)[0], Query("url", f"url:{url}")]
 
     def sent(self, query: Query) -> Sent:
         """Return the search in English, so that what it says is known."""

@@ -91,9 +91,11 @@ class BaseProvider:
 
     def queries(self, url: str) -> list[Query]:
         """Return the ways to ask for a page, best first; none when all are too long."""
-        bare = url.partition("://")[2]
-        forms = [Query("site", f"site:{bare}"), Query("quoted", f'"{url}"')]
-        return [query for query in forms if len(query.text) < self.max_query]
+        return [query for query in self.forms(url) if len(query.text) < self.max_query]
+
+    def forms(self, url: str) -> list[Query]:
+        """Return the ways to ask for a page, however long they are."""
+        return [Query("site", f"site:{url.partition('://')[2]}"), Query("quoted", f'"{url}"')]
 
     def proof_url(self, query: Query) -> str:
         """Return a results page that a person can open."""

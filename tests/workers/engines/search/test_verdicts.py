@@ -188,6 +188,7 @@ def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:
     assert [query.text for query in DDG.queries(URL)] == ["site:e.com/a", '"https://e.com/a"']
     assert [query.text for query in BING.queries(URL)] == ["site:e.com/a", "url:https://e.com/a"]
     assert DDG.queries(URL + "x" * 500) == []
+    assert BING.queries(URL + "x" * 2_030) == []
     for provider in (BRAVE, SERPER, SERPAPI):
         assert "secret" not in provider.proof_url(Query("site", "site:e.com"))
 
