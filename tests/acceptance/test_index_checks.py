@@ -90,6 +90,33 @@ def test_killed_in_the_middle_nothing_is_lost_or_asked_twice(service: Running, e
     assert 150 == len(set(asked)) <= len(asked) <= 150 + 8
 
 
+def test_a_restart_of_everything_in_the_middle_loses_and_repeats_nothing(tmp_path: Path, engine: SearchEngine) -> None:
+    extra = FAST | engine.environment() | {"PRESSROOM_SEARCH__FRESH_DAYS": "0"}
+    engine.asked.clear()
+    engine.delay = 0.05
+    try:
+        with system(tmp_path / "data", extra=extra) as killed:
+            job_id = create(killed, *(f"https://e.example/r{number}" for number in range(150)))
+            until = time.monotonic() + 20
+            while len(engine.asked) < 40:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            killed.process.kill()
+            killed.process.wait()
+        with system(tmp_path / "data", extra=extra) as again:
+            again.key = killed.key
+            job = wait(again, job_id, seconds=60)
+            with Database(again.database_url) as database:
+                assert database.run(discrepancies()) == []
+    finally:
+        engine.delay = 0.0
+
+    assert (job["processed_urls"], job["failed_count"]) == (150, 0)
+    asked = engine.queries()
+    # What was on its way when everything died is asked again, and nothing else.
+    assert 150 == len(set(asked)) <= len(asked) <= 150 + 8
+
+
 def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngine) -> None:
     engine.delay = 0.2
     job_id = create(service, *(f"https://e.example/c{number}" for number in range(200)))
