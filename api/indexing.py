@@ -9,7 +9,7 @@ from pydantic import Field
 
 from api.answers import show_json
 from api.auth import header_key, query_key
-from api.bodies import parse_object, read_body
+from api.bodies import parse_object, read_body, refuse_length
 from api.documents import timestamp
 from api.exchange import exchange_of
 from api.exporting import export_lines
@@ -191,9 +191,14 @@ class IndexRetry(Work):
 
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
         services = self._services
-        body = await read_body(req, max_bytes=services.settings.api.max_json_bytes)
+        max_bytes = services.settings.api.max_json_bytes
+        refuse_length(req, max_bytes)
+        # A key in a header counts before there is a look at the body.
+        key = header_key(req)
+        caller = await services.authenticate(req, key) if key else None
+        body = await read_body(req, max_bytes=max_bytes)
         fields = parse_object(body) if body else {}
-        caller = await services.authenticate(req, header_key(req) or fields.get("api_key") or query_key(req))
+        caller = caller or await services.authenticate(req, fields.get("api_key") or query_key(req))
         wanted = read_fields(RetryRequest, body or b"{}")
         job = (await find_own(services, caller, req.context.job_id)).job
         urls = await services.database.run(failed_urls(job.id, reason=wanted.reason))
