@@ -55,12 +55,19 @@ def _retry_options(patience: timedelta, statement: Statement[Any]) -> dict[str, 
     }
 
 
-def _connection_options(prepare: bool) -> dict[str, Any]:
+def _pool_options(connections: int, *, prepare: bool) -> dict[str, Any]:
     return {
-        "autocommit": True,
-        "row_factory": dict_row,
-        "connect_timeout": 5,
-        "prepare_threshold": 2 if prepare else None,
+        "kwargs": {
+            "autocommit": True,
+            "row_factory": dict_row,
+            "connect_timeout": 5,
+            "prepare_threshold": 2 if prepare else None,
+        },
+        "min_size": 1,
+        "max_size": connections,
+        "timeout": 2,
+        "reconnect_timeout": 2,
+        "open": False,
     }
 
 
@@ -81,13 +88,7 @@ class Database:
     ) -> None:
         self._patience = patience
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            url,
-            kwargs=_connection_options(prepare),
-            min_size=1,
-            max_size=connections,
-            timeout=2,
-            open=False,
-            reconnect_timeout=2,
+            url, **_pool_options(connections, prepare=prepare)
         )
 
     def __enter__(self) -> "Database":
@@ -128,13 +129,7 @@ class AsyncDatabase:
     ) -> None:
         self._patience = patience
         self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Row]] = AsyncConnectionPool(
-            url,
-            kwargs=_connection_options(prepare),
-            min_size=1,
-            max_size=connections,
-            timeout=2,
-            open=False,
-            reconnect_timeout=2,
+            url, **_pool_options(connections, prepare=prepare)
         )
 
     async def open(self) -> None:

@@ -12,9 +12,8 @@ from workers.audio.limiter import Levels, scaled, step_length
 from workers.audio.looping import looped
 from workers.audio.loudness import gain_to, to_bytes
 from workers.audio.metering import Profile, profile
-from workers.audio.mp3 import never
 from workers.audio.track import Track
-from workers.engines import Stopped
+from workers.engines import Stopped, never
 
 #: The rate that music is mixed at, in hertz; speech is brought to it.
 MIX_RATE = 44_100

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import IO
 
 from workers.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
-from workers.engines import Stopped
+from workers.engines import Stopped, never
 
 CONTENT_TYPE = "audio/mpeg"
 
@@ -43,11 +43,6 @@ class Mp3Format:
 #: Chapters and music (SPEC.md: 192k), and streams (128k).
 CHAPTER = Mp3Format(192_000)
 STREAM = Mp3Format(128_000)
-
-
-def never() -> bool:
-    """Go on to the end."""
-    return False
 
 
 @contextmanager

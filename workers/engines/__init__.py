@@ -11,3 +11,8 @@ class EngineUnavailable(ServiceUnavailable):
     """An engine that depends on somebody else's service can't work at the moment; another may."""
 
     code = "engine_unavailable"
+
+
+def never() -> bool:
+    """Go on to the end: what `stop` is for who never changes their mind."""
+    return False

@@ -16,11 +16,11 @@ from pipeline.settings import Settings
 from pipeline.voices import Voice, VoiceUnknown
 from workers.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
 from workers.audio.pcm import SAMPLE_BYTES, Pcm
-from workers.engines import Stopped
+from workers.engines import Stopped, never
 from workers.engines.availability import Availability, nothing
 from workers.engines.synthesis import libespeak
 from workers.engines.synthesis.edge_voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
-from workers.engines.synthesis.espeak import UNSPEAKABLE, NothingToSpeak, never
+from workers.engines.synthesis.espeak import UNSPEAKABLE, NothingToSpeak
 from workers.engines.synthesis.sonic import Sonic
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 from pipeline.voices import Voice, VoiceUnknown
 from workers.audio.pcm import SAMPLE_BYTES, Pcm
-from workers.engines import Stopped
+from workers.engines import Stopped, never
 from workers.engines.synthesis import libespeak
 from workers.engines.synthesis.espeak_voices import listed_voices
 from workers.engines.synthesis.sonic import Sonic
@@ -42,11 +42,6 @@ class NothingToSpeak(InvalidRequest):
     """The text makes no sound."""
 
     code = "nothing_to_speak"
-
-
-def never() -> bool:
-    """Go on to the end."""
-    return False
 
 
 class Espeak:
