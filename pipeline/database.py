@@ -145,7 +145,7 @@ class AsyncDatabase:
         # The first try goes without the retry machinery: it is on every request's path.
         try:
             return await self._run(statement)
-        except Exception as error:
+        except psycopg.Error as error:
             if not (is_passing(error) if statement.repeatable else is_refused(error)):
                 raise
         try:

@@ -1,8 +1,9 @@
 """What a kind is: everything that the API, the workers and the documents know of one thing that can be asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import IO, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import Item, Job
 from pipeline.offers import Offer, Offers
+from pipeline.settings import Settings
 from pipeline.streams import Parts
 
 
@@ -33,8 +35,16 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class FileLink:
+    """Stands in a response's media for the URL of an artifact, which needs no key until it expires."""
+
+    artifact: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
-    """What a route answers: JSON `media`, or the bytes under `artifacts`, one after the other."""
+    """What a route answers: JSON `media`, with FileLinks in it, or the bytes under `artifacts`, one after the other."""
 
     media: Any = None
     artifacts: Sequence[str] = ()
@@ -105,14 +115,19 @@ class Task(Protocol):
     def save(self, checkpoint: Mapping[str, Any]) -> None:
         """Write where a next attempt goes on, now: it will go on elsewhere."""
 
-    def store(self, data: bytes | IO[bytes], *, suffix: str = "") -> str:
-        """Keep bytes, or an open file's, as an artifact of this item; returns its key."""
+    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
+        """Keep bytes, or an open file's, as an artifact of this item; returns its key.
+
+        It is kept for at least as long as the job's result, or for `keep_for`, whichever is longer."""
 
     def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
         """Keep the next part of a stream, and tell whoever sends it; returns how far the stream is."""
 
-    def upload(self, field: str) -> bytes:
-        """Return a file that the request brought. Raises Gone, ServiceUnavailable."""
+    def stored(self, key: str) -> bytes:
+        """Return what an earlier attempt has stored. Raises Gone, ServiceUnavailable."""
+
+    def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
+        """Open a file that the request brought, while the `with` block lasts. Raises Gone, ServiceUnavailable."""
 
 
 class Handler(Protocol):
@@ -142,17 +157,24 @@ class Watchable(Protocol):
 
 
 @runtime_checkable
-class Gated(Protocol):
+class Apart(Protocol):
+    """A handler whose runs take no other handler's slots, and whose slots no other's runs take."""
+
+    runs_apart: bool
+
+
+@runtime_checkable
+class Gated(Handler, Protocol):
     """A handler that may not always claim: a pace or a breaker stands before its items, which stay as they are."""
 
     def use(self, database: Database) -> None:
         """Take the database that its gate is in; called once, before anything else."""
 
-    def admit(self, kinds: Sequence[str]) -> Sequence[str]:
-        """Return which of the kinds may be claimed now, one run of each."""
+    def admit(self, kinds: Sequence[str], room: int) -> Mapping[str, int]:
+        """Return how many runs of each kind may be claimed now, at most `room`; of kinds that are missing, none."""
 
-    def claimed(self, kind: str | None) -> None:
-        """Learn which of the admitted kinds was claimed; None: nothing was."""
+    def claimed(self, kind: str | None, runs: int) -> None:
+        """Learn how many runs of which admitted kind were claimed; None: nothing was."""
 
     def pause(self) -> timedelta | None:
         """Return how long it will be until what is there may be claimed; None: nothing is, or nobody knows."""
@@ -184,6 +206,8 @@ class Kind(Generic[R]):
     slice_size: ClassVar[int] = 1
     #: A run past this ends its process.
     run_limit: ClassVar[timedelta] = timedelta(minutes=10)
+    #: So does one that tells of no progress for so long; None: it need not tell.
+    stall_limit: ClassVar[timedelta | None] = None
     #: None: the settings' own.
     deadline: ClassVar[timedelta | None] = None
     keep_for: ClassVar[timedelta | None] = None
@@ -191,10 +215,16 @@ class Kind(Generic[R]):
     #: How the answer is documented: content type, and the schema of a JSON one.
     answer_type: ClassVar[str] = "application/json"
     answer: ClassVar[type[BaseModel] | None] = None
+    #: Content types of texts that a request may ask for instead.
+    other_answer_types: ClassVar[tuple[str, ...]] = ()
     #: The schema of what `receipt` answers, with 201.
     created: ClassVar[type[BaseModel] | None] = None
 
     request: type[R]
+
+    def configured(self, settings: Settings) -> "Kind[R]":
+        """Return the kind with the limits that the operator wants."""
+        return self
 
     def check(self, request: R, offers: Offers) -> None:
         """Refuse what the fields' types can't, such as a voice that no engine has. Raises InvalidRequest."""
@@ -203,8 +233,8 @@ class Kind(Generic[R]):
         """Return how many requests it counts as, towards rate limits."""
         return 1
 
-    def lane(self, request: R) -> str:
-        """Return the kind that the items are claimed as; another than its own where each lane has a pace of its own."""
+    def claimed_as(self, request: R) -> str:
+        """Return the kind that its items are claimed as: another of the same handler, whose runs or pace they share."""
         return self.name
 
     def receipt(self, job: Job) -> Response | None:

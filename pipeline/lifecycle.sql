@@ -1,6 +1,6 @@
 -- The life cycle of jobs and items: every change to job, item, account and ledger, each one atomic.
 --
--- `lifecycle.` stands for the schema of this version of the file (pipeline/lifecycle.py names it after the file's
+-- `lifecycle.` stands for the schema of this version of the file (pipeline/lifecycle/schema.py names it after the file's
 -- hash), so that old and new processes run side by side, each with its own functions over the same tables.
 --
 -- Locks, always FOR NO KEY UPDATE and always in this order: the account at submission; otherwise jobs by id, their
@@ -8,11 +8,12 @@
 
 -- submit: one request becomes a job, its ledger line and its items, or a refusal that changes nothing.
 -- Outcomes: accepted, replayed (the same Idempotency-Key and request), conflict (the same key, another request),
--- insufficient, too_many, unauthorized (the key was revoked meanwhile).
+-- insufficient, too_many, unauthorized (the key was revoked meanwhile). The items are claimed as `p_claimed_as`, by
+-- default as the job's kind; rounds count the jobs of each kind apart.
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
-    p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb,
+    p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb, p_claimed_as text,
     OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
     OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
@@ -88,7 +89,7 @@ BEGIN
         VALUES (p_account, p_key, p_job, p_route, 'hold', -required, required);
     END IF;
     INSERT INTO item (job_id, index, kind, round, price, input)
-    SELECT p_job, e.ordinality - 1, p_kind, (v_open_of_kind + e.ordinality - 1) / p_slice,
+    SELECT p_job, e.ordinality - 1, coalesce(p_claimed_as, p_kind), (v_open_of_kind + e.ordinality - 1) / p_slice,
            (e.value ->> 1)::integer, e.value -> 0
     FROM jsonb_array_elements(p_items) WITH ORDINALITY e ORDER BY e.ordinality;
     PERFORM set_config(

@@ -38,10 +38,12 @@ def resubmission(job: Job, kind: Kind, settings: Settings) -> Statement[Submissi
             keep_for=keep_for,
             slice_size=kind.slice_size,
             max_open_items=settings.limits.open_items,
+            claimed_as=rows[0]["kind"],
         )
 
     return Statement(
-        "SELECT input, price FROM item WHERE job_id = %(job)s AND state IN ('failed', 'cancelled') ORDER BY index",
+        "SELECT input, price, kind FROM item WHERE job_id = %(job)s AND state IN ('failed', 'cancelled')"
+        " ORDER BY index",
         {"job": job.id},
         read,
     )

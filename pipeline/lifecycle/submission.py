@@ -1,0 +1,85 @@
+"""Submission: a request becomes a job, its hold and its items, or nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Statement
+from pipeline.lifecycle.schema import call
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A request about to become a job. `items` are (input, price in credits), claimed as `claimed_as` or `kind`."""
+
+    account_id: UUID
+    api_key_id: UUID
+    kind: str
+    route: str
+    request: Mapping[str, Any]
+    request_id: str
+    request_hash: bytes
+    items: Sequence[tuple[Mapping[str, Any], int]]
+    deadline: timedelta
+    keep_for: timedelta
+    slice_size: int
+    source: str | None = None
+    idempotency_key: str | None = None
+    idempotency_window: timedelta = timedelta(hours=24)
+    max_open_items: int = 100_000
+    claimed_as: str | None = None
+    job_id: UUID = field(default_factory=uuid4)
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What became of a submission. Only `accepted` made a job; `replayed` names the job of the first request.
+
+    `created_at` is None when the job was there already: its row says.
+    """
+
+    outcome: Literal["accepted", "replayed", "conflict", "insufficient", "too_many", "unauthorized"]
+    job_id: UUID | None
+    available: int | None
+    required: int
+    open_items: int | None
+    created_at: datetime | None
+
+
+_SUBMIT = call(
+    "submit", "job", "account", "key", "kind", "route", "source", "request", "request_id", "idempotency_key",
+    "request_hash", "idempotency_window", "deadline", "keep_for", "slice", "max_open", "items", "claimed_as",
+)  # fmt: skip
+
+
+def submit(submission: Submission) -> Statement[Submitted]:
+    """Make a job, its hold and its items, or refuse and change nothing."""
+    if not submission.items:
+        raise ValueError("A job needs at least one item.")
+    return Statement(
+        _SUBMIT,
+        {
+            "job": submission.job_id,
+            "account": submission.account_id,
+            "key": submission.api_key_id,
+            "kind": submission.kind,
+            "route": submission.route,
+            "source": submission.source,
+            "request": Jsonb(submission.request),
+            "request_id": submission.request_id,
+            "idempotency_key": submission.idempotency_key,
+            "request_hash": submission.request_hash,
+            "idempotency_window": submission.idempotency_window,
+            "deadline": submission.deadline,
+            "keep_for": submission.keep_for,
+            "slice": submission.slice_size,
+            "max_open": submission.max_open_items,
+            "items": Jsonb(submission.items),
+            "claimed_as": submission.claimed_as,
+        },
+        lambda rows: Submitted(**rows[0]),
+    )

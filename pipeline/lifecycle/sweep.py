@@ -1,0 +1,74 @@
+"""The sweep: what time asks for, a job a transaction."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Statement
+from pipeline.lifecycle.schema import call
+
+#: An item whose worker dies so often is given up: whoever runs it dies of it.
+MAX_CRASHES = 3
+#: Rows that one statement of the sweep may touch.
+SWEEP_ROWS = 1_000
+
+#: Why the items of an expired job ended, and those that were given up, as their users see it.
+EXPIRED = {
+    "status": 503,
+    "retry_after_seconds": 1,
+    "error": "Service Unavailable",
+    "code": "job_expired",
+    "message": "The job was not finished by its deadline. What was not delivered was not charged; send it again.",
+}
+CRASHED = {
+    "status": 500,
+    "error": "Internal Server Error",
+    "code": "worker_crashed",
+    "message": f"The work ended its process {MAX_CRASHES} times and was given up. Only what was delivered is charged.",
+}
+
+
+def wake_waiting() -> Statement[dict[str, int]]:
+    """Make items whose time has come ready; returns how many of each kind."""
+    return Statement(
+        call("wake_waiting", "limit"), {"limit": SWEEP_ROWS}, lambda rows: {row["kind"]: row["items"] for row in rows}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reaped:
+    """A job with items whose worker died; `job_state` is set when that ended it."""
+
+    job_id: UUID
+    crashed: int
+    job_state: str | None
+
+
+def reap() -> Statement[Reaped | None]:
+    """Take the items of one job back from workers that are not heard of any more."""
+    return Statement(
+        call("reap", "max_crashes", "error"),
+        {"max_crashes": MAX_CRASHES, "error": Jsonb(CRASHED)},
+        lambda rows: Reaped(**rows[0]) if rows else None,
+    )
+
+
+def expire() -> Statement[UUID | None]:
+    """End one job that is past its deadline."""
+    return Statement(call("expire", "error"), {"error": Jsonb(EXPIRED)}, lambda rows: rows[0]["expire"])
+
+
+def purge() -> Statement[int | None]:
+    """Delete items and request of one job whose result has expired; None when there is none."""
+    return Statement(call("purge", "limit"), {"limit": SWEEP_ROWS}, lambda rows: rows[0]["purge"])
+
+
+def forget(older_than: timedelta) -> Statement[int]:
+    """Delete the summaries of jobs that ended so long ago."""
+    return Statement(
+        call("forget", "older_than", "limit"),
+        {"older_than": older_than, "limit": SWEEP_ROWS},
+        lambda rows: rows[0]["forget"],
+    )
