@@ -21,21 +21,25 @@ class Gates:
                 self._gated.append(handler)
             self._kinds.setdefault(id(handler), []).append(kind)
 
-    def admit(self, limits: Mapping[str, int]) -> dict[str, int]:
-        """Return the limits of the kinds that may be claimed now."""
-        admitted = dict(limits)
+    def admit(self, room: Mapping[str, int]) -> dict[str, int]:
+        """Return how many runs of each kind may be claimed now; `room` says for how many there are slots.
+
+        What has no gate takes a run at a time: the rest is left for other processes. What has one takes as many as the
+        gate lets through: it waits on the network, and would spend more time on claims than on the work."""
+        admitted = dict.fromkeys(room, 1)
         for handler in self._gated:
-            kinds = [kind for kind in self._kinds[id(handler)] if kind in limits]
-            allowed = handler.admit(kinds) if kinds else ()
+            kinds = [kind for kind in self._kinds[id(handler)] if kind in room]
+            runs = handler.admit(kinds, min(room[kind] for kind in kinds)) if kinds else {}
             for kind in kinds:
-                if kind not in allowed:
-                    del admitted[kind]
+                del admitted[kind]
+            admitted |= runs
         return admitted
 
-    def claimed(self, kind: str | None) -> None:
-        """Tell which kind was claimed."""
+    def claimed(self, kind: str | None, *, runs: int) -> None:
+        """Tell how many runs of which kind were claimed."""
         for handler in self._gated:
-            handler.claimed(kind if kind in self._kinds[id(handler)] else None)
+            is_its_own = kind in self._kinds[id(handler)]
+            handler.claimed(kind if is_its_own else None, runs if is_its_own else 0)
 
     def pause(self, *, most: timedelta) -> timedelta | None:
         """Return how long it will be until something may be claimed, None when that is longer than `most`."""

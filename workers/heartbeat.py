@@ -29,20 +29,28 @@ class TimedOut(PressroomError):
     code = "timed_out"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Run:
-    """Some tasks of one lease, in a handler since `started` (monotonic seconds)."""
+    """Some tasks of one lease, in a handler since `started` (monotonic seconds). A lease may have several."""
 
     lease_id: UUID
     tasks: Sequence[LeasedTask]
     limit: timedelta
     started: float
+    #: How long it may tell of no progress; None: for ever.
+    stall_limit: timedelta | None = None
     is_reported: bool = False
 
     @property
-    def is_overdue(self) -> bool:
-        """Whether it has gone on for longer than its kind allows."""
-        return time.monotonic() - self.started > self.limit.total_seconds()
+    def exceeded(self) -> timedelta | None:
+        """Return the limit of its kind that it has gone on past; None: it is within both."""
+        now = time.monotonic()
+        if now - self.started > self.limit.total_seconds():
+            return self.limit
+        moved = max(self.started, *(task.moved for task in self.tasks))
+        if self.stall_limit is not None and now - moved > self.stall_limit.total_seconds():
+            return self.stall_limit
+        return None
 
 
 class Heartbeat:
@@ -62,25 +70,25 @@ class Heartbeat:
         self._lease_for = lease_for
         self._after_beat = after_beat
         self._end_process = end_process
-        self._runs: dict[UUID, Run] = {}
+        self._runs: list[Run] = []
         self._changed = threading.Condition()
         threading.Thread(target=self._loop, name="heartbeat", daemon=True).start()
 
     def hold(self, run: Run) -> None:
         """Keep a run's leases alive from now on."""
         with self._changed:
-            self._runs[run.lease_id] = run
+            self._runs.append(run)
             self._changed.notify()
 
-    def drop(self, lease_id: UUID) -> None:
-        """Stop keeping a lease alive."""
+    def drop(self, run: Run) -> None:
+        """Stop keeping a run's leases alive."""
         with self._changed:
-            self._runs.pop(lease_id, None)
+            self._runs.remove(run)
 
     def held(self) -> list[Run]:
         """Return the runs that go on."""
         with self._changed:
-            return list(self._runs.values())
+            return list(self._runs)
 
     def _loop(self) -> None:
         while True:
@@ -112,20 +120,20 @@ class Heartbeat:
 
     def _end_overdue(self, runs: Sequence[Run]) -> None:
         """A hung engine would renew its lease for ever, and no thread can be stopped: the process has to go."""
-        overdue = [run for run in runs if run.is_overdue]
-        if not overdue:
+        if not any(run.exceeded for run in runs):
             return
         for run in runs:
             self._give_up(run)
         self._end_process(HUNG)
 
     def _give_up(self, run: Run) -> None:
-        if not run.is_overdue:
+        exceeded = run.exceeded
+        if exceeded is None:
             outcomes = [Outcome(task.item.item_id, "release") for task in run.tasks]
         elif len(run.tasks) == 1:
-            seconds = run.limit.total_seconds()
+            what = "was not done within" if exceeded == run.limit else "made no progress for"
             error = TimedOut(
-                f"The work was not done within {seconds:,.0f} s and was ended. Nothing was charged for it."
+                f"The work {what} {exceeded.total_seconds():,.0f} s and was ended. Nothing was charged for it."
             )
             document = {"status": int(error.status), **error.document()}
             outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=document)]

@@ -14,7 +14,8 @@ from pipeline.kinds import load_kinds, queues
 from pipeline.metrics import Metrics
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
-from workers.run import Runner, load_handlers
+from workers.handlers import load_handlers
+from workers.run import Runner
 
 #: Reports that a process writes at once.
 MOST_REPORTS = 4

@@ -1,16 +1,12 @@
 """Run: claim items, hand them to their handler, report what became of them."""
 
-import importlib
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import count
 from typing import Any
-from uuid import UUID
-
-from redis.exceptions import RedisError
 
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
@@ -22,41 +18,30 @@ from pipeline.kinds import Kinds
 from pipeline.lifecycle import ClaimedItem
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
-from pipeline.notices import add_notice
 from pipeline.offers import publish_offers
 from pipeline.settings import Settings
-from pipeline.streams import Parts, add_part_notice
 from workers.engines import Stopped
 from workers.gates import Gates
 from workers.heartbeat import Heartbeat, Run
 from workers.outcomes import to_row, unforeseen
+from workers.reporting import Reporter
+from workers.slots import Slots
 from workers.task import LeasedTask
 
 log = get_logger(__name__)
 
-#: A process with several slots is never idle while there is work; it gets so after this time, in seconds, because an
-#: item that has crashed a worker goes only to a process that holds nothing else.
+#: A process with several slots is never idle while there is work; it gets so after this time, in seconds, when an item
+#: that has crashed a worker is ready, which goes only to a process that holds nothing else. It asks so often.
 ALONE_EVERY_SECONDS = 30.0
+ASK_SECONDS = 1.0
 #: How often a busy process looks by itself, in seconds.
 LOOK_SECONDS = 0.25
+#: A process that claims time and again wakes another this often at most, in seconds.
+WAKE_AGAIN_SECONDS = 0.05
 #: A gate that opens so soon is waited for here, and no item with it; later ones are found by the next look.
 LONGEST_PAUSE = timedelta(seconds=1)
 #: A wait for a wake-up of no time at all would be one without an end.
 SHORTEST_WAIT = 0.005
-
-
-def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
-    """Return the handler of each kind of a queue; kinds that name the same class share one."""
-    made: dict[str, Handler] = {}
-    handlers: dict[str, Handler] = {}
-    for kind in kinds.values():
-        if kind.queue != queue:
-            continue
-        if kind.handler not in made:
-            module, _, name = kind.handler.partition(":")
-            made[kind.handler] = getattr(importlib.import_module(module), name)(settings)
-        handlers[kind.name] = made[kind.handler]
-    return handlers
 
 
 class Runner:
@@ -81,19 +66,23 @@ class Runner:
         self._broker = broker
         self._artifacts = artifacts
         self._settings = settings
-        self._metrics = metrics
+        self._reporter = Reporter(queue, database=database, broker=broker, artifacts=artifacts, metrics=metrics)
         self._gates = Gates(handlers, database)
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
+        self._slots = Slots(self._handlers)
         self._is_set_up = False
         self._claims = count(1)
         self._alone_at = time.monotonic()
+        self._asked_at = 0.0
+        self._awaited = False
+        self._woke_at = 0.0
         self._ended = threading.Condition()
         self._stopping = threading.Event()
         self._heartbeat = Heartbeat(
             database,
             every=settings.work.heartbeat_seconds,
             lease_for=self._lease_for,
-            after_beat=self._flush_metrics,
+            after_beat=self._reporter.flush_metrics,
         )
 
     def setup(self) -> None:
@@ -107,6 +96,7 @@ class Runner:
             self._publish(handler)
             if isinstance(handler, Watchable):
                 handler.watch(partial(self._publish, handler))
+        self._slots = Slots(self._handlers)
         self._is_set_up = True
         log.info("pool process ready", queue=self._queue, kinds=sorted(self._handlers))
 
@@ -126,18 +116,22 @@ class Runner:
         """Work until nothing is due; the first call sets the engines up."""
         if not self._is_set_up:
             self.setup()
+        self._woke_at = 0.0
         while not self._stopping.is_set():
+            was_busy = bool(self._heartbeat.held())  # asked first: what ends meanwhile leaves room unclaimed
             claimed = self._claim()
             if claimed:
-                self._start(claimed)
-            elif self._heartbeat.held() or self._gates.pause(most=LONGEST_PAUSE) is not None:
+                for batch in self._in_batches(claimed):
+                    self._start(batch)
+            elif was_busy or self._gates.pause(most=LONGEST_PAUSE) is not None:
                 self._wait()
             else:
                 return
         self._give_back()
 
     def _claim(self) -> list[ClaimedItem]:
-        limits = self._gates.admit(self._limits())
+        runs = self._gates.admit(self._room())
+        limits = {kind: count * self._handlers[kind].batch for kind, count in runs.items()}
         if not limits:
             return []
         oldest = next(self._claims) % self._settings.work.oldest_first_every == 0
@@ -145,20 +139,39 @@ class Runner:
         if alone:
             self._alone_at = time.monotonic()
         claimed = self._database.run(lifecycle.claim(limits, lease_for=self._lease_for, alone=alone, oldest=oldest))
-        self._gates.claimed(claimed[0].kind if claimed else None)
+        self._gates.claimed(claimed[0].kind if claimed else None, runs=len(self._in_batches(claimed)))
         if claimed and len(claimed) == limits[claimed[0].kind]:
-            # There may be more: one wake-up ramps the whole pool, each process waking the next.
-            self._broker.wake(self._queue)
+            self._wake_another()
         return claimed
 
-    def _limits(self) -> dict[str, int]:
-        """Return how many items of each kind this process can take now."""
+    def _wake_another(self) -> None:
+        """There may be more: one wake-up ramps the whole pool, each process waking the next."""
+        if time.monotonic() - self._woke_at > WAKE_AGAIN_SECONDS:
+            self._woke_at = time.monotonic()
+            self._broker.wake(self._queue)
+
+    def _room(self) -> dict[str, int]:
+        """Return for how many runs of each kind this process has slots now; of kinds that are missing, for none."""
         held = self._heartbeat.held()
-        if any(task.item.crashes for run in held for task in run.tasks):
-            return {}
-        if held and time.monotonic() - self._alone_at > ALONE_EVERY_SECONDS:
-            return {}
-        return {name: handler.batch for name, handler in self._handlers.items() if len(held) < handler.slots}
+        is_kept_free = any(task.item.crashes for run in held for task in run.tasks) or (held and self._is_awaited())
+        return {} if is_kept_free else self._slots.room(held)
+
+    def _is_awaited(self) -> bool:
+        """Return whether a crashed item waits for a process that holds nothing, and this has held something for long.
+
+        Without one nothing is held back: a recording may take hours, and others come meanwhile."""
+        now = time.monotonic()
+        if now - self._alone_at <= ALONE_EVERY_SECONDS:
+            self._awaited = False
+        elif now - self._asked_at > ASK_SECONDS:
+            self._asked_at = now
+            self._awaited = self._database.run(lifecycle.has_crashed_ready(list(self._handlers)))
+        return self._awaited
+
+    def _in_batches(self, claimed: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
+        """Return the runs that a claim is made of."""
+        size = self._handlers[claimed[0].kind].batch if claimed else 1
+        return [claimed[first : first + size] for first in range(0, len(claimed), size)]
 
     def _start(self, claimed: Sequence[ClaimedItem]) -> None:
         kind = self._kinds[claimed[0].kind]
@@ -170,21 +183,22 @@ class Runner:
                 artifacts=self._artifacts,
                 keep_for=keep_for,
                 lease_for=self._lease_for,
-                announce=self._announce_parts,
+                announce=self._reporter.announce_parts,
             )
             for item in claimed
         ]
-        run = Run(claimed[0].lease_id, tasks, kind.run_limit, time.monotonic())
+        run = Run(claimed[0].lease_id, tasks, kind.run_limit, time.monotonic(), kind.stall_limit)
         self._heartbeat.hold(run)
         # A thread of its own, and a daemon: a hung engine must not keep the process from ending.
         threading.Thread(target=self._carry_out, args=(kind, run), name=f"run {kind.name}", daemon=True).start()
 
     def _wait(self) -> None:
         """Wait for a run to end or, while there is room for another, for a wake-up or for a gate to open."""
-        if self._limits():
+        if self._room():
             pause = self._gates.pause(most=LONGEST_PAUSE)
             seconds = LOOK_SECONDS if pause is None else min(LOOK_SECONDS, max(SHORTEST_WAIT, pause.total_seconds()))
             self._broker.wait_for_wake(self._queue, seconds)
+            self._woke_at = 0.0  # this one may have been for more than we take
             return
         with self._ended:
             if self._heartbeat.held() and not self._stopping.is_set():
@@ -195,20 +209,13 @@ class Runner:
         try:
             outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
             run.is_reported = True
-            taken = self._database.run(lifecycle.report(run.lease_id, outcomes))
-            ended = {item.job_id for item in taken if item.job_state}
-            if kind.files:
-                self._delete_uploads(ended)
-            self._announce(ended)  # before what only we need: somebody waits for it
-            self._observe(kind, run.tasks, outcomes, seconds=time.monotonic() - started)
-            for item in taken:
-                log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
+            self._reporter.report(kind, run, outcomes, seconds=time.monotonic() - started)
         except PressroomError as error:
             # The lease runs out, and somebody does the work again.
             log.error("report not written", error=error.message, items=len(run.tasks))
         finally:
             with self._ended:
-                self._heartbeat.drop(run.lease_id)
+                self._heartbeat.drop(run)
                 self._ended.notify_all()
 
     def _outcomes(self, handler: Handler, tasks: Sequence[LeasedTask]) -> list[lifecycle.Outcome]:
@@ -227,44 +234,6 @@ class Runner:
                 return [self._outcomes(handler, [task])[0] for task in tasks]
             return [to_row(task, unforeseen(error, attempts=task.attempts)) for task in tasks]
 
-    def _delete_uploads(self, ended: set[UUID]) -> None:
-        for job_id in ended:
-            try:
-                self._artifacts.delete_upload(job_id)
-            except PressroomError as error:
-                log.warning("upload not deleted, the sweep will", job_id=str(job_id), error=error.message)
-
-    def _announce(self, ended: set[UUID]) -> None:
-        if ended:
-            self._send(lambda pipe: add_notice(pipe, ended))
-
-    def _announce_parts(self, job_id: UUID, parts: Parts) -> None:
-        self._send(lambda pipe: add_part_notice(pipe, job_id, parts))
-
-    def _send(self, fill: Callable[[Any], None]) -> None:
-        """Send a notice; who does not hear it finds the same in the rows within a second."""
-        pipe = self._broker.client.pipeline(transaction=False)
-        fill(pipe)
-        try:
-            pipe.execute()
-        except RedisError as error:
-            log.warning("notice not sent", error=str(error))
-
-    def _observe(
-        self, kind: Kind[Any], tasks: Sequence[LeasedTask], outcomes: Sequence[lifecycle.Outcome], *, seconds: float
-    ) -> None:
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            labels = {"queue": self._queue, "kind": kind.name}
-            self._metrics.count("pressroom_items_total", 1, outcome=outcome.outcome, **labels)
-            self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
-            self._metrics.observe("pressroom_item_run_seconds", seconds / len(tasks), **labels)
-
-    def _flush_metrics(self) -> None:
-        try:
-            self._metrics.flush(self._broker.client)
-        except RedisError as error:
-            log.warning("metrics not written", error=str(error))
-
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
         # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
@@ -275,8 +244,5 @@ class Runner:
         for run in self._heartbeat.held():
             for task in run.tasks:
                 task.stop()
-            self._database.run(
-                lifecycle.report(run.lease_id, [lifecycle.Outcome(task.item.item_id, "release") for task in run.tasks])
-            )
-            log.info("items given back", items=len(run.tasks))
-        self._flush_metrics()
+            self._reporter.give_back(run)
+        self._reporter.flush_metrics()

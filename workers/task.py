@@ -1,7 +1,10 @@
 """Task: one leased item in its handler's hands."""
 
+import tempfile
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
@@ -47,6 +50,8 @@ class LeasedTask:
         self._parts = Parts()
         self._stopped = threading.Event()
         self._beat = Beat(item.lease_id, item.item_id)
+        #: When it last told how far it is, in monotonic seconds.
+        self.moved = time.monotonic()
 
     def is_stopped(self) -> bool:
         """Return whether going on is in vain."""
@@ -62,6 +67,7 @@ class LeasedTask:
         """Note how far the item is; the next heartbeat writes it."""
         if credits is not None and not 0 <= credits <= self.price:
             raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
+        self.moved = time.monotonic()
         self._beat = Beat(
             self.item.lease_id,
             self.item.item_id,
@@ -82,7 +88,8 @@ class LeasedTask:
             self.stop()
             raise Stopped
         if raised.outcome == "insufficient":
-            raise InsufficientCredits(required=credits - self.price, remaining=raised.available or 0)
+            # What is held for it already is theirs again with this answer.
+            raise InsufficientCredits(required=credits, remaining=(raised.available or 0) + self.price)
         self.price = max(self.price, credits)
 
     def save(self, checkpoint: Mapping[str, Any]) -> None:
@@ -93,9 +100,9 @@ class LeasedTask:
             self.stop()
             raise Stopped
 
-    def store(self, data: bytes | IO[bytes], *, suffix: str = "") -> str:
+    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
         """Keep bytes, or an open file's, under a key that only this lease writes; returns the key."""
-        key = self._key(suffix)
+        key = self._key(suffix, keep_for)
         self._artifacts.put(key, data)
         return key
 
@@ -116,12 +123,22 @@ class LeasedTask:
         self._announce(self.job_id, parts)
         return parts
 
-    def upload(self, field: str) -> bytes:
-        """Return a file that the request brought. Raises Gone, ServiceUnavailable."""
-        return self._artifacts.get(upload_key(self.job_id, field))
+    def stored(self, key: str) -> bytes:
+        """Return what an earlier attempt has stored. Raises Gone, ServiceUnavailable."""
+        return self._artifacts.get(key)
 
-    def _key(self, suffix: str = "") -> str:
-        expires_on = (datetime.now(UTC) + self._keep_for + ARTIFACT_MARGIN).date()
+    @contextmanager
+    def upload(self, field: str) -> Iterator[IO[bytes]]:
+        """Open a file that the request brought, as an unnamed temporary one. Raises Gone, ServiceUnavailable.
+
+        It is never whole in memory: some of 25 MB at once would stay there."""
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+            file.writelines(self._artifacts.read(upload_key(self.job_id, field)))
+            file.seek(0)
+            yield file
+
+    def _key(self, suffix: str = "", keep_for: timedelta | None = None) -> str:
+        expires_on = (datetime.now(UTC) + max(self._keep_for, keep_for or self._keep_for) + ARTIFACT_MARGIN).date()
         return artifact_key(
             expires_on=expires_on,
             job_id=self.job_id,
