@@ -1,0 +1,51 @@
+"""Images: why a picture that a user pointed at can't be had or read. Nothing is charged for one."""
+
+from datetime import timedelta
+
+from pipeline.errors import InvalidRequest
+
+#: What workers/images reads, as messages name it.
+FORMATS = "JPEG, PNG, WebP, GIF, AVIF, TIFF, BMP or HEIC"
+
+
+class ImageFailure(InvalidRequest):
+    """The picture can't be described, for a reason that lies with its address or its file."""
+
+    code = "image_failed"
+
+
+class ImageUrlInvalid(ImageFailure):
+    """The URL can't be one of a picture on the web."""
+
+    code = "image_url_invalid"
+
+
+class ImageBlocked(ImageFailure):
+    """The URL leads to where this service must not go."""
+
+    code = "image_blocked"
+
+
+class ImageUnreachable(ImageFailure):
+    """The picture's server could not be asked, or did not give the picture.
+
+    `is_passing`: the same request may succeed a little later.
+    """
+
+    code = "image_unreachable"
+
+    def __init__(self, message: str, *, is_passing: bool = False, retry_after: timedelta | None = None) -> None:
+        super().__init__(message, retry_after=retry_after)
+        self.is_passing = is_passing
+
+
+class ImageTooLarge(ImageFailure):
+    """The picture has more bytes or pixels than are taken."""
+
+    code = "image_too_large"
+
+
+class ImageUndecodable(ImageFailure):
+    """The file is no picture, or is damaged."""
+
+    code = "image_undecodable"

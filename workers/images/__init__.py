@@ -1,0 +1,1 @@
+"""Images: files that somebody sent or pointed at, read safely."""

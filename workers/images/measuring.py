@@ -1,0 +1,28 @@
+"""Measuring: what an encoded picture of our own is, by its own header."""
+
+import io
+from dataclasses import dataclass
+
+from PIL import Image
+
+#: Formats that links show, with their content type and suffix.
+SHOWN = {"PNG": ("image/png", ".png"), "JPEG": ("image/jpeg", ".jpg"), "WEBP": ("image/webp", ".webp")}
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Type and size of a picture; width and height are in pixels."""
+
+    content_type: str
+    suffix: str
+    width: int
+    height: int
+
+
+def measure(data: bytes) -> Measures:
+    """Return what an encoded picture is; reads its header alone. Raises ValueError for what no link would show."""
+    try:
+        with Image.open(io.BytesIO(data), formats=list(SHOWN)) as image:
+            return Measures(*SHOWN[image.format or ""], *image.size)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{len(data):,} bytes are no PNG, JPEG or WebP.") from error
