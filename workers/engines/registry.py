@@ -8,9 +8,26 @@ from pipeline.offers import preferred_engines
 from pipeline.settings import Settings
 
 ENGINES: dict[str, dict[str, str]] = {
+    "captioning": {
+        "vlm": "workers.engines.captioning.vlm:Vlm",
+        "blip": "workers.engines.captioning.blip:Blip",
+        "basic": "workers.engines.captioning.basic:Basic",
+    },
     "synthesis": {
         "edge": "workers.engines.synthesis.edge:Edge",
         "espeak": "workers.engines.synthesis.espeak:Espeak",
+    },
+    "transcription": {
+        "whisper": "workers.engines.transcription.whisper:Whisper",
+        "sphinx": "workers.engines.transcription.sphinx:Sphinx",
+    },
+    "pictures": {
+        "diffusion": "workers.engines.pictures.diffusion:Diffusion",
+        "drawn": "workers.engines.pictures.drawn:Drawn",
+    },
+    "metadata": {
+        "llm": "workers.engines.metadata.llm:Llm",
+        "extractive": "workers.engines.metadata.extractive:Extractive",
     },
     "search": {
         "duckduckgo": "workers.engines.search.duckduckgo:DuckDuckGo",
@@ -47,7 +64,8 @@ def load_engines(settings: Settings, family: str) -> list[Any]:
     for name in preferred_engines(settings, family):
         if name not in known:
             listed = ", ".join(sorted(known))
-            raise NotReady(f"PRESSROOM_{family.upper()}__ENGINES names {name!r}; the {family} engines are {listed}.")
+            setting = f"PRESSROOM_{family.upper()}__{'PROVIDERS' if family == 'search' else 'ENGINES'}"
+            raise NotReady(f"{setting} names {name!r}; the {family} engines are {listed}.")
         module, _, attribute = known[name].partition(":")
         engines.append(getattr(importlib.import_module(module), attribute).from_settings(settings))
     return engines

@@ -15,6 +15,11 @@ from pipeline.pacing import Outlook, Pace, Standing
 LOOK_LASTS_SECONDS = 0.05
 #: A provider that was never looked at, or whose row is gone.
 UNKNOWN = timedelta(seconds=1)
+#: One that takes a query at a time is free again so long after its last sign of life, when its process has died; who
+#: waits for an answer gives one every three seconds (workers/engines/search/client.py).
+BUSY_FOR = timedelta(seconds=10)
+#: A provider that was due is taken by somebody else, time and again: pause a little.
+SHORTEST_WAIT_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,10 @@ class Turn:
 class Turns:
     """Takes turns of providers for lanes; a lane is a kind, with its providers in order of preference."""
 
-    def __init__(
-        self, database: Database, paces: Mapping[str, Pace], lanes: Mapping[str, Sequence[str]], *, busy_for: timedelta
-    ) -> None:
+    def __init__(self, database: Database, paces: Mapping[str, Pace], lanes: Mapping[str, Sequence[str]]) -> None:
         self._database = database
         self._paces = paces
         self._lanes = lanes
-        self._busy_for = busy_for
         self._names = [pace.name for pace in paces.values()]
         self._offered: dict[str, Turn] = {}
         self._granted: dict[str, deque[Turn]] = defaultdict(deque)
@@ -46,8 +48,10 @@ class Turns:
         self._looked_until = 0.0
         database.run(pacing.introduce(self._names))
 
-    def admit(self, kinds: Sequence[str]) -> list[str]:
-        """Take a turn for each lane that has something to do; return those that got one."""
+    def admit(self, kinds: Sequence[str], room: int) -> dict[str, int]:
+        """Take a turn for each lane that has something to do; return how many URLs of each may be claimed with it.
+
+        One that was taken in the rows is for one query; nothing keeps others from being many."""
         known = [kind for kind in kinds if kind in self._lanes]
         outlook = self._look(known)
         self._pause = None
@@ -55,20 +59,20 @@ class Turns:
         for kind in known:
             if kind in outlook.kinds and (turn := self._turn(self._lanes[kind], outlook)) is not None:
                 self._offered[kind] = turn
-        return list(self._offered)
+        return {kind: 1 if turn.is_held else room for kind, turn in self._offered.items()}
 
     def forget(self) -> None:
         """Look again before the next claim: a provider is not as it was."""
         self._looked_until = 0.0
 
-    def claimed(self, kind: str | None) -> None:
-        """Keep the turn of the lane that was claimed, and give the others back."""
+    def claimed(self, kind: str | None, count: int) -> None:
+        """Keep the turn of the lane of which so many URLs were claimed, and give the others back."""
         if kind is None:
             self.forget()
         for lane, turn in self._offered.items():
             if lane == kind:
                 with self._lock:
-                    self._granted[lane].append(turn)
+                    self._granted[lane].extend([turn] * count)
             else:
                 self.give_back(turn)
         self._offered = {}
@@ -91,6 +95,39 @@ class Turns:
         outlook = self._database.run(pacing.look(self._names, []))
         waits = [self._standing(name, outlook).wait for name in providers]
         return max(timedelta(), min(waits, default=UNKNOWN))
+
+    def all_rest(self, providers: Sequence[str]) -> bool:
+        """Return whether none of some providers can be asked, however long one waits for its turn."""
+        outlook = self._database.run(pacing.look(self._names, []))
+        return all(standing.is_open or standing.is_off for standing in (self._standing(p, outlook) for p in providers))
+
+    def again(self, provider: str, *, most: timedelta) -> bool:
+        """Take the next turn of a provider after one that came to nothing; false when it would take longer."""
+        until = time.monotonic() + most.total_seconds()
+        self._database.run(pacing.stumbled(self._paces[provider].name))
+        while (turn := self.take([provider])) is None:
+            wait = max(SHORTEST_WAIT_SECONDS, self.wait([provider]).total_seconds())
+            if time.monotonic() + wait > until:
+                return False
+            time.sleep(wait)
+        return turn.provider is not None
+
+    def exchange(self, turn: Turn, providers: Sequence[str]) -> Turn | None:
+        """Take a turn of one of some other providers instead, if there is one now.
+
+        The turn's own provider is not offered again before they are: the URLs behind this one are likely to want the
+        same, and would be claimed and put back one after the other."""
+        other = self._turn(providers, self._database.run(pacing.look(self._names, [])))
+        if turn.provider is not None and turn.is_held:
+            behind = [self._paces[name].name for name in providers]
+            self._database.run(pacing.give_back(self._paces[turn.provider].name, behind=behind))
+        self.forget()
+        return other
+
+    def renew(self, turn: Turn) -> None:
+        """Say that a query is still on its way."""
+        if turn.provider is not None and turn.is_held:
+            self._database.run(pacing.renew(self._paces[turn.provider].name, busy_for=BUSY_FOR))
 
     def give_back(self, turn: Turn | None) -> None:
         """Let somebody else have a turn that was not used."""
@@ -117,7 +154,7 @@ class Turns:
                     return Turn(name)
                 alone = pace.alone or standing.is_tested
                 self.forget()
-                if self._database.run(pacing.take(pace, alone=alone, busy_for=self._busy_for)):
+                if self._database.run(pacing.take(pace, alone=alone, busy_for=BUSY_FOR)):
                     return Turn(name, is_held=True)
             self._note(standing.wait)
             if not standing.is_open and not standing.is_tested:

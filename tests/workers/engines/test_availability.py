@@ -114,13 +114,13 @@ def test_who_needs_it_is_told_why_not_and_when_to_come_back(world):
 def test_the_thread_probes_at_once_and_again_when_it_is_told_of_a_failure(world):
     told = queue.Queue[bool]()
     availability = Availability(
-        "edge", world.probe, pause=timedelta(seconds=0.05), on_change=lambda: told.put(availability.is_available())
+        "edge", world.probe, pause=timedelta(seconds=0.5), on_change=lambda: told.put(availability.is_available())
     )
 
     availability.start()
-    assert told.get(timeout=10)
+    assert told.get(timeout=60)
     availability.failed("it broke off")
 
-    assert not told.get(timeout=10)
-    assert told.get(timeout=10)
+    assert not told.get(timeout=60)
+    assert told.get(timeout=60)
     availability.close()

@@ -1,0 +1,181 @@
+"""Engine settings: what an operator may change of each family of engines, and of the downloads made for them."""
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+
+class FetchSettings(BaseModel):
+    """Downloads of what users point at."""
+
+    allow_networks: str = Field(
+        "", description="CIDRs, separated by commas, that may be reached although they are private, on any port."
+    )
+    max_bytes: int = Field(20_000_000, ge=1, description="Largest file that is downloaded.")
+    connect_seconds: float = Field(5.0, gt=0, description="Longest wait for a connection.")
+    limit_seconds: float = Field(30.0, gt=0, description="Longest download in all, redirects and retries included.")
+    stall_seconds: float = Field(10.0, gt=0, description="Longest wait for more of an answer.")
+    least_bytes_per_second: int = Field(1_000, ge=0, description="A download that has got slower than this is ended.")
+    redirects: int = Field(5, ge=0, description="Redirects that are followed.")
+    downloads: int = Field(32, ge=1, description="Downloads at once of a process.")
+    downloads_per_host: int = Field(8, ge=1, description="Downloads at once of a process from the same host.")
+
+
+class ModelSettings(BaseModel):
+    """A model that is run here: safetensors only, and never code that comes with it."""
+
+    model: str | None = Field(None, description="Folder, or name at the Hugging Face hub; none: not used.")
+    device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
+    dtype: str | None = Field(None, description="float32, float16 or bfloat16; by default what suits the device.")
+
+
+class CaptioningSettings(BaseModel):
+    """The captioning family: alt text."""
+
+    engines: str = Field("vlm,blip,basic", description="Engines in order of preference, separated by commas.")
+    slots: int = Field(3, ge=1, description="Batches that a process works on at once: one in the model, the rest load.")
+    batch: int = Field(8, ge=1, description="Images that go through a model together.")
+    cache_hours: float = Field(24.0, ge=0, description="The same image's text is used again for so long; 0: never.")
+    max_images: int = Field(100, ge=1, description="Images of one /batch request.")
+    max_pixels: int = Field(40_000_000, ge=1, description="Largest image.")
+    max_side: int = Field(16_000, ge=1, description="Longest side of an image, in pixels.")
+    threads: int | None = Field(None, ge=1, description="Threads of an engine on the processor; by default its own.")
+    vlm: ModelSettings = ModelSettings()
+    blip: ModelSettings = ModelSettings()
+
+
+class MetadataSettings(BaseModel):
+    """The metadata family: excerpt, category and tags of posts."""
+
+    engines: str = Field("llm,extractive", description="Engines in order of preference, separated by commas.")
+    categories: str | None = Field(None, description="File of categories (TOML); by default the 30 that are shipped.")
+    llm: ModelSettings = ModelSettings()
+
+
+class DiffusionSettings(ModelSettings):
+    """A diffusion pipeline that makes pictures from text."""
+
+    steps: int | None = Field(None, ge=1, le=200, description="Steps of denoising; by default what the pipeline has.")
+    guidance: float | None = Field(None, ge=0, le=30, description="How closely the text is followed; by default as is.")
+    width: int | None = Field(None, ge=32, le=4096, multiple_of=8, description="In pixels; by default the model's own.")
+    height: int | None = Field(
+        None, ge=32, le=4096, multiple_of=8, description="In pixels; by default the model's own."
+    )
+    seed: int = Field(0, ge=0, description="The first picture's seed; the others count on. Another: other pictures.")
+
+
+class PicturesSettings(BaseModel):
+    """The pictures family: covers of posts."""
+
+    engines: str = Field("diffusion,drawn", description="Engines in order of preference, separated by commas.")
+    fonts: str | None = Field(None, description="Folder of fonts for titles that the shipped ones can't set.")
+    diffusion: DiffusionSettings = DiffusionSettings()
+
+
+class WhisperSettings(BaseModel):
+    """The whisper engine: a model in CTranslate2's format."""
+
+    model: str | None = Field(None, description="Folder, size such as small, or name at the hub; none: not used.")
+    device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
+    compute_type: str | None = Field(
+        None, description="int8, int8_float16, float16, float32 …; by default int8 on cpu, float16 on cuda."
+    )
+    cpu_threads: int = Field(0, ge=0, description="Threads on a processor; 0: as many as CTranslate2 sees fit.")
+    beam_size: int = Field(5, ge=1, description="Texts that are followed side by side; 1 is faster.")
+    batch: int = Field(0, ge=0, description="Pieces of a long recording at a time; 0: 8 on cuda, 1 elsewhere.")
+    idle_minutes: float = Field(0, ge=0, description="The model leaves the memory when unused for so long; 0: never.")
+
+
+class TranscriptionSettings(BaseModel):
+    """The transcription family."""
+
+    engines: str = Field("whisper,sphinx", description="Engines in order of preference, separated by commas.")
+    slots: int = Field(3, ge=1, description="Recordings that a process works on at once, window by window in turn.")
+    max_hours: float = Field(4.0, gt=0, le=24, description="Longest recording.")
+    window_seconds: float = Field(300.0, ge=1, description="A crash costs the work on so much sound, at most.")
+    whisper: WhisperSettings = WhisperSettings()
+
+
+class EdgeSettings(BaseModel):
+    """The edge engine: the speech service of Microsoft's browser."""
+
+    url: str | None = Field(None, description="Address of the service (ws or wss); by default Microsoft's.")
+    voices_url: str | None = Field(None, description="Address of its list of voices; by default Microsoft's.")
+    connections: int = Field(4, ge=1, description="Connections at once of a process; the service refuses hundreds.")
+    connect_seconds: int = Field(10, ge=1, description="Longest wait for a connection.")
+    stall_seconds: float = Field(15.0, gt=0, description="Longest wait for the next message.")
+    limit_seconds: float = Field(60.0, gt=0, description="Longest wait for 1,000 characters, or less, in all.")
+    pause_seconds: float = Field(300.0, gt=0, description="After a failure the service is left alone for so long.")
+
+
+class SynthesisSettings(BaseModel):
+    """The synthesis family."""
+
+    engines: str = Field(
+        "edge,espeak",
+        description="Engines in order of preference, separated by commas; espeak alone keeps texts on this machine.",
+    )
+    slots: int = Field(24, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
+    edge: EdgeSettings = EdgeSettings()
+    max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
+
+
+class ProviderSettings(BaseModel):
+    """A search provider."""
+
+    url: str | None = Field(None, description="Address that is asked.")
+    api_key: SecretStr | None = Field(None, description="Key, for those that want one.")
+    interval_seconds: float = Field(6.0, ge=0, description="Mean time between two queries; 0: no pacing.")
+    jitter: float = Field(0.5, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
+
+
+def _provider(url: str | None, interval: float, jitter: float = 0.0) -> ProviderSettings:
+    return ProviderSettings(url=url, interval_seconds=interval, jitter=jitter)
+
+
+class SearchSettings(BaseModel):
+    """The search family: which providers are asked, how often, and what is made of their answers."""
+
+    providers: str = Field("", description="Providers in order of preference; by default the first that is set up.")
+    slots: int = Field(8, ge=1, description="URLs that a process checks at once.")
+    user_agent: str = Field("Mozilla/5.0 (compatible; Pressroom/0.1)", description="Who we say that we are.")
+    connect_seconds: float = Field(10.0, gt=0, description="Longest wait for a connection.")
+    limit_seconds: float = Field(30.0, gt=0, description="Longest wait for an answer, in all.")
+    max_page_bytes: int = Field(4 * 2**20, description="Largest page that is read.")
+    tries: int = Field(3, ge=1, description="Tries after a lost connection or a server's error.")
+    unreachable_seconds: float = Field(15.0, ge=0, description="How long one that can't be reached is left alone.")
+    rounds: int = Field(3, ge=1, description="A URL blocked so often has failed.")
+    fresh_days: float = Field(7.0, ge=0, description="An answer is used again for so long; 0: never.")
+    accept_variants: bool = Field(False, description="Take a mobile, AMP or upper-case variant for a match.")
+    captcha_minutes: str = Field("15,60,360,1440", description="How long a provider rests after a captcha, each time.")
+    throttle_minutes: str = Field("5,15,60", description="How long it rests after HTTP 429, each time.")
+    max_rest_hours: float = Field(24.0, gt=0, description="Longest rest, whatever Retry-After says.")
+    strikes: int = Field(3, ge=1, description="So many unusable pages in a row, and a job does not ask for more.")
+    off_minutes: float = Field(60.0, gt=0, description="How long one that refuses our key or request is not asked.")
+    duckduckgo: ProviderSettings = _provider("https://html.duckduckgo.com/html/", 6.0, 0.5)
+    bing: ProviderSettings = _provider("https://www.bing.com/search", 6.0, 0.5)
+    google: ProviderSettings = _provider("https://www.google.com/search", 45.0, 0.3)
+    searxng: ProviderSettings = _provider(None, 3.0)
+    brave_api: ProviderSettings = _provider("https://api.search.brave.com/res/v1/web/search", 0.2)
+    serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
+    serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)
+
+    @field_validator("captcha_minutes", "throttle_minutes")
+    @classmethod
+    def _check_ladder(cls, minutes: str) -> str:
+        # Found here, and not by a pool that can't start, or by a breaker that never opens.
+        try:
+            is_ladder = all(0 < float(step) < float("inf") for step in minutes.split(","))
+        except ValueError:
+            is_ladder = False
+        if not is_ladder:
+            raise ValueError("it takes minutes above 0, separated by commas, such as 15,60,360")
+        return minutes
+
+    @property
+    def engines(self) -> str:
+        """Return the providers in order: as set, or else an API with a key, or one's own SearXNG, or the free ones."""
+        if self.providers:
+            return self.providers
+        for name in ("brave_api", "serper", "serpapi"):
+            if getattr(self, name).api_key is not None:
+                return name
+        return "searxng" if self.searxng.url else "duckduckgo,bing"

@@ -1,0 +1,313 @@
+"""blip and vlm: real engine code on models with random weights."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from drawn_pictures import banner, bar_chart, illustration, photo, picture_of, plain
+from PIL import Image
+
+from pipeline.engine_settings import CaptioningSettings, ModelSettings
+from pipeline.errors import NotReady
+from pipeline.languages import LanguageNotSupported
+from workers.engines import EngineUnavailable, Stopped, models
+from workers.engines.captioning import MODES, Caption, Mode, Wish
+from workers.engines.captioning.blip import Blip
+from workers.engines.captioning.generating import Generator, Said, _said, generate
+from workers.engines.captioning.shaping import LIMITS
+from workers.engines.captioning.vlm import MOST_TOKENS, Vlm
+
+PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]
+
+
+def wishes(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[Wish]:
+    return [Wish(picture, modes, language) for picture in PICTURES]
+
+
+def engine(kind: type[Generator], folder: Path | str, **model: str) -> Generator:
+    """Return an engine, set up, with one thread: two wait for each other where others work."""
+    made = kind(CaptioningSettings(threads=1, batch=4), ModelSettings(model=str(folder), **model))
+    made.setup()
+    return made
+
+
+@pytest.fixture(scope="module")
+def blip(blip_folder: Path) -> Blip:
+    return engine(Blip, blip_folder, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def vlm(vlm_folder: Path) -> Vlm:
+    return engine(Vlm, vlm_folder, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def llava(llava_folder: Path) -> Vlm:
+    return engine(Vlm, llava_folder, device="cpu")
+
+
+@pytest.fixture(scope="module", params=["blip", "vlm", "llava"])
+def captioner(request: pytest.FixtureRequest) -> Generator:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def all_modes(captioner: Generator) -> tuple[Sequence[dict[Mode, Caption]], int]:
+    """Three texts of each of four pictures, and how often the vision tower was passed for them."""
+    towers = [
+        module for name, module in captioner._model.named_modules() if name.endswith(("vision_model", "vision_tower"))
+    ]
+    passes: list[int] = []
+    hook = towers[0].register_forward_hook(lambda *_: passes.append(1))
+    captions = captioner.caption(wishes(MODES)[:4])
+    hook.remove()
+    return captions, len(passes)
+
+
+def test_different_pictures_have_different_texts_that_keep_their_limits(all_modes) -> None:
+    captions, _ = all_modes
+
+    for mode in MODES:
+        texts = [caption[mode].text for caption in captions]
+        assert len(set(texts)) == 4
+        assert all(0 < len(text) <= LIMITS[mode] for text in texts)
+        assert all(0 < caption[mode].confidence < 1 for caption in captions)
+
+
+def test_three_texts_cost_one_pass_over_the_image_encoder(all_modes, captioner: Generator) -> None:
+    captions, passes = all_modes
+
+    assert passes == 1
+    # What was seen last is not taken for what is shown next.
+    (other,) = captioner.caption(wishes()[4:])
+    assert other["short"] not in [caption["short"] for caption in captions]
+
+
+def test_a_batch_says_what_single_pictures_do(captioner: Generator) -> None:
+    together = captioner.caption(wishes())
+
+    for wish, caption in list(zip(wishes(), together, strict=True))[:3]:
+        (alone,) = captioner.caption([wish])
+        assert alone["short"].text == caption["short"].text
+        assert alone["short"].confidence == pytest.approx(caption["short"].confidence, abs=1e-3)
+
+
+def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner: Generator) -> None:
+    batches: list[int] = []
+    say = captioner._say
+    captioner._say = lambda wanted, stop: batches.append(len(wanted)) or say(wanted, stop)
+    try:
+        first, second, third = captioner.caption(
+            [Wish(PICTURES[0], ("short",), "en"), Wish(PICTURES[1], ("long",), "en"), Wish(PICTURES[2], ("seo",), "en")]
+        )
+    finally:
+        del captioner._say
+
+    assert (list(first), list(second), list(third)) == (["short"], ["long"], ["seo"])
+    assert batches == [3]
+    for picture, said in zip(PICTURES, (first, second, third), strict=False):
+        ((mode, caption),) = said.items()
+        alone = captioner.caption([Wish(picture, (mode,), "en")])[0][mode]
+        assert (alone.text, alone.confidence) == (caption.text, pytest.approx(caption.confidence, abs=1e-3))
+
+
+def test_a_language_that_is_not_written_fails_its_picture_alone(blip: Blip) -> None:
+    english, spanish = blip.caption([wishes()[0], wishes(language="es")[1]])
+
+    assert english["short"].text
+    assert isinstance(spanish, LanguageNotSupported)
+
+
+def test_a_chat_model_is_asked_in_the_language_that_is_wanted(vlm: Vlm) -> None:
+    prompt = vlm._prompt("short", "es")
+
+    assert "Spanish" in prompt
+    assert prompt.startswith("User: <image>")
+    assert prompt.endswith("Assistant:")
+
+
+def test_letters_that_take_a_token_each_are_given_more_tokens(vlm: Vlm, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[int]] = []
+
+    def spy(*positional: object, most: list[int], **named: object) -> object:
+        given.append(most)
+        return generate(*positional, most=most, **named)
+
+    monkeypatch.setattr("workers.engines.captioning.vlm.generate", spy)
+    vlm.caption([Wish(PICTURES[2], ("short",), language) for language in ("en", "ja")])
+
+    assert given == [[MOST_TOKENS["short"], 2 * MOST_TOKENS["short"]]]
+
+
+def test_who_stops_waits_for_a_token_at_most(captioner: Generator) -> None:
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) > 3
+
+    with pytest.raises(Stopped):
+        captioner.caption(wishes(), stop=stop)
+
+    assert len(asked) == 4
+
+
+def test_confidence_is_the_mean_of_real_tokens_and_not_of_padding() -> None:
+    probabilities = torch.tensor([0.5, 0.125, 0.9, 0.0001]).log()
+
+    said = _said(torch.tensor([7, 8, 2, 0]), probabilities, lambda tokens: str(tokens.tolist()), {2})
+
+    assert said == Said("[7, 8]", pytest.approx(0.25), True)
+
+
+class Cramped(Blip):
+    """A blip on a GPU that has room for two pictures."""
+
+    def _say(self, wishes: Sequence[Wish], stop):
+        self.tried.append(len(wishes))
+        if len(wishes) > self.room:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return super()._say(wishes, stop)
+
+
+def test_a_batch_that_is_too_large_for_the_gpu_is_halved_and_stays_so(blip_folder: Path, blip: Blip) -> None:
+    cramped = engine(Cramped, blip_folder, device="cpu")
+    cramped.tried, cramped.room = [], 2
+
+    captions = cramped.caption(wishes())
+
+    assert captions == blip.caption(wishes())
+    assert cramped.tried == [4, 2, 2, 1]
+    assert cramped.batch == 2
+
+
+def test_a_picture_that_is_too_large_by_itself_fails_alone(blip_folder: Path) -> None:
+    cramped = engine(Cramped, blip_folder, device="cpu")
+    cramped.tried, cramped.room = [], 0
+
+    (failed,) = cramped.caption(wishes()[:1])
+
+    assert isinstance(failed, EngineUnavailable)
+    assert "memory" in failed.message
+
+
+class Picky(Blip):
+    """A blip whose processor chokes on some pictures."""
+
+    def _say(self, wishes: Sequence[Wish], stop):
+        if any(wish.picture.image.width < 10 for wish in wishes):
+            raise ValueError("mean must have 1 elements if it is an iterable, got 3")
+        return super()._say(wishes, stop)
+
+
+def test_a_picture_that_a_model_chokes_on_fails_alone(blip_folder: Path, blip: Blip) -> None:
+    picky = engine(Picky, blip_folder, device="cpu")
+    odd = Wish(picture_of(Image.new("RGB", (1, 1))), ("short",), "en")
+
+    first, failed, last = picky.caption([wishes()[0], odd, wishes()[1]])
+
+    assert [first, last] == blip.caption(wishes()[:2])
+    assert isinstance(failed, EngineUnavailable)
+    assert "mean must have 1 elements" in failed.message
+
+
+def test_pictures_of_extreme_shapes_have_texts(captioner: Generator) -> None:
+    odd = [Image.new("RGB", size, "navy") for size in ((1, 1), (3000, 20))]
+
+    captions = captioner.caption([Wish(picture_of(image), ("short",), "en") for image in odd])
+
+    assert all(caption["short"].text for caption in captions)
+
+
+def test_dtype_is_as_set(blip_folder: Path) -> None:
+    small = engine(Blip, blip_folder, device="cpu", dtype="bfloat16")
+
+    assert small._model.dtype == torch.bfloat16
+    assert small.caption(wishes()[:1])[0]["short"].text
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+@pytest.mark.parametrize("kind", [Blip, Vlm])
+def test_it_runs_on_a_gpu_where_there_is_one(kind: type[Generator], blip_folder: Path, vlm_folder: Path) -> None:
+    made = engine(kind, blip_folder if kind is Blip else vlm_folder)
+
+    assert made._model.device.type == "cuda"
+    assert len({caption["short"].text for caption in made.caption(wishes(MODES))}) == len(PICTURES)
+
+
+def test_without_a_model_it_says_which_setting_names_one() -> None:
+    needs = Vlm(CaptioningSettings(), ModelSettings()).readiness()
+
+    assert needs is not None
+    assert "PRESSROOM_CAPTIONING__VLM__MODEL" in needs
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [({"device": "cuda:7"}, "device cuda:7"), ({"device": "nowhere"}, "device nowhere"), ({"dtype": "int3"}, "int3")],
+)
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+def test_a_device_or_type_that_is_not_there_is_named(blip_folder: Path, model: dict[str, str], says: str) -> None:
+    with pytest.raises(NotReady, match=says):
+        engine(Blip, blip_folder, **model)
+
+
+def test_a_folder_that_is_not_there_is_named() -> None:
+    with pytest.raises(NotReady, match="no folder /nowhere/blip"):
+        engine(Blip, "/nowhere/blip")
+
+
+def test_weights_that_can_hold_programs_are_not_read(blip_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(blip_folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "model.safetensors").unlink()
+    torch.save({}, tmp_path / "pytorch_model.bin")
+
+    with pytest.raises(NotReady, match=r"no \*\.safetensors"):
+        engine(Blip, tmp_path)
+
+
+def test_weights_that_are_cut_off_are_named(blip_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(blip_folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "model.safetensors").write_bytes((blip_folder / "model.safetensors").read_bytes()[:1_000])
+
+    with pytest.raises(NotReady, match="can't be loaded"):
+        engine(Blip, tmp_path)
+
+
+def test_code_that_comes_with_a_model_is_not_run(vlm_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(vlm_folder, tmp_path, dirs_exist_ok=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {
+        "model_type": "evil",
+        "auto_map": {"AutoConfig": "evil.Config", "AutoModelForImageTextToText": "evil.Model"},
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Config: ...\nclass Model: ...\n")
+
+    with pytest.raises(NotReady, match="code of its own, which is never run"):
+        engine(Vlm, tmp_path)
+
+    assert not (tmp_path / "ran").exists()
+
+
+def test_each_engine_names_the_other_for_a_model_that_is_not_its_own(blip_folder: Path, vlm_folder: Path) -> None:
+    with pytest.raises(NotReady, match="VLM__MODEL"):
+        engine(Blip, vlm_folder)
+    with pytest.raises(NotReady, match="BLIP__MODEL"):
+        engine(Vlm, blip_folder)
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        (RuntimeError("operator torchvision::nms does not exist"), "built for another torch"),
+        (ImportError("SmolVLMVideoProcessor requires the Torchvision library"), "it needs torchvision"),
+        (OSError("We couldn't connect to 'https://huggingface.co' to load the files"), "Download it where there is"),
+    ],
+)
+def test_what_libraries_raise_is_told_with_a_remedy(raised: Exception, says: str) -> None:
+    with pytest.raises(NotReady, match=says), models.named("some/model"):
+        raise raised

@@ -1,0 +1,77 @@
+"""Turns: a lock that goes to whom waits longest, and that one can stop waiting for."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from workers.engines import Stopped, never
+from workers.engines.turns import FairLock
+
+#: Seconds that a thread may take to get somewhere, on the busiest machine.
+PATIENCE = 60
+
+
+def waiting_for(lock: FairLock, stop: Callable[[], bool], heard: list[str], name: str) -> threading.Thread:
+    """Return a thread that stands in the queue."""
+
+    def wait() -> None:
+        try:
+            with lock.unless(stop):
+                heard.append(name)
+        except Stopped:
+            heard.append(f"{name} left")
+
+    before = len(lock._waiting)
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    until = time.monotonic() + PATIENCE
+    while len(lock._waiting) == before:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+    return thread
+
+
+def test_who_waits_longest_is_next_and_who_leaves_the_queue_holds_nobody_up() -> None:
+    lock, heard, leaves = FairLock(), [], threading.Event()
+
+    with lock:
+        threads = [
+            waiting_for(lock, stop, heard, name)
+            for name, stop in (("first", never), ("second", leaves.is_set), ("third", never))
+        ]
+        leaves.set()
+        threads[1].join(PATIENCE)
+        assert heard == ["second left"]
+    for thread in threads:
+        thread.join(PATIENCE)
+
+    assert heard == ["second left", "first", "third"]
+    with lock.unless(never):
+        assert lock._is_taken
+    assert not lock._is_taken
+
+
+def test_who_fails_while_it_waits_leaves_the_queue() -> None:
+    lock = FairLock()
+
+    with lock, pytest.raises(ZeroDivisionError), lock.unless(lambda: bool(1 / 0)):
+        pytest.fail("its turn had not come")
+
+    assert not lock._waiting
+    assert not lock._is_taken
+
+
+def test_who_no_longer_wants_a_turn_that_has_come_passes_it_on() -> None:
+    lock = FairLock()
+
+    with pytest.raises(Stopped), lock.unless(lambda: True):
+        pytest.fail("nobody wanted this")
+    turn = lock._queue_up()
+    late = lock._queue_up()
+    lock._pass_on()
+    lock._leave(late)  # it was handed the lock between its last look and now
+
+    assert turn.is_set()
+    assert not lock._is_taken

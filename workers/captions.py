@@ -1,0 +1,119 @@
+"""Captions: the texts of pictures that were described lately, by the bytes of their files, in Redis.
+
+They are a convenience: without Redis every picture is described anew.
+"""
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any
+
+import redis
+from redis.exceptions import RedisError
+
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from workers.engines.captioning import Caption
+
+log = get_logger(__name__)
+
+PREFIX = "pressroom:caption:"
+#: A Redis that did not answer is left alone for so long: no picture waits for it, and no line is logged for each.
+REST_SECONDS = 30.0
+#: Longest wait for an answer; describing a picture anew often takes no longer.
+PATIENCE_SECONDS = 1.0
+#: Longest text that is believed; no engine writes one (API.md, long).
+MAX_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a text was made by: an engine, its model, and this version of the program."""
+
+    engine: str
+    model: str | None
+    release: str = version("pressroom")
+
+
+def caption_key(source: Source, *, sha256: bytes, mode: str, language: str) -> str:
+    """Return what the text of a picture is kept under."""
+    parts = [sha256.hex(), mode, language, source.engine, source.model, source.release]
+    return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class CaptionCache:
+    """Texts in Redis, each for some hours. Safe for many threads. `clock` gives seconds."""
+
+    def __init__(
+        self,
+        client: "redis.Redis | None",
+        *,
+        keep_for: timedelta,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client if keep_for > timedelta() else None
+        self._keep_for = keep_for
+        self._clock = clock
+        self._rests_until = -math.inf
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "CaptionCache":
+        """Return the cache that the operator wants; one that keeps nothing where there is no Redis."""
+        keep_for = timedelta(hours=settings.captioning.cache_hours)
+        if settings.redis_url is None:
+            return cls(None, keep_for=keep_for)
+        client = redis.Redis.from_url(
+            settings.redis_url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+        )
+        return cls(client, keep_for=keep_for)
+
+    def find(self, keys: Sequence[str]) -> dict[str, Caption]:
+        """Return the texts that are there, by key."""
+        found = self._ask(lambda client: client.mget(list(keys))) if keys else None
+        captions = {key: _read(value) for key, value in zip(keys, found or (), strict=False)}
+        return {key: caption for key, caption in captions.items() if caption is not None}
+
+    def keep(self, captions: Mapping[str, Caption]) -> None:
+        """Keep texts by key."""
+        if captions:
+            self._ask(lambda client: self._write(client, captions))
+
+    def _write(self, client: "redis.Redis", captions: Mapping[str, Caption]) -> None:
+        pipe = client.pipeline(transaction=False)
+        for key, caption in captions.items():
+            pipe.set(key, json.dumps({"text": caption.text, "confidence": caption.confidence}), px=self._keep_for)
+        pipe.execute()
+
+    def _ask(self, command: Callable[["redis.Redis"], Any]) -> Any:
+        """Return what Redis answers; None while it is away."""
+        if self._client is None or self._clock() < self._rests_until:
+            return None
+        try:
+            return command(self._client)
+        except (RedisError, OSError) as error:
+            self._rests_until = self._clock() + REST_SECONDS
+            log.warning("captions not kept, Redis is away", error=str(error), again_in_seconds=REST_SECONDS)
+            return None
+
+
+def _read(value: object) -> Caption | None:
+    """Return a text as it was kept; None for what is none, whoever wrote it."""
+    if not isinstance(value, bytes):
+        return None
+    try:
+        kept = json.loads(value)
+    except ValueError:
+        return None
+    if not isinstance(kept, dict):
+        return None
+    text, confidence = kept.get("text"), kept.get("confidence")
+    if not isinstance(text, str) or not 0 < len(text) <= MAX_CHARACTERS:
+        return None
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return None
+    return Caption(text, float(confidence))

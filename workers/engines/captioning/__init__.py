@@ -1,0 +1,48 @@
+"""Captioning: engines that say what is in a picture."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pipeline.errors import PressroomError
+from workers.engines import never
+from workers.images.picture import Picture
+
+Mode = Literal["short", "long", "seo"]
+MODES: tuple[Mode, ...] = ("short", "long", "seo")
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """A text about a picture; `confidence` is in 0..1, and relative to others of the same engine."""
+
+    text: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A picture, the texts that are wanted of it, and their language (ISO 639-1)."""
+
+    picture: Picture
+    modes: tuple[Mode, ...]
+    language: str
+
+
+Captions = Mapping[Mode, Caption]
+
+
+class Captioner(Protocol):
+    """What every captioning engine has."""
+
+    name: str
+    #: Pictures that it takes at a time; more than 1 where that is faster.
+    batch: int
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages it writes (ISO 639-1)."""
+
+    def caption(
+        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of each picture, or why it has none, in order. One pass of the image encoder a picture."""

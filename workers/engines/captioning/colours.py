@@ -1,0 +1,195 @@
+"""Colours: a picture's, by the names that people use, nearest in OKLab (Ottosson 2020)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from PIL import Image
+
+#: Longest side of the picture that is counted.
+COUNTED_SIDE = 128
+#: What a colour must have of the picture to be named.
+LEAST_SHARE = 0.12
+MOST_NAMED = 3
+#: Less than this on a background is dust; and what a colour must have of all that stands there.
+LEAST_SHOWN, LEAST_PART = 0.01, 0.2
+#: The share of the edge's pixels, and of all, that make a colour the background.
+LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
+#: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
+HUE_WEIGHT = 1.8
+
+#: Names, each with typical tones of it.
+TONES = {
+    "black": "000000 121212 1c1c1c 0a0a14",
+    "dark_grey": "383838 505050 3c4043",
+    "grey": "757575 8c8c8c 9e9e9e",
+    "light_grey": "bdbdbd d0d0d0 dcdcdc",
+    "white": "ffffff f5f5f5 f0f2f5 fffdf7 f2efe9",
+    "red": "ff0000 e01b24 c8202d f44336",
+    "dark_red": "8b0000 6a0f14 7a1a22",
+    "orange": "ff8c00 ff6f1a f39c12 ffab40",
+    "yellow": "ffff00 ffe000 ffd83a fff176 e6c619",
+    "light_green": "a5d6a7 90ee90 c5e8b7 c8e6c9 e8f5e9",
+    "green": "00a040 00c800 4caf50 2e8b3a 6fae2c 00ff00",
+    "dark_green": "0b3d17 1b5e20 2f4f1f 14432a",
+    "turquoise": "1abc9c 40e0d0 00a0a0 26c6da 007a7a",
+    "light_blue": "87ceeb add8e6 90caf9 bbdefb cfe4f7 e3f2fd",
+    "blue": "0000ff 1e63d6 2f80ed 1976d2 3a5fcd 4682b4",
+    "dark_blue": "000060 0d2a5c 141e5a 1a237e 0a1e3c",
+    "purple": "800080 7b2fbe 9c5cd0 6a1b9a 4a148c b388eb",
+    "pink": "ff69b4 ffb6c1 e83e8c f8bbd0 ff8fab fde2e4 fce4ec",
+    "brown": "6f4518 8b5a2b 5c3a1e a0673a 4e342e",
+    "beige": "f0e2c8 e8d8b0 d9c7a0 f5f0dc",
+}
+
+NAMES = tuple(TONES)
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Colour names, the largest first, each with its share; shades of one colour count together."""
+
+    named: Sequence[tuple[str, float]]
+    #: The colour around what is shown; None where it differs from side to side.
+    background: str | None
+
+    @property
+    def main(self) -> list[str]:
+        """Return the colours worth naming, the largest first; at least one."""
+        worth = [name for name, share in self.named[:MOST_NAMED] if share >= LEAST_SHARE]
+        return worth or [self.named[0][0]]
+
+    @property
+    def shown(self) -> list[str]:
+        """Return the colours of what stands on the background; without one, or with nothing on it, the main ones."""
+        if self.background is None:
+            return self.main
+        others = [(name, share) for name, share in self.named if family(name) != family(self.background or "")]
+        whole = sum(share for _, share in others)
+        if whole < LEAST_SHOWN:
+            return self.main
+        return [name for name, share in others[:MOST_NAMED] if share >= LEAST_PART * whole] or [others[0][0]]
+
+
+def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette:
+    """Return the colours of an RGB picture, or of its opaque part, which has no background."""
+    import numpy as np
+
+    names = nearest(np.asarray(shrunk(image, COUNTED_SIDE)))
+    if opaque is not None:
+        drawn = names[np.asarray(shrunk(opaque, COUNTED_SIDE)) >= 192]
+        # Of lines as thin as hairs, no pixel is left whole.
+        drawn = drawn if drawn.size else names[np.asarray(shrunk(opaque, COUNTED_SIDE)) > 0]
+        drawn = drawn if drawn.size else names.ravel()
+        return Palette(_families(np.bincount(drawn, minlength=len(NAMES)) / drawn.size), None)
+    depth = max(1, min(names.shape) // 24)
+    edge = np.concatenate(
+        [part.ravel() for part in (names[:depth], names[-depth:], names[:, :depth], names[:, -depth:])]
+    )
+    shares = np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
+    around = np.bincount(edge, minlength=len(NAMES)) / edge.size
+    outer = int(around.argmax())
+    is_background = around[outer] >= LEAST_EDGE and shares[outer] >= LEAST_BACKGROUND
+    return Palette(_families(shares), NAMES[outer] if is_background else None)
+
+
+def ink_of(image: Image.Image, boxes: Sequence[tuple[float, float, float, float]]) -> tuple[str, str] | None:
+    """Return the colours of the letters in boxes and of what they stand on; None: they can't be told.
+
+    `boxes` are (left, top, right, bottom) in shares of the picture."""
+    import numpy as np
+
+    counts = np.zeros(len(NAMES))
+    for left, top, right, bottom in boxes:
+        width, height = image.size
+        letters = image.crop((round(left * width), round(top * height), round(right * width), round(bottom * height)))
+        if min(letters.size) < 4:
+            continue
+        letters.thumbnail((400, 60), Image.Resampling.NEAREST)
+        counts += np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
+    if not counts.any():
+        return None
+    paper = int(counts.argmax())
+    # Between two colours lie the edges' mixtures: the ink is what is far from the paper, and not rare.
+    contrast = np.abs(_typical() - _typical()[paper]).sum(axis=1)
+    likely = counts * contrast**2 * (counts >= 0.06 * counts.sum())
+    ink = int(likely.argmax())
+    return (NAMES[ink], NAMES[paper]) if likely[ink] > 0 and contrast[ink] > 0.25 else None
+
+
+def nearest(pixels: Any) -> Any:
+    """Return the index in NAMES of each pixel; `pixels` is uint8 of shape (h, w, 3)."""
+    prototypes, owners = _prototypes()
+    import numpy as np
+
+    flat, back = np.unique(pixels.reshape(-1, 3) >> 2, axis=0, return_inverse=True)
+    lab = _oklab(flat * 4 + 2)
+    distances = ((lab[:, None, :] - prototypes[None, :, :]) ** 2).sum(axis=2)
+    return owners[distances.argmin(axis=1)][back.ravel()].reshape(pixels.shape[:2])
+
+
+def shrunk(image: Image.Image, longest: int) -> Image.Image:
+    """Return a picture of at most that side, averaged; without a copy of all its pixels, which may be 120 MB."""
+    scale = longest / max(image.size)
+    if scale >= 1:
+        return image
+    return image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.BOX)
+
+
+def family(name: str) -> str:
+    """Return a colour's name without its lightness."""
+    return name.removeprefix("dark_").removeprefix("light_")
+
+
+def _families(shares: Any) -> list[tuple[str, float]]:
+    """Return the colours by share; a family has the name of its largest shade."""
+    members: dict[str, list[tuple[float, str]]] = {}
+    for name, share in zip(NAMES, shares, strict=True):
+        if share > 0:
+            members.setdefault(family(name), []).append((float(share), name))
+    together = [(max(shades)[1], sum(share for share, _ in shades)) for shades in members.values()]
+    return sorted(together, key=lambda named: -named[1])
+
+
+@cache
+def _prototypes() -> tuple[Any, Any]:
+    import numpy as np
+
+    tones = [(owner, tone) for owner, name in enumerate(NAMES) for tone in TONES[name].split()]
+    rgb = np.array([[int(tone[place : place + 2], 16) for place in (0, 2, 4)] for _, tone in tones])
+    return _oklab(rgb), np.array([owner for owner, _ in tones])
+
+
+@cache
+def _typical() -> Any:
+    """Return the first tone of each name in OKLab."""
+    import numpy as np
+
+    return _oklab(np.array([[int(tones[place : place + 2], 16) for place in (0, 2, 4)] for tones in TONES.values()]))
+
+
+def _oklab(rgb: Any) -> Any:
+    """Return sRGB colours of shape (n, 3), 0..255, in OKLab, with hue and chroma weighted."""
+    import numpy as np
+
+    unit = rgb / 255.0
+    linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
+    cones = np.cbrt(
+        linear
+        @ np.array(
+            [
+                [0.4122214708, 0.2119034982, 0.0883024619],
+                [0.5363325363, 0.6806995451, 0.2817188376],
+                [0.0514459929, 0.1073969566, 0.6299787005],
+            ]
+        )
+    )
+    lab = cones @ np.array(
+        [
+            [0.2104542553, 1.9779984951, 0.0259040371],
+            [0.7936177850, -2.4285922050, 0.7827717662],
+            [-0.0040720468, 0.4505937099, -0.8086757660],
+        ]
+    )
+    return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

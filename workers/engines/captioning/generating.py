@@ -1,0 +1,202 @@
+"""Generating: what captioning by a torch model has in common: batches, stops, confidence and shape."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.captioning import require_language
+from pipeline.engine_settings import CaptioningSettings, ModelSettings
+from pipeline.errors import PressroomError
+from workers.engines import EngineUnavailable, Stopped, models, never
+from workers.engines.captioning import Caption, Captions, Mode, Wish
+from workers.engines.captioning.shaping import NothingSaid, shape
+
+#: No three tokens come twice in the same order, and one that was said is a little less likely.
+NO_REPEAT, PENALTY = 3, 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text as a model wrote it, the geometric mean of its tokens' probabilities, and whether it came to an end."""
+
+    text: str
+    confidence: float
+    is_ended: bool
+
+
+class ModelFailed(EngineUnavailable):
+    """A model can't cope with a picture: a processor refuses its shape, say."""
+
+    code = "engine_failed"
+
+
+class Generator(ABC):
+    """A captioning engine with a model; a subclass loads it, and says what it sees in one batch."""
+
+    name: str
+
+    def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
+        self.batch = settings.batch
+        self._threads = settings.threads
+        self._settings = model
+        self._model: Any = None
+        self._processor: Any = None
+
+    def readiness(self) -> str | None:
+        """Return what is missing before the model can be loaded; None: nothing."""
+        return models.missing(
+            self._settings, "torch", "transformers", extra="vision", family="captioning", engine=self.name
+        )
+
+    def setup(self) -> None:
+        """Load the model, once a process. Raises NotReady."""
+        import torch
+
+        if self._threads is not None:
+            torch.set_num_threads(self._threads)
+        self._load()
+
+    @abstractmethod
+    def languages(self) -> Sequence[str]:
+        """Return the languages it writes."""
+
+    def offer(self) -> dict[str, Any]:
+        """Return what the API should know of it."""
+        return {"languages": list(self.languages()), "model": self._settings.model}
+
+    def caption(
+        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of each picture, or why it has none, in order. Raises Stopped, within a token."""
+        results: dict[int, Captions | PressroomError] = {}
+        groups: dict[int, list[int]] = {}
+        for index, wish in enumerate(wishes):
+            try:
+                require_language(wish.language, self.languages())
+            except PressroomError as error:
+                results[index] = error
+            else:
+                # Together, whichever texts they are: each picture is asked for its first, then for its second.
+                groups.setdefault(len(wish.modes), []).append(index)
+        for group in groups.values():
+            seen = self._see([wishes[index] for index in group], stop)
+            results.update(zip(group, seen, strict=True))
+        return [results[index] for index in range(len(wishes))]
+
+    def _see(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> list[Captions | PressroomError]:
+        """Return the texts of pictures that want as many texts each."""
+        results: list[Captions | PressroomError] = []
+
+        def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
+            return self._seen(batch, stop)
+
+        for size, seen in models.in_batches(wishes, self.batch, run):
+            # A batch that was too large once is so again.
+            self.batch = min(self.batch, size)
+            results += [seen] if isinstance(seen, PressroomError) else seen
+        return results
+
+    def _seen(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
+        """Return the texts of one batch; of one that the model chokes on, each picture is tried by itself."""
+        import torch
+
+        try:
+            return [_shaped(said) for said in self._say(wishes, stop)]
+        except torch.OutOfMemoryError:
+            raise
+        except (ValueError, RuntimeError, IndexError, TypeError, ArithmeticError) as error:
+            if len(wishes) > 1:
+                return [self._seen([wish], stop)[0] for wish in wishes]
+            return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
+
+    @abstractmethod
+    def _load(self) -> None:
+        """Load model and processor."""
+
+    @abstractmethod
+    def _say(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
+        """Return what the model says of a batch of pictures that want as many texts each."""
+
+
+def generate(
+    decoder: Any,
+    stop: Callable[[], bool],
+    *,
+    decode: Callable[[Any], str],
+    ends: set[int],
+    most: Sequence[int],
+    **inputs: Any,
+) -> list[Said]:
+    """Return what a decoder says greedily, at most so many tokens a row. Raises Stopped; `inputs` go to generate()."""
+    if stop():
+        raise Stopped
+    output = decoder.generate(
+        **inputs,
+        max_new_tokens=max(most),
+        do_sample=False,
+        num_beams=1,
+        return_dict_in_generate=True,
+        output_scores=True,
+        logits_processor=_unrepeating(inputs["input_ids"].shape[1]),
+        stopping_criteria=_asking(stop),
+    )
+    told = decoder.compute_transition_scores(output.sequences, output.scores, normalize_logits=True)
+    rows = output.sequences[:, -told.shape[1] :]
+    return [
+        _said(tokens[:count], row[:count], decode, ends)
+        for tokens, row, count in zip(rows, told.float(), most, strict=True)
+    ]
+
+
+def _asking(stop: Callable[[], bool]) -> Any:
+    """Return what asks `stop` after each token."""
+    from transformers import StoppingCriteria, StoppingCriteriaList
+
+    class Asked(StoppingCriteria):
+        def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+            if stop():
+                raise Stopped
+            return input_ids.new_zeros(input_ids.shape[0], dtype=bool)
+
+    return StoppingCriteriaList([Asked()])
+
+
+def _unrepeating(prompt: int) -> Any:
+    """Return what keeps a model from repeating itself; it may repeat its prompt, which has a thousand image tokens."""
+    from transformers import (
+        LogitsProcessor,
+        LogitsProcessorList,
+        NoRepeatNGramLogitsProcessor,
+        RepetitionPenaltyLogitsProcessor,
+    )
+
+    processors = [NoRepeatNGramLogitsProcessor(NO_REPEAT), RepetitionPenaltyLogitsProcessor(PENALTY)]
+
+    class Unrepeating(LogitsProcessor):
+        def __call__(self, input_ids: Any, scores: Any) -> Any:
+            written = input_ids[:, prompt:]
+            for processor in processors if written.shape[1] else ():
+                scores = processor(written, scores)
+            return scores
+
+    return LogitsProcessorList([Unrepeating()])
+
+
+def _said(tokens: Any, log_probabilities: Any, decode: Callable[[Any], str], ends: set[int]) -> Said:
+    """Return a row up to its end; what follows it is padding."""
+    length = next((place for place, token in enumerate(tokens.tolist()) if token in ends), len(tokens))
+    if length == 0:
+        return Said("", 0.0, True)
+    confidence = log_probabilities[:length].mean().exp().item()
+    return Said(decode(tokens[:length]), min(max(confidence, 0.0), 1.0), length < len(tokens))
+
+
+def _shaped(said: dict[Mode, Said]) -> Captions | PressroomError:
+    try:
+        return {
+            mode: Caption(shape(one.text, mode, is_ended=one.is_ended), round(one.confidence, 4))
+            for mode, one in said.items()
+        }
+    except NothingSaid as error:
+        return error

@@ -1,0 +1,160 @@
+"""OCR: the text in a picture, by the models that come in rapidocr's wheel (Latin letters, Chinese and Japanese)."""
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from PIL import Image
+
+from pipeline.errors import NotReady
+from workers.engines import EngineUnavailable
+
+#: Lines that were read with less certainty are mostly leaves, fabric, or letters of a script that it can't read.
+LEAST_SCORE = 0.85
+#: Longest side that is read. Grain hides letters from the model: in a drawn photo of 1,200 pixels it found no text, in
+#: one of 960 all of it. A screenshot's letters are small, and there is no grain.
+LONGEST_SIDE, LONGEST_GRAINY_SIDE = 1_280, 800
+#: Small pictures are enlarged to this: the model wants letters of 10 pixels.
+SHORTEST_SIDE = 480
+MOST_ENLARGED = 3.0
+#: Of a page that is longer, only the top is read; shrunk to fit it could not be read at all.
+LONGEST_SHAPE = 3.0
+#: Neither text nor a line of it fits a smaller picture.
+LEAST_SIDE = 24
+#: Lighter and darker parts of letters that people read differ by this much, of 255; fainter ones are less sure.
+CLEAR, FAINT_SCORE = 48, 0.3
+#: A line that is higher than this is no line, but a ring or a leaf that was taken for a letter.
+HIGHEST_LETTER = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text, how surely it was read (0..1), and where it stands, in shares of the width and height."""
+
+    text: str
+    score: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """Return its height as a share of the picture's."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Return its centre."""
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+
+class ReadingFailed(EngineUnavailable):
+    """The reader can't cope with a picture."""
+
+    code = "engine_failed"
+
+
+class Reader:
+    """rapidocr, its models loaded with the first picture; one picture at a time."""
+
+    def __init__(self, threads: int = 2) -> None:
+        self._threads = threads
+        self._lock = threading.Lock()
+
+    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[Line]:
+        """Return the lines of an RGB picture that could be read, from top to bottom."""
+        if min(image.size) < LEAST_SIDE:
+            return []
+        import numpy as np
+
+        shown, share = _fitted(image, LONGEST_GRAINY_SIDE if is_grainy else LONGEST_SIDE)
+        with self._lock:
+            # It wants OpenCV's order of colours, and no thread may share its sessions' buffers.
+            found = self._found(np.ascontiguousarray(np.asarray(shown)[:, :, ::-1]))
+        if found.boxes is None or found.txts is None:
+            return []
+        width, height = shown.width, shown.height / share
+        lines = [
+            Line(
+                _plain(text),
+                float(score),
+                float(box[:, 0].min()) / width,
+                float(box[:, 1].min()) / height,
+                float(box[:, 0].max()) / width,
+                float(box[:, 1].max()) / height,
+            )
+            for text, score, box in zip(found.txts, found.scores, found.boxes, strict=True)
+        ]
+        grey = np.asarray(shown.convert("L"))
+        return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
+
+    def _found(self, pixels: Any) -> Any:
+        try:
+            return self._ocr(pixels, use_cls=False)
+        except NotReady:
+            raise
+        except Exception as error:
+            # onnxruntime and OpenCV have classes of their own that have nothing in common.
+            raise ReadingFailed(f"The text in this picture can't be read ({type(error).__name__}: {error}).") from error
+
+    @cached_property
+    def _ocr(self) -> Any:
+        try:
+            from rapidocr import RapidOCR
+
+            return RapidOCR(
+                params={
+                    "Global.log_level": "critical",  # it would log what it reads
+                    "Global.max_side_len": LONGEST_SIDE,
+                    "Det.limit_type": "max",
+                    "Det.limit_side_len": LONGEST_SIDE,
+                    "EngineConfig.onnxruntime.intra_op_num_threads": self._threads,
+                    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                }
+            )
+        except (ImportError, OSError) as error:
+            raise NotReady(f"rapidocr can't be loaded ({error}); pip install --force-reinstall rapidocr.") from error
+
+    def load(self) -> None:
+        """Load the models. Raises NotReady."""
+        _ = self._ocr
+
+
+def _plain(text: str) -> str:
+    """Return a line as people type it: the reader knows some units as one sign."""
+    return re.sub(r" ?([℃℉])", lambda found: {"℃": " °C", "℉": " °F"}[found[1]], text).strip()
+
+
+def _is_text(line: Line) -> bool:
+    signs = sum(map(str.isalnum, line.text))
+    is_readable = signs * 2 >= len(line.text.replace(" ", "")) and (signs > 1 or line.height < HIGHEST_LETTER)
+    return bool(signs) and is_readable and line.score >= LEAST_SCORE
+
+
+def _clearness(grey: Any, line: Line, share: float) -> float:
+    """Return how far a line's letters stand out from their ground, in FAINT_SCORE..1; `grey` is of shape (h, w)."""
+    import numpy as np
+
+    height, width = grey.shape
+    top, bottom = (round(place * height / share) for place in (line.top, line.bottom))
+    letters = grey[max(0, top) : bottom, max(0, round(line.left * width)) : round(line.right * width)]
+    if not letters.size:
+        return FAINT_SCORE
+    dark, light = np.percentile(letters, (1, 99))
+    return float(np.clip((light - dark) / CLEAR, FAINT_SCORE, 1.0))
+
+
+def _fitted(image: Image.Image, longest: int) -> tuple[Image.Image, float]:
+    """Return a picture in a size that can be read, and which share of its height that shows."""
+    tallest = round(image.width * LONGEST_SHAPE)
+    share = min(1.0, tallest / image.height)
+    shown = image.crop((0, 0, image.width, tallest)) if share < 1 else image
+    scale = min(longest / max(shown.size), max(1.0, min(SHORTEST_SIDE / min(shown.size), MOST_ENLARGED)))
+    if scale != 1:
+        size = max(1, round(shown.width * scale)), max(1, round(shown.height * scale))
+        shown = shown.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.BICUBIC)
+    return shown, share

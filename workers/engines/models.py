@@ -1,0 +1,195 @@
+"""Models: what all engines that run a model with torch have in common: where it comes from, and where it runs."""
+
+import hashlib
+import importlib.util
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from pipeline.engine_settings import ModelSettings
+from pipeline.errors import NotReady
+from pipeline.log import get_logger
+from workers.engines import EngineUnavailable
+
+log = get_logger(__name__)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: What to do about a model that is only at the hub.
+AWAY = (
+    "it is not on this machine and the hub can't be reached. Download it where there is a network (hf download), and "
+    "set MODEL to its folder."
+)
+
+#: How long the hub has for its first answer.
+HUB_SECONDS = 5.0
+
+#: What a torchvision that was built for another torch says, however it is met.
+TORCHVISION_MISMATCH = "torchvision::nms"
+
+
+def missing(settings: ModelSettings, *packages: str, extra: str, family: str, engine: str) -> str | None:
+    """Return what an engine lacks before its model can be loaded; None: nothing."""
+    if settings.model is None:
+        return f"PRESSROOM_{family.upper()}__{engine.upper()}__MODEL names no model"
+    lacking = [package for package in packages if importlib.util.find_spec(package) is None]
+    if lacking:
+        return f"{', '.join(lacking)} not installed; pip install 'pressroom[{extra}]'"
+    return None
+
+
+def pick_device(settings: ModelSettings) -> str:
+    """Return the device to run on: as set, or CUDA where there is one."""
+    import torch
+
+    return settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def pick_dtype(settings: ModelSettings) -> Any:
+    """Return the torch dtype: as set, or bfloat16 on CUDA and float32 elsewhere."""
+    import torch
+
+    if settings.dtype is not None:
+        dtype = getattr(torch, settings.dtype, None)
+        if not isinstance(dtype, torch.dtype):
+            raise NotReady(f"DTYPE={settings.dtype} is none of torch's; float32, float16 and bfloat16 are.")
+        return dtype
+    return torch.bfloat16 if pick_device(settings).startswith("cuda") else torch.float32
+
+
+def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) -> Any:
+    """Return what a `from_pretrained` makes of the model that is set: safetensors only, and no code that comes with it.
+
+    Raises NotReady with a remedy."""
+    name = _checked_name(settings)
+    is_away = not Path(name).is_dir() and not _is_hub_there(name)
+    with named(name, is_away=is_away):
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # a log has no use for it
+        # The libraries would ask again and again for 40 s a file, also for a model that is on this machine.
+        return loader(name, trust_remote_code=False, local_files_only=is_away, **options)
+
+
+def _is_hub_there(name: str) -> bool:
+    """Return whether the hub answers."""
+    from huggingface_hub import constants
+
+    try:
+        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_SECONDS):  # noqa: S310  # the operator's
+            return True
+    except HTTPError:
+        return True
+    except OSError as error:
+        # Who answers with a certificate that this check can't judge is there; the libraries bring their own.
+        if isinstance(getattr(error, "reason", None), ssl.SSLError):
+            return True
+        log.warning("hub not reached, only models on this machine are loaded", model=name, error=first_line(error))
+        return False
+
+
+def fingerprint(model: str | None) -> str | None:
+    """Return what tells a model from others of its name: for a folder, its files' sizes and times as well."""
+    folder = Path(model).expanduser() if model else None
+    if folder is None or not folder.is_dir():
+        return model
+    files = [(str(path.relative_to(folder)), path.stat()) for path in sorted(folder.rglob("*")) if path.is_file()]
+    told = repr([(name, found.st_size, found.st_mtime_ns) for name, found in files])
+    return f"{model} {hashlib.sha256(told.encode()).hexdigest()}"
+
+
+def weights(settings: ModelSettings) -> Mapping[str, Any]:
+    """Return the options with which `load` reads weights."""
+    return {"use_safetensors": True, "dtype": pick_dtype(settings)}
+
+
+def place(model: Any, settings: ModelSettings) -> Any:
+    """Return a model on its device, ready to answer. Raises NotReady where the device isn't there or is too small."""
+    device = pick_device(settings)
+    try:
+        return model.to(device).eval()
+    except (RuntimeError, AssertionError) as error:  # torch without CUDA raises the latter
+        raise NotReady(f"{settings.model} can't be put on the device {device}: {first_line(error)}") from error
+
+
+@contextmanager
+def named(name: str, *, is_away: bool = False) -> Iterator[None]:
+    """Translate what libraries raise when a model can't be loaded into NotReady with a remedy.
+
+    `is_away`: the hub can't be reached, so what is missing is missing for that."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (ImportError, OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = AWAY if is_away and isinstance(error, OSError) else _reason(error)
+        raise NotReady(f"The model {name} can't be loaded: {reason}") from error
+
+
+def in_batches(
+    items: Sequence[Item], size: int, run: Callable[[Sequence[Item]], Sequence[Result]]
+) -> Iterator[tuple[int, Sequence[Result] | EngineUnavailable]]:
+    """Yield the size that each batch had, and its results; one that is too large for the GPU is halved.
+
+    One item that is too large by itself gives its error."""
+    import torch
+
+    start = 0
+    while start < len(items):
+        batch = items[start : start + size]
+        try:
+            results = run(batch)
+        except torch.OutOfMemoryError as error:
+            torch.cuda.empty_cache()
+            if len(batch) > 1:
+                size = max(1, len(batch) // 2)
+                log.warning("batch halved, out of memory", size=size)
+                continue
+            yield 1, EngineUnavailable(f"The GPU has too little memory for this input: {first_line(error)}")
+            start += 1
+            continue
+        yield size, results
+        start += len(batch)
+
+
+def _checked_name(settings: ModelSettings) -> str:
+    """Return the model's name; raises NotReady for a folder that isn't there, or has no safetensors."""
+    name = settings.model or ""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        if name.startswith(("/", ".", "~")):
+            raise NotReady(
+                f"There is no folder {name}; set MODEL to one that holds a model, or to its name at the hub."
+            )
+        return name
+    if not any(folder.rglob("*.safetensors")):
+        raise NotReady(
+            f"The folder {name} holds no *.safetensors; other files of weights can hold programs and are not read. "
+            "Convert them with save_pretrained(), or take a model that has them."
+        )
+    return str(folder)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if "torchvision" in text.lower():
+        if TORCHVISION_MISMATCH in text:
+            return "torchvision was built for another torch; install the pair that belongs together, or uninstall it."
+        return "it needs torchvision of the same release as torch; pip install torchvision, or take another model."
+    if "trust_remote_code" in text or "remote code" in text:
+        return "it comes with code of its own, which is never run; take a model that transformers knows."
+    if "safetensors" in text and "no file named" in text:
+        return "it has no model.safetensors; other files of weights can hold programs and are not read."
+    if any(sign in text for sign in ("couldn't connect", "offline", "Connection", "resolve")):
+        return AWAY
+    return first_line(error)
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, without its explanations."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
