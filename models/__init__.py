@@ -7,6 +7,7 @@ from models.item import Item
 from models.job import Job
 from models.offer import Offer
 from models.search_provider import SearchProvider
+from models.signing_key import SigningKey
 from models.verdict import Verdict
 
-__all__ = ["Account", "ApiKey", "CreditEntry", "Item", "Job", "Offer", "SearchProvider", "Verdict"]
+__all__ = ["Account", "ApiKey", "CreditEntry", "Item", "Job", "Offer", "SearchProvider", "SigningKey", "Verdict"]

@@ -19,6 +19,5 @@ class SearchProvider(SQLModel, table=True):
     open_until: datetime | None = Field(sa_column=moment(nullable=True))  # the breaker is open; then probes go
     step: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the ladder; 0: the breaker is closed
     probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # good answers since it was last open
-    strikes: int = Field(sa_column_kwargs={"server_default": text("0")})  # unusable pages in a row
     off_until: datetime | None = Field(sa_column=moment(nullable=True))  # not asked at all, for `reason`
     reason: str | None  # why it is open or off

@@ -1,9 +1,7 @@
 """Artifacts: bytes kept under a key, in a folder or an S3-compatible store."""
 
 import contextlib
-import os
 import re
-import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -14,6 +12,7 @@ import obstore
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, S3Store
 
+from pipeline import upload_folders
 from pipeline.errors import Gone, ServiceUnavailable
 from pipeline.settings import Settings
 
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 MISSING = (NotFoundError, FileNotFoundError)
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
+#: Bytes of an upload that are held until they are written: a folder takes any, S3 no part under 5 MiB but the last.
+#: obstore's own would be 10 MiB for each upload.
+FOLDER_BUFFER_BYTES = 512 * 1024
+S3_BUFFER_BYTES = 5 * 2**20
 UPLOADS = "uploads"
 #: What `artifact_key` begins with; a bucket or folder may have other things in it.
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -73,6 +76,8 @@ class Artifacts:
 
     def __init__(self, store: "ObjectStore") -> None:
         self._store = store
+        self._folder = Path(str(store.prefix)) / UPLOADS if isinstance(store, LocalStore) else None
+        self._buffer_bytes = FOLDER_BUFFER_BYTES if self._folder else S3_BUFFER_BYTES
 
     def put(self, key: str, data: bytes | IO[bytes]) -> None:
         """Keep bytes, or what an open file holds from where it stands, under a key. Raises ServiceUnavailable."""
@@ -90,10 +95,22 @@ class Artifacts:
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
 
-    async def open(self, key: str) -> tuple[int, AsyncIterator[bytes]]:
-        """Return the size of an artifact and its bytes, read as they are asked for. Raises Gone, ServiceUnavailable."""
+    def read(self, key: str) -> Iterator[bytes]:
+        """Yield the bytes under a key, some at a time. Raises Gone, ServiceUnavailable."""
         try:
-            found = await obstore.get_async(self._store, key)
+            for chunk in obstore.get(self._store, key).stream(min_chunk_size=CHUNK_BYTES):
+                yield bytes(chunk)
+        except MISSING as error:
+            raise _gone(key) from error
+        except (BaseError, OSError) as error:
+            raise _unavailable(error) from error
+
+    async def open(self, key: str, *, span: tuple[int, int] | None = None) -> tuple[int, AsyncIterator[bytes]]:
+        """Return the size of an artifact and its bytes, read as they are asked for; `span` is [start, end) of them.
+
+        Raises Gone, ServiceUnavailable."""
+        try:
+            found = await obstore.get_async(self._store, key, options={"range": span} if span else None)
         except MISSING as error:
             raise _gone(key) from error
         except (BaseError, OSError) as error:
@@ -106,7 +123,7 @@ class Artifacts:
         All of them are looked at first: an answer that has begun can't say any more that it is gone."""
         if len(keys) == 1:
             return await self.open(keys[0])
-        sizes = [await self._size(key) for key in keys]
+        sizes = [await self.size(key) for key in keys]
         return sum(sizes), self._chain(keys)
 
     async def _chain(self, keys: Sequence[str]) -> AsyncIterator[bytes]:
@@ -115,7 +132,8 @@ class Artifacts:
             async for chunk in chunks:
                 yield chunk
 
-    async def _size(self, key: str) -> int:
+    async def size(self, key: str) -> int:
+        """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
         try:
             return (await obstore.head_async(self._store, key))["size"]
         except MISSING as error:
@@ -126,7 +144,7 @@ class Artifacts:
     async def put_stream(self, key: str, chunks: AsyncIterator[bytes]) -> None:
         """Keep a stream of bytes under a key, holding only a part of it in memory. Raises ServiceUnavailable."""
         try:
-            async with obstore.open_writer_async(self._store, key) as writer:
+            async with obstore.open_writer_async(self._store, key, buffer_size=self._buffer_bytes) as writer:
                 async for chunk in chunks:
                     await writer.write(chunk)
         except (BaseError, OSError) as error:
@@ -138,10 +156,13 @@ class Artifacts:
 
     def delete_upload(self, job_id: UUID) -> None:
         """Delete what a request brought, if it is still there, unfinished files too. Raises ServiceUnavailable."""
-        if isinstance(self._store, LocalStore):
-            _delete_folder(_uploads_folder(self._store) / str(job_id))
-        else:
+        if self._folder is None:
             self._delete(self._list(f"{UPLOADS}/{job_id}"))
+            return
+        try:
+            upload_folders.delete(self._folder, job_id)
+        except OSError as error:
+            raise _unavailable(error) from error
 
     def delete_expired(self, today: date) -> int:
         """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
@@ -177,9 +198,9 @@ class Artifacts:
         limit = datetime.now(UTC) - older_than
         old: set[UUID] = set()
         try:
-            changes = _upload_folders(self._store) if isinstance(self._store, LocalStore) else self._uploads()
+            changes = upload_folders.changes(self._folder) if self._folder else self._uploads()
             for name, changed_at in changes:
-                if changed_at < limit and (job_id := _read_id(name)) is not None:
+                if changed_at < limit and (job_id := upload_folders.read_id(name)) is not None:
                     old.add(job_id)
         except (BaseError, OSError) as error:
             raise _unavailable(error) from error
@@ -189,49 +210,6 @@ class Artifacts:
         for batch in obstore.list(self._store, UPLOADS):
             for entry in batch:
                 yield entry["path"].split("/")[1], entry["last_modified"]
-
-
-def _uploads_folder(store: LocalStore) -> Path:
-    return Path(str(store.prefix)) / UPLOADS
-
-
-def _upload_folders(store: LocalStore) -> Iterator[tuple[str, datetime]]:
-    """Yield each upload's folder and when it last changed.
-
-    The store's own list would hide the empty folders of refused uploads, and the `music#1` of those cut off."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(_uploads_folder(store)) as folders:
-        for folder in folders:
-            # A folder may be deleted at any time: its job has ended.
-            with contextlib.suppress(FileNotFoundError):
-                if folder.is_dir(follow_symlinks=False):
-                    yield folder.name, _changed_at(folder)
-
-
-def _changed_at(folder: "os.DirEntry[str]") -> datetime:
-    """Return when a folder or a file of it last changed: one that still arrives is young."""
-    times = [folder.stat().st_mtime]
-    with os.scandir(folder) as files:
-        times += [file.stat(follow_symlinks=False).st_mtime for file in files]
-    return datetime.fromtimestamp(max(times), UTC)
-
-
-def _delete_folder(folder: Path) -> None:
-    try:
-        # Twice, should another process delete a file under our hands; the sweep finds what is left even so.
-        for _ in range(2):
-            with contextlib.suppress(FileNotFoundError):
-                shutil.rmtree(folder)
-    except OSError as error:
-        raise _unavailable(error) from error
-
-
-def _read_id(name: str) -> UUID | None:
-    """Return the job that an upload's name names; None for anything else that lies there, such as `.DS_Store`."""
-    try:
-        job_id = UUID(name)
-    except ValueError:
-        return None
-    return job_id if str(job_id) == name else None
 
 
 async def _chunks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -41,7 +41,7 @@ class S3Server:
             case "GET" if not key:
                 return self._list(query.get("prefix", ""), query.get("delimiter"))
             case "GET" | "HEAD":
-                return self._get(key)
+                return self._get(key, request.http_range if "Range" in request.headers else None)
             case "PUT" if "partNumber" in query:
                 part = await request.read()
                 self._uploads[query["uploadId"]][int(query["partNumber"])] = part
@@ -73,12 +73,16 @@ class S3Server:
         self.objects[key] = (data, datetime.now(UTC))
         return web.Response(headers={"ETag": tag(data)})
 
-    def _get(self, key: str) -> web.Response:
+    def _get(self, key: str, span: slice | None) -> web.Response:
         if key not in self.objects:
             return xml("<Error><Code>NoSuchKey</Code></Error>", status=404)
         data, modified = self.objects[key]
         headers = {"ETag": tag(data), "Last-Modified": f"{modified:%a, %d %b %Y %H:%M:%S GMT}"}
-        return web.Response(body=data, headers=headers)
+        if span is None:
+            return web.Response(body=data, headers=headers)
+        start, end, _ = span.indices(len(data))
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
+        return web.Response(status=206, body=data[start:end], headers=headers)
 
     def _list(self, prefix: str, delimiter: str | None) -> web.Response:
         contents, folders = [], set()

@@ -69,7 +69,15 @@ def test_what_was_put_is_what_is_got(artifacts: Artifacts) -> None:
     artifacts.put(key, b"sound" * 100_000)
 
     assert artifacts.get(key) == b"sound" * 100_000
+    assert b"".join(artifacts.read(key)) == b"sound" * 100_000
     assert asyncio.run(read(artifacts, key)) == (500_000, b"sound" * 100_000)
+
+
+def test_what_is_large_is_read_in_pieces(artifacts: Artifacts) -> None:
+    key = key_for(TODAY)
+    artifacts.put(key, b"0" * 5_000_000)
+
+    assert max(len(piece) for piece in artifacts.read(key)) < 1_000_000
 
 
 def test_several_are_sent_one_after_the_other_with_the_size_of_all(artifacts: Artifacts) -> None:
@@ -132,6 +140,8 @@ def test_an_upload_goes_with_all_its_files_and_is_not_missed_twice(artifacts: Ar
 
     with pytest.raises(Gone):
         artifacts.get(upload_key(job_id, "audio"))
+    with pytest.raises(Gone):
+        list(artifacts.read(upload_key(job_id, "audio")))
 
 
 def test_orphans_are_uploads_that_have_been_there_for_long(artifacts: Artifacts) -> None:

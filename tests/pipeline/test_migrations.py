@@ -20,7 +20,7 @@ import models  # noqa: F401  the tables register themselves
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.ledger import discrepancies
-from pipeline.lifecycle import Outcome
+from pipeline.lifecycle import Outcome, schema
 from pipeline.migrations import alembic_config, migrate
 
 
@@ -143,9 +143,10 @@ def test_migrating_does_not_wait_for_work_that_goes_on(bench, bench_url):
 @pytest.fixture
 def older(monkeypatch):
     """The life cycle's functions as an earlier release had them, under that release's name."""
-    source = lifecycle._SOURCE + "\n-- Something was different here.\n"
-    monkeypatch.setattr(lifecycle, "_SOURCE", source)
-    monkeypatch.setattr(lifecycle, "SCHEMA", "lifecycle_0123456789ab")
+    source = schema._SOURCE + "\n-- Something was different here.\n"
+    monkeypatch.setattr(schema, "_SOURCE", source)
+    for module in (schema, lifecycle):
+        monkeypatch.setattr(module, "SCHEMA", "lifecycle_0123456789ab")
     return "lifecycle_0123456789ab"
 
 

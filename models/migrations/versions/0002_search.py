@@ -17,7 +17,6 @@ def upgrade() -> None:
         sa.Column("open_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("step", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("probes", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("strikes", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("off_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reason", sa.String(), nullable=True),
         sa.PrimaryKeyConstraint("name"),

@@ -1,0 +1,119 @@
+"""Files: artifacts for whoever has a link to them, with no key."""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import PurePosixPath
+
+import falcon
+import falcon.asgi
+
+from api.services import Services
+from pipeline.errors import PressroomError
+from pipeline.links import artifact_of, title_of
+
+#: Content types that a browser may show, by the suffix of the name; anything else is bytes, and is saved.
+SHOWN = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
+#: A file does nothing but be looked at, and may be looked at from any page.
+HEADERS = {
+    "Accept-Ranges": "bytes",
+    "Access-Control-Allow-Origin": "*",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+ONE_RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.IGNORECASE)
+
+
+class RangeNotSatisfiable(PressroomError):
+    """The range begins behind the file's end."""
+
+    title = "Range Not Satisfiable"
+    status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+    code = "range_not_satisfiable"
+
+
+class Files:
+    """GET /files/{name}."""
+
+    def __init__(self, services: Services) -> None:
+        self._links = services.links
+        self._artifacts = services.artifacts
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
+        """Answer with the file, or with a part of it."""
+        expires_at = await self._links.verify(name, req.query_string)
+        artifact, etag = artifact_of(name), _etag(name)
+        if _has(req, etag):
+            resp.status = falcon.HTTP_304
+        elif (span := _read_range(req, etag)) is None:
+            size, chunks = await self._artifacts.open(artifact)
+            resp.set_stream(chunks, size)
+        else:
+            size = await self._artifacts.size(artifact)
+            start, end = _within(span, size, resp)
+            _, chunks = await self._artifacts.open(artifact, span=(start, end))
+            resp.status = falcon.HTTP_206
+            resp.set_header("Content-Range", f"bytes {start}-{end - 1}/{size}")
+            resp.set_stream(chunks, end - start)
+        _describe(resp, name, etag, expires_at)
+
+    async def on_head(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
+        """Answer as to GET, without the file; a range means nothing here (RFC 9110, section 14.2)."""
+        expires_at = await self._links.verify(name, req.query_string)
+        etag = _etag(name)
+        if _has(req, etag):
+            resp.status = falcon.HTTP_304
+        else:
+            resp.content_length = await self._artifacts.size(artifact_of(name))
+        _describe(resp, name, etag, expires_at)
+
+
+def _etag(name: str) -> str:
+    """Return the tag of a file: behind one name there are never other bytes, as one lease wrote them, once."""
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
+
+
+def _describe(resp: falcon.asgi.Response, name: str, etag: str, expires_at: datetime) -> None:
+    """Say what is sent, at last: an error on the way must not be kept by caches."""
+    content_type = SHOWN.get(PurePosixPath(name).suffix)
+    seconds = max(0, int((expires_at - datetime.now(UTC)).total_seconds()))
+    resp.set_headers(HEADERS)
+    resp.etag = etag
+    resp.cache_control = [f"public, max-age={seconds}, immutable"]
+    resp.content_type = content_type or "application/octet-stream"
+    place = "inline" if content_type else "attachment"
+    resp.set_header("Content-Disposition", f'{place}; filename="{title_of(name) or "file"}"')
+
+
+def _has(req: falcon.asgi.Request, etag: str) -> bool:
+    """Return whether the client has the file already."""
+    sent = req.if_none_match or []
+    return "*" in sent or etag in sent
+
+
+def _read_range(req: falcon.asgi.Request, etag: str) -> tuple[int | None, int | None] | None:
+    """Return the first and last byte of the one range that is asked for; (None, n): the last n.
+
+    None, and so all of the file, for several ranges, for what is no range, and for a part of another file."""
+    condition = req.get_header("If-Range")
+    found = ONE_RANGE.fullmatch((req.get_header("Range") or "").strip())
+    if found is None or (condition is not None and condition.strip() != f'"{etag}"'):
+        return None
+    first, last = (int(group) if group else None for group in (found[1], found[2] or found[3]))
+    return None if first is not None and last is not None and last < first else (first, last)
+
+
+def _within(span: tuple[int | None, int | None], size: int, resp: falcon.asgi.Response) -> tuple[int, int]:
+    """Return the bytes [start, end) of a file that a range means. Raises RangeNotSatisfiable."""
+    match span:
+        case None, last:
+            start, end = max(0, size - (last or 0)), size
+        case first, None:
+            start, end = first, size
+        case first, last:
+            start, end = first, min(size, last + 1)
+    if start >= end:
+        resp.set_header("Content-Range", f"bytes */{size}")
+        raise RangeNotSatisfiable(f"The file has {size:,} bytes, and the range begins behind them. Ask for less.")
+    return start, end
