@@ -1,0 +1,35 @@
+"""Metadata: engines that write a post's excerpt, find its category, and tag it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from workers.engines import never
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A post as it was sent, its content reduced to plain text; `language` is a well-formed tag."""
+
+    title: str
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is said of a post: an excerpt of 20 to 200 characters, one category, 5 to 8 tags in lower case."""
+
+    excerpt: str
+    category: str
+    tags: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class Writer(Protocol):
+    """What every metadata engine has."""
+
+    name: str
+
+    def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
+        """Return a post's metadata. Raises Stopped, PressroomError."""

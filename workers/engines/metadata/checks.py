@@ -1,0 +1,109 @@
+"""Checks: what every engine's metadata passes last, so that what leaves has the promised form whatever came in."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import regex
+
+from workers.engines.metadata import Metadata
+from workers.engines.metadata.plain import visible
+from workers.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
+from workers.engines.metadata.words import ADDRESSES, stem
+
+#: Characters of an excerpt, and how many tags a post has (API.md, /blog/generate).
+SHORTEST_EXCERPT, LONGEST_EXCERPT = 20, 200
+FEWEST_TAGS, MOST_TAGS = 5, 8
+
+#: Tags of a post that nothing can be told of, in a taxonomy without tags of its own.
+LAST_TAGS = ("blog", "ideas", "inspiration", "stories", "good to know", "reading", "tips", "notes")
+
+#: Characters kept of an excerpt that is cut at a sentence; a shorter one is cut at a word instead.
+SHORTEST_CUT = 80
+
+_MARKUP = regex.compile(r"</?[a-zA-Z!][^<>]{0,300}>|[<>{}\[\]|\\`]|(?<!\w)[*_#~]{1,3}|[*_~]{1,3}(?!\w)")
+_SENTENCE = regex.compile(r"[.!?…؟।][\"'”’»)]*(?=\s|$)|[。！？][」』”）]*")
+_LOOSE = regex.compile(r"[\s,;:–—(\"“«、，；-]+$")
+_EDGE = regex.compile(r"^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}+#]+$")
+
+
+def cut(text: str, limit: int = LONGEST_EXCERPT) -> str:
+    """Return at most `limit` characters of a text, cut at a sentence's end, else at a word's or character's with …."""
+    if len(text) <= limit:
+        return text
+    ends = [end.end() for end in _SENTENCE.finditer(text, 0, limit + 1) if SHORTEST_CUT <= end.end() <= limit]
+    if ends:
+        return text[: max(ends)]
+    room = text[: limit - 1]
+    space = max((found.start() for found in regex.finditer(r"[\s　]|(?<=[、，；])", room)), default=0)
+    if space < limit // 2 and not text[limit - 1].isspace():
+        # No word ends there: Chinese, say, or a word without end. A character is never cut in two.
+        return "".join(_characters(room, text))[: limit - 1].rstrip() + "…"
+    kept = room if text[limit - 1].isspace() else room[:space]
+    return str(_LOOSE.sub("", kept)) + "…"
+
+
+def _characters(room: str, text: str) -> list[str]:
+    """Return the whole characters of the start of a text."""
+    found: list[str] = regex.findall(r"\X", room)
+    # The last one may go on behind the room.
+    whole = regex.match(r"\X", text, pos=len(room) - len(found[-1])) if found else None
+    return found if whole is None or len(whole.group()) <= len(found[-1]) or len(found) == 1 else found[:-1]
+
+
+def clean_excerpt(text: str) -> str:
+    """Return a text in one line, without addresses, markup and what no reader sees, and cut to its limit."""
+    text = _MARKUP.sub(" ", ADDRESSES.sub(" ", visible(text)))
+    text = regex.sub(r"\s+([.,…])", r"\1", " ".join(text.split()))
+    return cut(text).strip()
+
+
+def clean_tag(text: str) -> str | None:
+    """Return a tag in its form, or None where nothing of it can be one."""
+    if ADDRESSES.search(text):
+        return None
+    tag = _EDGE.sub("", " ".join(_MARKUP.sub(" ", visible(text)).split()).replace("İ", "i").lower())
+    tag = unicodedata.normalize("NFC", tag)
+    if not SHORTEST_TAG <= len(tag) <= LONGEST_TAG or regex.search(r"\p{L}", tag) is None or tag != tag.lower():
+        return None
+    return tag
+
+
+def unique_tags(tags: Iterable[str], most: int = MOST_TAGS) -> tuple[str, ...]:
+    """Return the tags that can stand, each once, whatever its number or case."""
+    kept: dict[tuple[str, ...], str] = {}
+    for written in tags:
+        tag = clean_tag(written)
+        if tag is None or tag in kept.values():
+            continue
+        kept.setdefault(tuple(sorted(stem(word) for word in tag.split())), tag)
+        if len(kept) == most:
+            break
+    return tuple(kept.values())
+
+
+def finished(
+    *,
+    excerpts: Sequence[str | None],
+    category: str,
+    tags: Iterable[str],
+    spare_tags: Iterable[str] = (),
+    taxonomy: Taxonomy,
+    language: str,
+    warnings: Sequence[str] = (),
+) -> Metadata:
+    """Return metadata that holds all limits: the first excerpt that is long enough, and the first eight tags.
+
+    Fewer than five tags are filled up with the spare ones, the category's, and the fallback's, in the post's
+    language.
+    """
+    if category not in taxonomy.names:
+        category = taxonomy.fallback
+    kept = unique_tags(tags)
+    if len(kept) < FEWEST_TAGS:
+        spare = [*spare_tags, *taxonomy.spare_tags(category, language), *LAST_TAGS]
+        kept = unique_tags([*kept, *spare], FEWEST_TAGS)
+    cleaned = [clean_excerpt(excerpt) for excerpt in excerpts if excerpt]
+    # The last one is this module's own words, which are long enough.
+    plain = next((text for text in cleaned if len(text) >= SHORTEST_EXCERPT), f"A post in the category {category}.")
+    excerpt = plain if len(plain) >= SHORTEST_EXCERPT else "A post without a title."
+    return Metadata(excerpt=cut(excerpt), category=category, tags=kept, warnings=tuple(warnings))

@@ -1,0 +1,136 @@
+"""Languages: what is known of the words of each, and which one a post is in."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+
+import regex
+
+#: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
+WORD = regex.compile(
+    r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*(?:[’'\-‑·.][\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*)*(?:\+\+|\#)?"
+)
+
+#: Characters of a post from which its language is told.
+SAMPLE = 4_000
+
+#: Stop words that another language than the one asked for must have, and how many times more, to be taken for it.
+EVIDENT_WORDS, EVIDENT_FACTOR = 6, 1.35
+
+#: Languages in Latin letters that are told apart by their stop words.
+LATIN = ("en", "es", "fr", "de", "pt", "it", "nl", "sv", "da", "no", "fi", "pl", "cs", "ro", "hu", "tr", "id", "ca")
+
+#: Scripts, and the languages that are written in them, the likeliest first.
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "Hiragana": ("ja",),
+    "Katakana": ("ja",),
+    "Hangul": ("ko",),
+    "Han": ("zh", "ja"),
+    "Cyrillic": ("ru", "uk", "bg", "sr", "be", "mk"),
+    "Arabic": ("ar", "fa", "ur"),
+    "Hebrew": ("he",),
+    "Greek": ("el",),
+    "Devanagari": ("hi", "mr", "ne"),
+    "Thai": ("th",),
+    "Latin": LATIN,
+}
+
+_SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
+
+#: Languages that write no space between words.
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What is known of a language's words; empty where nothing is."""
+
+    code: str
+    stop: frozenset[str]
+    determiners: frozenset[str] = frozenset()
+    subjects: frozenset[str] = frozenset()
+    joints: frozenset[str] = frozenset()
+    vague: frozenset[str] = frozenset()
+    companions: frozenset[str] = frozenset()
+    dangling: frozenset[str] = frozenset()
+    about: str = ""
+    whole: str = ""
+
+    def is_hollow(self, word: str) -> bool:
+        """Return whether a word in lower case says nothing of what a text is about."""
+        if word in self.stop or word in self.vague:
+            return True
+        # An English plural says no more than its singular; the other languages' words end in s by nature.
+        return self.code == "en" and word.endswith("s") and (word[:-1] in self.stop or word[:-1] in self.vague)
+
+
+def language_of(title: str, text: str, wanted: str) -> Language:
+    """Return the language that a post is in: what was asked for, unless the post evidently is in another."""
+    primary = wanted.lower().replace("_", "-").partition("-")[0]
+    return _language(_evident(f"{title}\n{text[:SAMPLE]}", primary))
+
+
+def _evident(sample: str, wanted: str) -> str:
+    scripts = Counter(found.lastgroup for found in _SCRIPT.finditer(sample))
+    if not scripts:
+        return wanted
+    # A Japanese text has kana, if fewer than kanji.
+    kana = scripts["Hiragana"] + scripts["Katakana"]
+    most = scripts.most_common(1)[0][0] or "Latin"
+    # A Latin name or two in a short title say nothing of it.
+    if most == "Latin" and scripts["Han"] + kana + scripts["Hangul"] > scripts["Latin"] / 2:
+        most = "Hangul" if scripts["Hangul"] > scripts["Han"] + kana else "Han"
+    if most in ("Han", "Hiragana", "Katakana"):
+        return "ja" if kana * 12 > scripts["Han"] else ("zh" if kana or wanted != "ja" else "ja")
+    spoken = SCRIPTS[most]
+    if most != "Latin":
+        return wanted if wanted in spoken else spoken[0]
+    return _by_stop_words(sample, wanted)
+
+
+def _by_stop_words(sample: str, wanted: str) -> str:
+    words = Counter(found.group().lower() for found in WORD.finditer(sample))
+    counts = {code: sum(n for word, n in words.items() if word in _stop_words(code)) for code in LATIN}
+    for code in LATIN:
+        # The languages' lists differ in length; long ones would win by it.
+        counts[code] = round(counts[code] * (400 / max(len(_stop_words(code)), 200)) ** 0.25)
+    best = max(LATIN, key=lambda code: counts[code])
+    known = counts.get(wanted, 0)
+    if counts[best] >= EVIDENT_WORDS and counts[best] > known * EVIDENT_FACTOR:
+        return best
+    return wanted
+
+
+@lru_cache(maxsize=256)
+def _stop_words(code: str) -> frozenset[str]:
+    import stopwordsiso
+
+    if code not in stopwordsiso.langs():
+        return frozenset()
+    return frozenset(stopwordsiso.stopwords(code))
+
+
+@cache
+def _known() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads((resources.files("workers.engines.metadata") / "languages.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=256)
+def _language(code: str) -> Language:
+    known = _known().get(code, {})
+    sets = {name: frozenset(known.get(name, "").split()) for name in SETS}
+    # The library's stop words have nouns among them.
+    stop = (_stop_words(code) - sets["companions"]) | sets["determiners"] | sets["subjects"] | sets["dangling"]
+    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""))
+
+
+SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling")
+
+
+def set_up() -> None:
+    """Read everything that is known of languages, once, before the first post."""
+    for code in (*_known(), *LATIN):
+        _language(code)

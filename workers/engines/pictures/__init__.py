@@ -1,0 +1,54 @@
+"""Pictures: engines that make covers for posts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.errors import PressroomError
+from workers.engines import never
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a post's pictures are to be: `summary` and `tags` come from its metadata; `style` is one of STYLES."""
+
+    title: str
+    summary: str
+    category: str
+    tags: tuple[str, ...]
+    style: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A picture: the file's bytes, the style it really has, and a description in the brief's language.
+
+    `is_seen` unless the description only says what the picture was made for, since nobody has looked at it.
+    `warnings` say, in English, in what it differs from what was asked for; those of one request's pictures may repeat.
+    """
+
+    data: bytes
+    content_type: str
+    style: str
+    description: str
+    warnings: tuple[str, ...] = ()
+    is_seen: bool = True
+
+
+class Painter(Protocol):
+    """What every pictures engine has."""
+
+    name: str
+
+    def styles(self) -> Sequence[str]:
+        """Return the styles it can truly make."""
+
+    def paint(
+        self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
+    ) -> Sequence[Painted | PressroomError]:
+        """Return `count` pictures, each clearly another, or why there is none. Raises Stopped."""
+
+
+#: The styles that can be asked for (SPEC.md).
+STYLES = ("realistic", "illustration", "abstract", "minimalist", "photographic")

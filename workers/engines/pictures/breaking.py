@@ -1,0 +1,156 @@
+"""Breaking: where a title may go on to the next line, and where it should."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+#: Letters of scripts that are written without spaces.
+UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+KANA, THAI = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u0e00-\u0e7f]")
+
+#: What no line may begin with, and what none may end with (a part of JIS X 4051, and of Western usage).
+NOT_FIRST = frozenset("、。，．・：；？！ー々…％）」』】〕》〉’”!?,.:;)]}»%ぁぃぅぇぉっゃゅょァィゥェォッャュョ")
+NOT_LAST = frozenset("（「『【〔《〈‘“([{«¿¡")
+
+#: The parts of a compound or an address, each with the sign that it ends with.
+JOINTS = re.compile(r"[^-/–—.@_?&=]*[-/–—.@_?&=]+|[^-/–—.@_?&=]+")
+
+#: Short words that are better not left at the end of a line.
+CLINGING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a title that stays in one line.
+
+    `glue` stands before it within a line: a space or nothing; `hyphen`: a line that ends before it gets one.
+    """
+
+    text: str
+    glue: str = " "
+    hyphen: bool = False
+
+
+def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:
+    """Return a text's pieces; a word that does not fit a line by itself is hyphenated, or cut."""
+    pieces: list[Piece] = []
+    for word in text.split():
+        parts = _phrases(word, language) if UNSPACED.search(word) else [word]
+        for index, part in enumerate(parts):
+            glue = " " if index == 0 and pieces else ""
+            pieces += [Piece(part, glue)] if fits(part) else _cut(part, glue, language, fits)
+    return pieces
+
+
+def broken(pieces: Sequence[Piece], widths: Sequence[float], space: float, most: int) -> list[list[int]]:
+    """Return the best ways to set pieces in 1, 2 … `most` lines: for each, where each line ends.
+
+    The lines come out as even as can be: the sum of the cubes of their widths is least. A line of one short word at the
+    end, and short words at the end of a line, cost extra.
+    """
+    count = len(pieces)
+    total = sum(widths)
+    never: tuple[float, list[int]] = (float("inf"), [])
+    ways = [[(0.0, list[int]()), *[never] * count]]
+    for _ in range(min(most, count)):
+        before, now = ways[-1], [never]
+        for end in range(1, count + 1):
+            best, width = never, 0.0
+            for start in range(end - 1, -1, -1):
+                width += widths[start] + (space if start < end - 1 and pieces[start + 1].glue else 0.0)
+                if width**3 >= best[0]:
+                    break  # even longer lines cost even more
+                cost = before[start][0] + _cost(pieces, start, end, width, total)
+                if cost < best[0]:
+                    best = (cost, [*before[start][1], end])
+            now.append(best)
+        ways.append(now)
+    return [way[count][1] for way in ways[1:] if way[count][1]]
+
+
+def line_of(pieces: Sequence[Piece], start: int, end: int) -> str:
+    """Return the text of the line that has the pieces from `start` to `end`."""
+    text = pieces[start].text + "".join(piece.glue + piece.text for piece in pieces[start + 1 : end])
+    return text + ("-" if end < len(pieces) and pieces[end].hyphen else "")
+
+
+def _cost(pieces: Sequence[Piece], start: int, end: int, width: float, total: float) -> float:
+    cost = width**3
+    if end == len(pieces) and start > 0 and end - start == 1 and width < total / (3 * max(2, start)):
+        cost += (total / 3) ** 3
+    last = pieces[end - 1].text
+    if end < len(pieces):
+        if pieces[end].hyphen:
+            cost += (total / 6) ** 3
+        elif len(last) <= CLINGING and last.isalpha() and pieces[end].glue:
+            cost += (total / 12) ** 3
+    return cost
+
+
+def _phrases(word: str, language: str) -> list[str]:
+    """Return the phrases of a text without spaces."""
+    if THAI.search(word):
+        parser = _parser("th")
+    elif KANA.search(word) or language.startswith("ja"):
+        parser = _parser("ja")
+    else:
+        parser = _parser("zh-hant" if re.search(r"(?i)-(tw|hk|mo|hant)", language) else "zh-hans")
+    return list(parser.parse(word))
+
+
+def _cut(word: str, glue: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:
+    """Return the pieces of a word that is wider than a line."""
+    if UNSPACED.search(word):
+        return [Piece(part, glue if index == 0 else "") for index, part in enumerate(_clusters(word))]
+    pieces = []
+    for part in JOINTS.findall(word):
+        cuts = [0, len(part)] if fits(part) else [0, *_hyphens(part, language, fits), len(part)]
+        pieces += [Piece(part[start:end], hyphen=start > 0) for start, end in pairwise(cuts)]
+    return [replace(piece, glue=glue if index == 0 else "") for index, piece in enumerate(pieces)]
+
+
+def _hyphens(word: str, language: str, fits: Callable[[str], bool]) -> list[int]:
+    """Return where a word may get a hyphen: as its language has it, or else evenly."""
+    positions = [place for place in _hyphenator(language)(word) if 2 <= place <= len(word) - 3]
+    if positions:
+        return positions
+    longest = max(1, bisect_left(range(1, len(word)), True, key=lambda size: not fits(word[:size] + "-")))
+    lines = -(-len(word) // longest)
+    return [round(len(word) * line / lines) for line in range(1, lines)]
+
+
+def _clusters(word: str) -> list[str]:
+    """Return what may be parted in Japanese or Chinese: each character, with what may not be parted from it."""
+    clusters: list[str] = []
+    for character in word:
+        if clusters and (character in NOT_FIRST or clusters[-1][-1] in NOT_LAST or THAI.match(character)):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+@lru_cache
+def _parser(language: str) -> Any:
+    import budoux
+
+    models = {
+        "ja": budoux.load_default_japanese_parser,
+        "th": budoux.load_default_thai_parser,
+        "zh-hans": budoux.load_default_simplified_chinese_parser,
+        "zh-hant": budoux.load_default_traditional_chinese_parser,
+    }
+    return models[language]()
+
+
+@lru_cache(maxsize=32)
+def _hyphenator(language: str) -> Callable[[str], Sequence[int]]:
+    """Return what finds where a word of a language may be hyphenated: nowhere, if nobody knows."""
+    import pyphen
+
+    code = pyphen.language_fallback(language.replace("-", "_"))
+    return pyphen.Pyphen(lang=code).positions if code else lambda word: ()

@@ -1,0 +1,46 @@
+"""Motifs: things that stand for what a post is about, by name; each is drawn by a pen in a palette's colours."""
+
+from collections.abc import Callable, Mapping
+
+from workers.engines.pictures import food_motifs, leisure_motifs, music_motifs, travel_motifs, work_motifs
+from workers.engines.pictures.palettes import Palette
+from workers.engines.pictures.pen import Pen
+
+Motif = Callable[[Pen, Palette], None]
+
+MOTIFS: Mapping[str, Motif] = {
+    "artist": leisure_motifs.artist,
+    "ball": work_motifs.ball,
+    "balloon": leisure_motifs.balloon,
+    "bicycle": travel_motifs.bicycle,
+    "book": leisure_motifs.book,
+    "bowl": leisure_motifs.bowl,
+    "bread": food_motifs.bread,
+    "bulb": work_motifs.bulb,
+    "cake": food_motifs.cake,
+    "camera": leisure_motifs.camera,
+    "car": work_motifs.car,
+    "chart": work_motifs.chart,
+    "clapper": work_motifs.clapper,
+    "clock": work_motifs.clock,
+    "coins": work_motifs.coins,
+    "cup": leisure_motifs.cup,
+    "flask": work_motifs.flask,
+    "gamepad": work_motifs.gamepad,
+    "guitar": music_motifs.guitar,
+    "hanger": leisure_motifs.hanger,
+    "headphones": leisure_motifs.headphones,
+    "heart": leisure_motifs.heart,
+    "house": leisure_motifs.house,
+    "laptop": work_motifs.laptop,
+    "newspaper": work_motifs.newspaper,
+    "paw": leisure_motifs.paw,
+    "pencil": work_motifs.pencil,
+    "phone": work_motifs.phone,
+    "piano": music_motifs.piano,
+    "plant": leisure_motifs.plant,
+    "shoe": travel_motifs.shoe,
+    "suitcase": travel_motifs.suitcase,
+    "tomatoes": food_motifs.tomatoes,
+    "train": travel_motifs.train,
+}
