@@ -1,7 +1,7 @@
 """Decoding: files that somebody sent, made into samples by an ffmpeg that can reach nothing else."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import IO
@@ -11,7 +11,8 @@ from pipeline.log import get_logger
 from workers.audio.ffmpeg import Ffmpeg, FfmpegFailed
 from workers.audio.pcm import SAMPLE_BYTES
 from workers.audio.sniffing import sniff
-from workers.audio.track import Track
+from workers.audio.track import Track, new_track
+from workers.engines import never
 
 log = get_logger(__name__)
 
@@ -20,10 +21,10 @@ TIME_LIMIT = timedelta(minutes=3)
 
 #: The decoders that a file may ask for: of sound, and of no picture or subtitle that it also holds.
 CODECS = (
-    "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,ac3,eac3,"
-    "wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,gsm,gsm_ms,"
+    "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"
+    "ac3,eac3,wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,gsm,gsm_ms,"
     "pcm_alaw,pcm_mulaw,pcm_u8,pcm_s8,pcm_s16le,pcm_s16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be,pcm_f32le,pcm_f32be,"
-    "pcm_f64le,pcm_f64be,adpcm_ms,adpcm_ima_wav,adpcm_ima_qt,adpcm_g722,adpcm_g726"
+    "pcm_f64le,pcm_f64be,pcm_bluray,pcm_dvd,adpcm_ms,adpcm_ima_wav,adpcm_ima_qt,adpcm_g722,adpcm_g726"
 )
 
 
@@ -46,11 +47,12 @@ def decode(
     sample_rate: int,
     max_duration: timedelta,
     time_limit: timedelta = TIME_LIMIT,
+    stop: Callable[[], bool] = never,
 ) -> Track:
     """Return the first sound of a file, mono; of one that is cut short, what there is. The caller closes the track.
 
     `upload` is the bytes, or a real file open for reading. Its length counts as decoded: what headers say may be a lie.
-    Raises AudioUndecodable, AudioTooLong.
+    Raises AudioUndecodable, AudioTooLong, Stopped.
     """
     with _as_file(upload) as file:
         demuxer = sniff(file)
@@ -59,18 +61,20 @@ def decode(
                 "The file is not audio that can be read. Send MP3, WAV, OGG, Opus, FLAC, M4A, AAC, WebM, AIFF or WMA."
             )
         file.seek(0)
-        track = Track(sample_rate)
-        try:
-            _decode(ffmpeg, file, demuxer, track, max_duration, time_limit)
+        with new_track(sample_rate) as track:
+            _decode(ffmpeg, file, demuxer, track, max_duration, time_limit, stop)
             _check(track, max_duration)
-        except BaseException:
-            track.close()
-            raise
         return track
 
 
 def _decode(
-    ffmpeg: Ffmpeg, file: IO[bytes], demuxer: str, track: Track, max_duration: timedelta, time_limit: timedelta
+    ffmpeg: Ffmpeg,
+    file: IO[bytes],
+    demuxer: str,
+    track: Track,
+    max_duration: timedelta,
+    time_limit: timedelta,
+    stop: Callable[[], bool] = never,
 ) -> None:
     # The one protocol is the file that it was handed, and the one format what was sniffed. -fs and not -t, which goes
     # by the file's own clock: 25 MB can hold months, and clocks can stand still.
@@ -82,7 +86,7 @@ def _decode(
         with ffmpeg.start(
             [*source, *result], stdin=file, stdout=track.file, time_limit=time_limit, max_output_bytes=size + 2**20
         ) as run:
-            if not run.wait():
+            if not run.wait(stop):
                 log.info("audio not decoded", format=demuxer, reason=run.said())
                 raise AudioUndecodable(f"The file looks like {demuxer}, but holds no audio that can be decoded.")
     except FfmpegFailed as error:

@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
+from workers.engines import Stopped, never
 
 #: Before every run: no questions, no progress, errors only.
 QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
@@ -24,6 +25,9 @@ MAX_OPEN_FILES = 16
 #: Lines, and characters of each, that are kept of what ffmpeg says; broken files make it say megabytes.
 KEPT_LINES = 5
 KEPT_CHARACTERS = 300
+
+#: Seconds between two looks whether anybody still wants what a run makes.
+LOOK_SECONDS = 0.2
 
 
 class FfmpegFailed(PressroomError):
@@ -125,8 +129,14 @@ class FfmpegRun:
         with contextlib.suppress(OSError):
             _piped(self._process.stdin).close()
 
-    def wait(self) -> bool:
-        """Wait for its end; returns whether it succeeded. Raises FfmpegFailed when it was too slow."""
+    def wait(self, stop: Callable[[], bool] = never) -> bool:
+        """Wait for its end; returns whether it succeeded. Raises FfmpegFailed when it was too slow, Stopped."""
+        # Its messages end with it, and a thread waits for them: nobody has to ask again and again.
+        while self._listener.is_alive():
+            if stop():
+                self._process.kill()
+                raise Stopped
+            self._listener.join(LOOK_SECONDS)
         succeeded = self._process.wait() == 0
         if self._timed_out:
             raise self._failure()

@@ -12,7 +12,7 @@ from workers.audio.limiter import Levels, scaled, step_length
 from workers.audio.looping import looped
 from workers.audio.loudness import gain_to, to_bytes
 from workers.audio.metering import Profile, profile
-from workers.audio.track import Track
+from workers.audio.track import Track, new_track
 from workers.engines import Stopped, never
 
 #: The rate that music is mixed at, in hertz; speech is brought to it.
@@ -47,15 +47,11 @@ def mix(speech: Track, music: Track, bed: Bed, *, stop: Callable[[], bool] = nev
     highest = voice * _peak(spoken) + under * _peak(played) * np.sqrt(2)
     share = min(1.0, HEADROOM / highest) if highest else 1.0
     levels = np.float32(under * share) * _bed_levels(spoken, bed)
-    mixed = Track(speech.sample_rate)
-    try:
+    with new_track(speech.sample_rate) as mixed:
         for block in _mixed(speech, music, np.float32(voice * share), levels):
             if stop():
                 raise Stopped
             mixed.append(to_bytes(block))
-    except BaseException:
-        mixed.close()
-        raise
     return mixed
 
 

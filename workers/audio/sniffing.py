@@ -26,6 +26,9 @@ SIGNATURES = (
     (8, b"AIFF", "aiff"),
     (8, b"AIFC", "aiff"),
     (8, b"WAVE", "wav"),
+    (8, b"AVI ", "avi"),
+    (0, b"FLV\x01", "flv"),
+    (0, b"\0\0\x01\xba", "mpeg"),
     (4, b"ftyp", "mov"),
     (4, b"moov", "mov"),
     (4, b"mdat", "mov"),
@@ -33,6 +36,13 @@ SIGNATURES = (
     (4, b"free", "mov"),
     (4, b"skip", "mov"),
 )
+
+#: The packets of MPEG-TS, which broadcasts and cameras make, begin with this byte (ISO 13818-1).
+TS_SYNC = 0x47
+#: Where the first one is, and the distance to the next: cameras put a time of four bytes in front of each.
+TS_PACKETS = ((0, 188), (4, 192))
+#: As many in a row are no chance.
+TS_IN_A_ROW = 5
 
 
 def sniff(file: IO[bytes]) -> str | None:
@@ -49,7 +59,14 @@ def sniff(file: IO[bytes]) -> str | None:
     if head.startswith(b"\x0b\x77"):
         # The bitstream's version is 8 or less in AC-3, and 11 to 16 in E-AC-3 (ETSI TS 102 366).
         return "ac3" if len(head) > 5 and head[5] >> 3 <= 10 else "eac3"
-    return _sniff_frames(head)
+    return "mpegts" if _is_transport_stream(head) else _sniff_frames(head)
+
+
+def _is_transport_stream(head: bytes) -> bool:
+    return any(
+        len(found := head[at::length][:TS_IN_A_ROW]) == TS_IN_A_ROW and set(found) == {TS_SYNC}
+        for at, length in TS_PACKETS
+    )
 
 
 def _sniff_frames(head: bytes) -> str | None:

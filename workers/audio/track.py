@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import IO
 
@@ -74,14 +75,18 @@ class Track:
     def resampled(self, ffmpeg: Ffmpeg, sample_rate: int) -> "Track":
         """Return the same sound at another rate. Raises FfmpegFailed."""
         self.file.seek(0)
-        resampled = Track(sample_rate)
-        try:
+        with new_track(sample_rate) as resampled:
             ffmpeg.resample(self.file, resampled.file, sample_rate=self.sample_rate, wanted=sample_rate)
-        except BaseException:
-            resampled.close()
-            raise
         return resampled
 
     def close(self) -> None:
         """Delete the sound."""
         self.file.close()
+
+
+@contextmanager
+def new_track(sample_rate: int) -> Iterator[Track]:
+    """Yield a track to be filled; after the block it is the caller's, who closes it, and deleted if that raised."""
+    with ExitStack() as undone:
+        yield undone.enter_context(Track(sample_rate))
+        undone.pop_all()

@@ -7,7 +7,7 @@ from pipeline.kind import Done, Outcome, Task
 from pipeline.music import MusicFields
 from pipeline.offers import Offer
 from pipeline.settings import Settings
-from workers.audio.decoding import decode
+from workers.audio.decoding import AudioTooLong, AudioUndecodable, decode
 from workers.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.audio.mixing import MIX_RATE, Bed, mix
 from workers.audio.track import Track
@@ -20,8 +20,14 @@ MAX_MUSIC = timedelta(hours=4)
 
 
 def decode_upload(task: Task, field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
-    """Return an uploaded file as a track; the caller closes it. Raises AudioUndecodable, AudioTooLong."""
-    return decode(ffmpeg, task.upload(field), sample_rate=MIX_RATE, max_duration=max_duration)
+    """Return an uploaded file as a track; the caller closes it.
+
+    Raises AudioUndecodable and AudioTooLong, which name the field, as two files may have come; Stopped."""
+    try:
+        with task.upload(field) as upload:
+            return decode(ffmpeg, upload, sample_rate=MIX_RATE, max_duration=max_duration, stop=task.is_stopped)
+    except (AudioUndecodable, AudioTooLong) as error:
+        raise type(error)(f"{field}: {error.message}", **error.details, field=field) from error
 
 
 def keep_mix(task: Task, speech: Track, music: Track, ffmpeg: Ffmpeg, *, engine: str) -> Done:

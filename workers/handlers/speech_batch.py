@@ -6,7 +6,7 @@ from pipeline.kind import Outcome, Task
 from pipeline.kinds.speech_batch import SpeechBatchRequest
 from pipeline.sentences import split_text
 from workers.audio.ffmpeg import find_ffmpeg
-from workers.audio.track import Track
+from workers.audio.track import Track, new_track
 from workers.handlers.recording import keep_mp3
 from workers.handlers.speaker import Speaking
 from workers.handlers.speech import SpeakingHandler
@@ -33,15 +33,11 @@ class SpeechBatchHandler(SpeakingHandler):
         request = SpeechBatchRequest.model_validate(task.input)
         pause = timedelta(milliseconds=request.pause_duration)
         chunks = split_text(request.text, limit=CHUNK_CHARACTERS)
-        track = Track(speaking.voice.natural_sample_rate_hertz)
-        try:
+        with new_track(speaking.voice.natural_sample_rate_hertz) as track:
             for number, sound in enumerate(speaking.speak_all(chunks, stop=task.is_stopped), start=1):
                 if sound is not None:
                     if len(track):
                         track.append_silence(pause)
                     track.append_sound(sound)
                 task.progress(number, len(chunks))
-        except BaseException:
-            track.close()
-            raise
         return track

@@ -1,7 +1,7 @@
 """ffmpeg: found, limited, and ended."""
 
+import signal
 import subprocess
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,10 +33,9 @@ def test_a_run_past_its_time_is_ended_and_says_so(ffmpeg):
 
 def test_leaving_the_block_ends_a_run_at_once(ffmpeg):
     with start(ffmpeg, ENDLESS) as run:
-        started = time.monotonic()
+        pass
 
-    assert time.monotonic() - started < 2
-    assert run._process.returncode is not None
+    assert run._process.returncode == -signal.SIGKILL
 
 
 def test_what_it_says_is_kept_in_part(ffmpeg, tmp_path):

@@ -1,0 +1,45 @@
+"""Transcription: engines that write down what is said."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pipeline.transcripts import Segment
+from workers.audio.track import Samples
+from workers.engines import never
+
+#: What every engine hears, in hertz.
+SAMPLE_RATE = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What an engine hears, segment by segment as it goes on; times are in seconds from where it began.
+
+    `language` was found out or given; `language_probability` is None when it was not found out."""
+
+    language: str
+    language_probability: float | None
+    segments: Iterator[Segment]
+
+
+class Transcriber(Protocol):
+    """What every transcription engine has."""
+
+    name: str
+    #: What the readers of its texts must know; None: nothing. One with a warning makes drafts.
+    warning: str | None
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages that it understands (ISO 639-1)."""
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return what it tells the API of itself."""
+
+    def listen(
+        self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
+    ) -> AbstractContextManager[Hearing]:
+        """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
+
+        `language` None: find it out. `timed`: with the times of each word. Raises Stopped, from the segments too."""

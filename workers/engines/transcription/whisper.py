@@ -1,0 +1,178 @@
+"""Whisper: OpenAI's speech recognition by faster-whisper, in any of its sizes, on a processor or on CUDA."""
+
+import importlib.util
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+
+from pipeline.engine_settings import WhisperSettings
+from pipeline.errors import NotReady
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from pipeline.transcripts import Segment, Word
+from workers.audio.track import Samples
+from workers.engines import Stopped, never
+from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines.transcription.weights import find_weights
+
+log = get_logger(__name__)
+
+SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
+#: Whisper's own code of a language: ISO 639-1's.
+CODES = {"jw": "jv"}
+#: Segments that go through a CUDA device together, unless told.
+CUDA_BATCH = 8
+#: What Whisper hears at once, in seconds; only more than that can be batched.
+WINDOW_SECONDS = 30
+
+
+class Whisper:
+    """One model a process, in memory while it is used."""
+
+    name = "whisper"
+    warning = None
+
+    def __init__(self, settings: WhisperSettings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._unloading: threading.Timer | None = None
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the model that the operator wants."""
+        return cls(settings.transcription.whisper)
+
+    def readiness(self) -> str | None:
+        """Return what is missing before the model can be loaded."""
+        if self._settings.model is None:
+            return f"{SETTING} names no model"
+        if importlib.util.find_spec("faster_whisper") is None:
+            return "faster-whisper is not installed; pip install 'pressroom[whisper]'"
+        return None
+
+    def setup(self) -> None:
+        """Load the model and use it once. Raises NotReady."""
+        began = time.monotonic()
+        folder = find_weights(self._settings.model or "", setting=SETTING)
+        try:
+            self._model = self._load(folder)
+            self._warm_up()
+        except (RuntimeError, ValueError, OSError) as error:
+            raise NotReady(f"The model {self._settings.model!r} can't be used: {error}") from error
+        self._codes = {CODES.get(code, code): code for code in self._model.supported_languages}
+        self._unload_later()
+        seconds = round(time.monotonic() - began, 1)
+        log.info("model loaded", engine=self.name, model=self._settings.model, device=self._device, seconds=seconds)
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages of the model: about a hundred, or English alone."""
+        return sorted(self._codes)
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return the languages, for the API."""
+        return {"languages": self.languages()}
+
+    @contextmanager
+    def listen(
+        self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
+    ) -> Iterator[Hearing]:
+        """Listen to a sound; where nobody speaks nothing is made up, because only speech gets to the model."""
+        with self._in_memory():
+            found, about = self._transcribe(
+                samples.astype(np.float32) / 32_768,
+                language=None if language is None else self._codes[language],
+                word_timestamps=timed,
+            )
+            probability = about.language_probability if language is None and self._model.model.is_multilingual else None
+            code = CODES.get(about.language, about.language)
+            yield Hearing(code, probability, (_segment(segment) for segment in _until(stop, found)))
+
+    def _load(self, folder: str) -> Any:
+        import ctranslate2
+        from faster_whisper import WhisperModel
+
+        logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
+        self._device = self._settings.device or ("cuda" if ctranslate2.get_cuda_device_count() else "cpu")
+        device, _, index = self._device.partition(":")
+        return WhisperModel(
+            folder,
+            device=device,
+            device_index=int(index or 0),
+            compute_type=self._settings.compute_type or ("int8" if device == "cpu" else "float16"),
+            cpu_threads=self._settings.cpu_threads,
+            local_files_only=True,
+        )
+
+    def _warm_up(self) -> None:
+        """Run everything once: what is missing, as CUDA's libraries may be, is found missing now."""
+        silence = np.zeros(SAMPLE_RATE, np.float32)
+        for _ in self._model.transcribe(silence, language="en", beam_size=1, temperature=0.0, max_new_tokens=1)[0]:
+            pass
+
+    def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
+        # A text is no context for the next one: where Whisper errs, it would go on and on.
+        how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
+        batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
+        if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
+            found: tuple[Any, Any] = self._model.transcribe(sound, **how)
+            return found
+        from faster_whisper import BatchedInferencePipeline
+
+        batched: tuple[Any, Any] = BatchedInferencePipeline(self._model).transcribe(
+            sound, batch_size=batch, without_timestamps=False, **how
+        )
+        return batched
+
+    @contextmanager
+    def _in_memory(self) -> Iterator[None]:
+        with self._lock:
+            if self._unloading is not None:
+                self._unloading.cancel()
+            if not self._model.model.model_is_loaded:
+                self._model.model.load_model()
+            try:
+                yield
+            finally:
+                self._unload_later()
+
+    def _unload_later(self) -> None:
+        if self._settings.idle_minutes:
+            self._unloading = threading.Timer(self._settings.idle_minutes * 60, self._unload)
+            self._unloading.daemon = True
+            self._unloading.start()
+
+    def _unload(self) -> None:
+        # Who uses it has cancelled the timer, and starts a new one.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._model.model.unload_model()
+                log.info("model unloaded", engine=self.name, idle_minutes=self._settings.idle_minutes)
+            finally:
+                self._lock.release()
+
+
+def _until(stop: Callable[[], bool], found: Iterator[Any]) -> Iterator[Any]:
+    for segment in found:
+        if stop():
+            raise Stopped
+        yield segment
+
+
+def _segment(found: Any) -> Segment:
+    words = None if found.words is None else [_word(word) for word in found.words]
+    probability = round(math.exp(min(0.0, found.avg_logprob)), 3)
+    return Segment(
+        start=float(found.start), end=float(found.end), text=found.text, probability=probability, words=words
+    )
+
+
+def _word(found: Any) -> Word:
+    return Word(
+        start=float(found.start), end=float(found.end), word=found.word, probability=round(float(found.probability), 3)
+    )
