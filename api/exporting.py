@@ -8,7 +8,7 @@ from uuid import UUID
 from api.documents import timestamp
 from pipeline.cells import defused
 from pipeline.database import AsyncDatabase
-from pipeline.index_jobs import next_urls, raw_result_of, status_of
+from pipeline.index_urls import next_urls, raw_result_of, status_of
 from pipeline.jobs import Item
 
 #: Rows of a page: as much is in memory, however long the job is.

@@ -1,44 +1,34 @@
 """Indexing: index checks as their users see them: jobs, their URLs, and both as CSV."""
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 import falcon.asgi
 from pydantic import Field
 
-from api.answers import show_json
+from api.answers import ResultExpired, show_json
 from api.auth import header_key, query_key
 from api.bodies import parse_object, read_body, refuse_length
 from api.documents import timestamp
-from api.exchange import exchange_of
 from api.exporting import export_lines
 from api.fields import read_fields
 from api.forms import Upload
 from api.job_resources import JobNotFound, read_job_id
-from api.preferences import read_idempotency_key
 from api.queries import read_choice, read_whole, show_page
 from api.services import Services
 from api.submitting import Order
 from api.work import Work
+from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import Conflict
-from pipeline.index_jobs import (
-    REASONS,
-    STATUSES,
-    CountedJob,
-    failed_urls,
-    find_index_job,
-    index_job_document,
-    list_index_jobs,
-    list_urls,
-    raw_result_of,
-    status_of,
-)
+from pipeline.index_jobs import CountedJob, find_index_job, index_job_document, list_index_jobs
+from pipeline.index_urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
 from pipeline.jobs import Item
 from pipeline.keys import Caller
 from pipeline.kind import Request
 from pipeline.kinds.index_check import PROVIDERS, IndexCheckRequest, kind_name
-from pipeline.settings import ProviderSettings
 
 #: Longest page of jobs and of URLs (API.md, Lists).
 MAX_JOBS = 100
@@ -56,9 +46,7 @@ class NothingToRetry(Conflict):
 class RetryRequest(Request):
     """Which of the failed URLs."""
 
-    reason: str | None = Field(
-        None, pattern="^(rate_limited|error)$", description="rate_limited or error; all without."
-    )
+    reason: Literal["rate_limited", "error"] | None = Field(None, description="rate_limited or error; all without.")
 
 
 def providers_of(services: Services) -> list[str]:
@@ -80,12 +68,15 @@ def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
 
 
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
-    """Return an index job of the caller's account. Raises JobNotFound."""
+    """Return an index job of the caller's account. Raises JobNotFound; Gone when its URLs have been deleted."""
     found = await services.database.run(
         find_index_job(read_job_id(job_id), caller.account_id, KINDS, providers=providers_of(services))
     )
     if found is None:
         raise JobNotFound
+    if found.job.is_gone:
+        # What was found is counted in its URLs: without them it would be nothing.
+        raise ResultExpired("The job's URLs were kept as long as promised and have been deleted; check them again.")
     return found
 
 
@@ -178,6 +169,8 @@ class IndexJobExport:
         resp.set_header("Content-Disposition", f"attachment; filename=index-job-{job.id}.csv")
         resp.stream = export_lines(self._services.database, job.id)
 
+    on_head = on_get
+
 
 class IndexRetry(Work):
     """POST /indexing/jobs/{id}/retry."""
@@ -206,14 +199,7 @@ class IndexRetry(Work):
             raise NothingToRetry("No URL of this job has failed, for this reason at least; there is nothing to retry.")
         kept = {name: job.request[name] for name in ("engine", "source") if name in job.request}
         request = IndexCheckRequest(type="check", urls=urls, **kept)
-        return Order.of(
-            self._kind,
-            self._route,
-            caller,
-            request,
-            job_id=upload.job_id,
-            request_id=exchange_of(req).request_id,
-            idempotency_key=read_idempotency_key(req),
-            file_hashes={},
-            settings=services.settings,
-        )
+        order = await self._order_of(req, caller, request, upload)
+        # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
+        sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
+        return replace(order, submission=replace(order.submission, request_hash=sent))

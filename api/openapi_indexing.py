@@ -1,11 +1,23 @@
 """OpenAPI paths of /indexing that are no kind's."""
 
-from api.openapi_parts import COUNT, MOMENT, Json, errors, json_answer, maybe, object_of, parameter, text
-from pipeline.index_jobs import REASONS, STATUSES, IndexJob
+from api.openapi_parts import (
+    COUNT,
+    IDEMPOTENCY_KEY,
+    MOMENT,
+    Json,
+    errors,
+    json_answer,
+    maybe,
+    object_of,
+    parameter,
+    text,
+)
+from pipeline.index_jobs import IndexJob
+from pipeline.index_urls import REASONS, STATUSES
 
 WITH_KEY: Json = {"security": [{"header": []}, {"bearer": []}, {"query": []}]}
 JOB_ID = parameter("job_id", "path", text(format="uuid"), "The job.")
-JOB_ERRORS = errors("401", "404", "429", "503")
+JOB_ERRORS = errors("401", "404", "410", "429", "500", "503")
 INDEX_JOB: Json = IndexJob.model_json_schema(mode="serialization")
 INDEX_URL = object_of(
     id=text(format="uuid"),
@@ -62,7 +74,7 @@ INDEXING_PATHS: dict[str, Json] = {
             "The account's index jobs, newest first.",
             {
                 "200": json_answer({"type": "array", "items": INDEX_JOB}, "A page."),
-                **errors("400", "401", "429", "503"),
+                **errors("400", "401", "429", "500", "503"),
             },
             parameter("type", "query", text(enum=["check", "submit"]), "Only jobs of this type."),
             *_paging(100, 20),
@@ -106,9 +118,10 @@ INDEXING_PATHS: dict[str, Json] = {
             {
                 "201": json_answer(object_of(job_id=text(), type=text(), total_urls=COUNT, status=text()), "The job."),
                 **JOB_ERRORS,
-                **errors("400", "402", "409", "422"),
+                **errors("400", "402", "409", "413", "422"),
             },
             JOB_ID,
+            IDEMPOTENCY_KEY,
             requestBody={
                 "required": False,
                 "content": {

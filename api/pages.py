@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -84,8 +84,8 @@ def _operation(document: Mapping[str, Any], path: str, method: str, operation: d
     return (
         f"<h3 id='{escape(operation['operationId'])}'><b class=method>{method.upper()}</b> <code>{escape(path)}</code>"
         f"</h3><p>{escape(operation['summary'])}</p>"
-        f"{_fields(document, operation)}{_parameters(operation)}{_example(path, operation)}"
-        f"<p>Answers: {_answers(operation)}</p>"
+        f"{_fields(document, operation)}{_parameters(operation)}{_example(document, path, operation)}"
+        f"<p>Answers: {_answers(operation)}</p>{_answer_fields(document, operation)}"
     )
 
 
@@ -107,13 +107,27 @@ def _parameters(operation: dict[str, Any]) -> str:
     return _table(("parameter", "in", "type", "meaning"), rows) if rows else ""
 
 
-def _example(path: str, operation: dict[str, Any]) -> str:
-    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    if not content.get("example"):
-        return ""
-    body = json.dumps(content["example"], ensure_ascii=False).replace("'", "’")
-    command = f"curl $BASE{path} -H \"X-API-Key: $KEY\" -H 'Content-Type: application/json' -d '{body}' -OJ"
-    return f"<pre>{escape(command)}</pre>"
+def _example(document: Mapping[str, Any], path: str, operation: dict[str, Any]) -> str:
+    for media, content in operation.get("requestBody", {}).get("content", {}).items():
+        if "example" not in content:
+            continue
+        sent = content["example"]
+        if media == "application/json":
+            body = json.dumps(sent, ensure_ascii=False).replace("'", "’")
+            options = f"-H 'Content-Type: application/json' -d '{body}'"
+        else:
+            fields = _resolved(document, content["schema"])["properties"]
+            files = {name: f"@{name}.mp3" for name, field in fields.items() if "contentMediaType" in field}
+            options = " ".join(f"-F '{name}={value}'" for name, value in {**sent, **files}.items())
+        kept = "" if _is_json(operation) else " -OJ"
+        command = f'curl $BASE{path} -H "X-API-Key: $KEY" {options}{kept}'
+        return f"<pre>{escape(command)}</pre>"
+    return ""
+
+
+def _is_json(operation: dict[str, Any]) -> bool:
+    answers = [operation["responses"].get(status, {}).get("content", {}) for status in ("200", "201")]
+    return any("application/json" in content for content in answers)
 
 
 def _answers(operation: dict[str, Any]) -> str:
@@ -122,6 +136,25 @@ def _answers(operation: dict[str, Any]) -> str:
         else f"<code>{escape(status)}</code>"
         for status, found in operation["responses"].items()
     )  # fmt: skip
+
+
+def _answer_fields(document: Mapping[str, Any], operation: dict[str, Any]) -> str:
+    for status, answer in operation["responses"].items():
+        schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+        if status < "202" and (rows := list(_nested(document, schema))):
+            return _table(("in the answer", "type", "meaning"), rows)
+    return ""
+
+
+def _nested(document: Mapping[str, Any], schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield path, type and meaning of all fields of an answer, as in `results[].alt_text`."""
+    schema = _resolved(document, next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema))
+    if schema.get("type") == "array":
+        yield from _nested(document, schema["items"], f"{path}[]")
+    for name, field in schema.get("properties", {}).items():
+        place = f"{path}.{name}" if path else name
+        yield place, _type(_resolved(document, field)), field.get("description", "")
+        yield from _nested(document, field, place)
 
 
 def _errors(document: Mapping[str, Any]) -> str:

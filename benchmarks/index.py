@@ -37,6 +37,7 @@ def measure(*, quick: bool) -> Iterator[Table]:
         extra = settings | {"PRESSROOM_SEARCH__SLOTS": str(SLOTS), "PRESSROOM_SEARCH__FRESH_DAYS": "0"}
         with pressroom("--pool", "search_check=0", **extra) as running:
             yield _creating(running, rounds)
+            yield _claiming(running, 50 if quick else 200)
             control.scale(running.data, "search_check", 1)
             yield _checking(running, address, 300 if quick else 1_000, rounds)
             yield _filling(running, address, 2_000 if quick else URLS)
@@ -67,11 +68,42 @@ def _creating(running: Running, rounds: int) -> Table:
     return table
 
 
-def _submission(account: UUID, key: UUID) -> lifecycle.Submission:
+def _claiming(running: Running, times: int) -> Table:
+    """Claim URLs and report them, in the calls that a process makes, without asking anybody about them."""
+    table = Table("Index jobs: claim and report", "A call, the pool at rest; raw: one UPDATE of the same rows.")
+    output = {"reason": "not_indexed", "code": "no_results", "provider": "duckduckgo", "query": "site:e.example/x"}
+    with psycopg.connect(running.database_url, autocommit=True) as connection, Database(running.database_url) as ours:
+        account, key = connection.execute(
+            "SELECT account_id, id FROM api_key ORDER BY created_at DESC LIMIT 1"
+        ).fetchone()
+        job = _submission(account, key, kind="index_check")
+        ours.run(lifecycle.submit(job))
+        for size in (1, SLOTS):
+            claims, reports, bare = [], [], []
+            for _ in range(times):
+                began = time.perf_counter()
+                items = ours.run(lifecycle.claim({"index_check": size}, lease_for=timedelta(minutes=1)))
+                claims.append((time.perf_counter() - began) * 1_000)
+                assert len(items) == size
+                began = time.perf_counter()
+                touch = "UPDATE item SET lease_until = now() + interval '1 minute', progress = %s WHERE id = ANY(%s)"
+                connection.execute(touch, [json.dumps(output), [item.item_id for item in items]])
+                bare.append((time.perf_counter() - began) * 1_000)
+                done = [lifecycle.Outcome(item.item_id, "done", 1, output=output) for item in items]
+                began = time.perf_counter()
+                assert len(ours.run(lifecycle.report(items[0].lease_id, done))) == size
+                reports.append((time.perf_counter() - began) * 1_000)
+            table.bound(f"claim of {size}", claims, unit="ms", raw=bare)
+            table.bound(f"report of {size}", reports, unit="ms", raw=bare)
+        ours.run(lifecycle.cancel(job.job_id, None))
+    return table
+
+
+def _submission(account: UUID, key: UUID, kind: str = "made_up") -> lifecycle.Submission:
     return lifecycle.Submission(
         account_id=account,
         api_key_id=key,
-        kind="made_up",
+        kind=kind,
         route="/made-up",
         request={},
         request_id="benchmark",

@@ -1,6 +1,6 @@
 """Index jobs: index checks as their users see them, read from their items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from pipeline.database import Row, Statement
+from pipeline.index_urls import reason_of
 from pipeline.jobs import SELECT_JOBS, Item, Job
 
 #: Items done before their rate tells more than the pace does.
@@ -60,39 +61,11 @@ class CountedPage:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class UrlPage:
-    """Some URLs of a job, and how many fit in all."""
-
-    items: list[Item]
-    total: int
-
-
 def count_items(items: Sequence[Item]) -> Counts:
     """Count items that are all there."""
     return Counts(
         sum(reason_of(item) == "indexed" for item in items), sum(reason_of(item) == "rate_limited" for item in items)
     )
-
-
-def reason_of(item: Item) -> str | None:
-    """Return how a URL came out (SPEC.md, raw_result.reason); None while it is not known."""
-    if item.state == "done":
-        return str((item.output or {}).get("reason", "error"))
-    if item.state in {"failed", "cancelled"}:
-        return str((item.error or {}).get("reason", "error"))
-    return None
-
-
-def raw_result_of(item: Item) -> dict[str, Any] | None:
-    """Return what was found out about a URL; None while it is not known."""
-    if item.state == "done":
-        return item.output
-    if item.state not in {"failed", "cancelled"}:
-        return None
-    error = {name: value for name, value in (item.error or {}).items() if name not in {"status", "error"}}
-    code = "cancelled" if error.get("code") == "job_cancelled" else error.get("code", "internal_error")
-    return {"reason": "error", **error, "code": code}
 
 
 def index_job_document(
@@ -150,10 +123,18 @@ def _timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+_BEGINS = (
+    # Of the providers that may be asked about the job's URLs and are not out of use, the one that is free first. A
+    # provider has a row for each key that it ever had: the one that was asked last is the one that counts.
+    "greatest(now(), (SELECT min(f.free_at) FROM ("
+    "SELECT DISTINCT ON (split_part(s.name, ':', 1)) greatest(s.next_at, s.open_until) AS free_at, s.off_until"
+    " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
+    "CASE WHEN p.request->>'engine' IS NULL THEN %(providers)s ELSE ARRAY[p.request->>'engine'] END)"
+    " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)))"
+)
 _COUNTED = (
     # What is in a job's items is counted there: at 10,000 of them in some ms, and never wrong.
-    "SELECT p.*, now() AS now, greatest(now(), (SELECT min(coalesce(s.open_until, now())) FROM search_provider s"
-    " WHERE split_part(s.name, ':', 1) = ANY(%(providers)s))) AS begins,"
+    f"SELECT p.*, now() AS now, {_BEGINS} AS begins,"  # noqa: S608  no values in it
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " CASE WHEN p.items_failed = 0 THEN 0 ELSE (SELECT count(*) FROM item i WHERE i.job_id = p.id"
     " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') END AS rate_limited"
@@ -181,14 +162,17 @@ def find_index_job(
 def list_index_jobs(
     account_id: UUID, kinds: Sequence[str], *, providers: Sequence[str], limit: int, offset: int
 ) -> Statement[CountedPage]:
-    """Read an account's index jobs, newest first."""
+    """Read an account's index jobs, newest first, but for those whose URLs have been deleted: nothing counts them."""
 
     def read(rows: list[Row]) -> CountedPage:
         total = rows[0]["total"]
         jobs = [{name: value for name, value in row.items() if name != "total"} for row in rows]
         return CountedPage([_counted(row) for row in jobs if row["id"] is not None], total)
 
-    where = "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
+    where = (
+        "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
+        " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
+    )
     return Statement(
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
@@ -201,72 +185,4 @@ def list_index_jobs(
             "offset": offset,
         },
         read,
-    )
-
-
-#: A URL's status (SPEC.md), and the states of its item.
-STATUSES: Mapping[str, tuple[str, ...]] = {
-    "pending": ("waiting", "ready"),
-    "processing": ("leased",),
-    "done": ("done",),
-    "failed": ("failed", "cancelled"),
-}
-REASONS = ("indexed", "not_indexed", "rate_limited", "error")
-_ITEMS = "i.id, i.public_id, i.index, i.state, i.input, i.captured, i.output, i.error, i.created_at, i.updated_at"
-_REASON = (
-    "CASE WHEN i.state = 'done' THEN coalesce(i.output->>'reason', 'error')"
-    " WHEN i.state IN ('failed', 'cancelled') THEN coalesce(i.error->>'reason', 'error') END"
-)
-
-
-def status_of(item: Item) -> str:
-    """Return a URL's status."""
-    return next(status for status, states in STATUSES.items() if item.state in states)
-
-
-def list_urls(
-    job_id: UUID, *, status: str | None = None, reason: str | None = None, limit: int, offset: int
-) -> Statement[UrlPage]:
-    """Read a page of a job's URLs, in input order."""
-
-    def read(rows: list[Row]) -> UrlPage:
-        total = rows[0].pop("total")
-        items = [Item(**{n: v for n, v in row.items() if n != "total"}) for row in rows if row["id"] is not None]
-        return UrlPage(items, total)
-
-    where = "i.job_id = %(job)s"
-    where += " AND i.state = ANY(%(states)s)" if status else ""
-    where += f" AND {_REASON} = %(reason)s" if reason else ""
-    return Statement(
-        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM item i WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"SELECT {_ITEMS} FROM item i WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s) p ON true"
-        " ORDER BY p.index",
-        {
-            "job": job_id,
-            "states": list(STATUSES.get(status or "", ())),
-            "reason": reason,
-            "limit": limit,
-            "offset": offset,
-        },
-        read,
-    )
-
-
-def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
-    """Read the URLs that come after one in input order; -1 begins."""
-    return Statement(
-        f"SELECT {_ITEMS} FROM item i WHERE i.job_id = %(job)s AND i.index > %(after)s"  # noqa: S608
-        " ORDER BY i.index LIMIT %(limit)s",
-        {"job": job_id, "after": after, "limit": limit},
-        lambda rows: [Item(**row) for row in rows],
-    )
-
-
-def failed_urls(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
-    """Read the URLs of a job that have no answer, all of them or those with a reason."""
-    return Statement(
-        "SELECT i.input->>'url' AS url FROM item i WHERE i.job_id = %(job)s AND i.state IN ('failed', 'cancelled')"  # noqa: S608
-        f" AND (%(reason)s::text IS NULL OR {_REASON} = %(reason)s) ORDER BY i.index",
-        {"job": job_id, "reason": reason},
-        lambda rows: [row["url"] for row in rows],
     )

@@ -15,6 +15,8 @@ from pipeline.database import Row, Statement
 
 #: Good answers that close a breaker.
 PROBES = 2
+#: When to look again whether a query that is on its way has ended.
+LOOK_AGAIN = timedelta(seconds=0.25)
 #: Added to a rest, at most, so that not everybody comes back at once.
 REST_JITTER = 0.2
 
@@ -84,6 +86,16 @@ def look(names: Sequence[str], kinds: Sequence[str]) -> Statement[Outlook]:
     )
 
 
+def list_rests() -> Statement[list[tuple[str, str]]]:
+    """Read which providers are not asked now, by name; each with until when, and why."""
+    return Statement(
+        "SELECT name, to_char(greatest(open_until, off_until) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS until,"
+        " coalesce(reason, 'unknown') AS reason FROM search_provider WHERE greatest(open_until, off_until) > now()",
+        {},
+        lambda rows: [(row["name"], f"is not asked before {row['until']} UTC: {row['reason']}") for row in rows],
+    )
+
+
 def take(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
     """Take a provider's turn; false when somebody else has it, or it is not due.
 
@@ -105,11 +117,24 @@ def take(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
     )
 
 
-def give_back(name: str) -> Statement[None]:
-    """Give a turn back that was not used."""
+def renew(name: str, *, busy_for: timedelta) -> Statement[None]:
+    """Keep a turn that was taken alone, while its query is on its way."""
     return Statement(
-        "UPDATE search_provider SET next_at = now(), busy_until = NULL WHERE name = %(name)s RETURNING 1 AS given",
-        {"name": name},
+        "UPDATE search_provider SET busy_until = now() + %(busy)s WHERE name = %(name)s AND busy_until IS NOT NULL"
+        " RETURNING 1 AS renewed",
+        {"name": name, "busy": busy_for},
+        lambda rows: None,
+    )
+
+
+def give_back(name: str, *, behind: Sequence[str] = ()) -> Statement[None]:
+    """Give a turn back that was not used; the next may be taken at once, or when one of some others may be."""
+    return Statement(
+        "UPDATE search_provider p SET busy_until = NULL, next_at = greatest(now(), (SELECT"
+        # A query on its way has mostly ended long before it would be given up.
+        " min(greatest(o.next_at, o.open_until, least(o.busy_until, now() + %(busy)s)))"
+        " FROM search_provider o WHERE o.name = ANY(%(behind)s))) WHERE p.name = %(name)s RETURNING 1 AS given",
+        {"name": name, "behind": list(behind), "busy": LOOK_AGAIN},
         lambda rows: None,
     )
 
@@ -117,12 +142,12 @@ def give_back(name: str) -> Statement[None]:
 _PROBED = "(p.step > 0 AND p.open_until <= now())"  # what was on its way when the breaker opened is no probe
 _CLOSES = f"({_PROBED} AND p.probes + 1 >= %(needed)s)"
 _ANSWERED = (
-    "UPDATE search_provider p SET busy_until = NULL, strikes = 0,"  # noqa: S608  no values in it
+    "UPDATE search_provider p SET busy_until = NULL,"  # noqa: S608  no values in it
     f" probes = p.probes + {_PROBED}::integer,"
     f" step = CASE WHEN {_CLOSES} THEN 0 ELSE p.step END,"
     f" open_until = CASE WHEN {_CLOSES} THEN NULL ELSE p.open_until END,"
     f" reason = CASE WHEN {_CLOSES} THEN NULL ELSE p.reason END"
-    " WHERE p.name = %(name)s AND (p.busy_until IS NOT NULL OR p.strikes > 0 OR p.step > 0)"
+    " WHERE p.name = %(name)s AND (p.busy_until IS NOT NULL OR p.step > 0)"
 )
 
 
@@ -206,18 +231,11 @@ def blocked(
     )
 
 
-def struck(name: str, *, limit: int, off_for: timedelta, reason: str) -> Statement[None]:
-    """Note a page that nothing can be read from; so many in a row put the provider out of use for a while."""
-    return Statement(
-        "UPDATE search_provider SET busy_until = NULL, strikes = (strikes + 1) %% %(limit)s,"
-        " off_until = CASE WHEN strikes + 1 >= %(limit)s THEN now() + %(off_for)s ELSE off_until END,"
-        " reason = CASE WHEN strikes + 1 >= %(limit)s THEN %(reason)s ELSE reason END"
-        " WHERE name = %(name)s RETURNING 1 AS noted",
-        {"name": name, "limit": limit, "off_for": off_for, "reason": reason},
-        lambda rows: None,
-    )
-
-
 def put_off(name: str, *, off_for: timedelta, reason: str) -> Statement[None]:
     """Put a provider out of use: it refuses our key, or our way of asking."""
-    return struck(name, limit=1, off_for=off_for, reason=reason)
+    return Statement(
+        "UPDATE search_provider SET busy_until = NULL, off_until = now() + %(off_for)s, reason = %(reason)s"
+        " WHERE name = %(name)s RETURNING 1 AS noted",
+        {"name": name, "off_for": off_for, "reason": reason},
+        lambda rows: None,
+    )

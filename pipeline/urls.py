@@ -1,7 +1,7 @@
 """URLs: which ones may be checked, and when two of them stand for the same page."""
 
 import re
-from urllib.parse import quote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit, urlunsplit
 
 import idna
 
@@ -9,6 +9,10 @@ import idna
 MAX_CHARACTERS = 2_048
 DEFAULT_PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?")
+#: Those that begin with a 6 may be too high.
+PORT = r"(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
+#: Nearly all URLs are so plain, and need no closer look, which takes twenty times as long.
+PLAIN = re.compile(rf"https?://(?=[^/?#]{{1,250}}(?:[/?#]|$)){HOST.pattern}{PORT}(?:[/?#][!-\[\]-~]*)?")
 #: RFC 3986, 2.3: these mean the same, escaped or not.
 UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 #: What may stand unescaped in a path or query beside them; everything else is written as %XX.
@@ -25,6 +29,8 @@ def fault_of(url: str) -> str | None:
     """Return why a URL can't be checked; None: it can."""
     if len(url) > MAX_CHARACTERS:
         return f"it has {len(url):,} characters; at most {MAX_CHARACTERS:,} are taken"
+    if PLAIN.fullmatch(url):
+        return None
     if UNFIT.search(url):
         return "it has a space, a control character, a backslash or an invisible character; write it as %XX"
     try:
@@ -47,6 +53,8 @@ def host_key(host: str) -> str | None:
     """Return a host in lower case ASCII, without its last dot; None for one that can't exist."""
     if host.startswith("["):
         return host.lower()
+    if len(host) > MAX_CHARACTERS:
+        return None
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode()
@@ -77,6 +85,16 @@ def match_key(url: str) -> str | None:
     query = _query(parts.query)
     bang = f"#{parts.fragment}" if parts.fragment.startswith("!") else ""
     return place + path + (f"?{query}" if query else "") + bang
+
+
+def listed_form(url: str) -> str:
+    """Return a page's URL as a search engine may list it: without what never tells one page from another.
+
+    Engines look for what they are asked for: with a visitor's parameters or a fragment they find nothing."""
+    parts = urlsplit(url)
+    query = "&".join(part for part in parts.query.split("&") if part and not _is_tracking(part))
+    fragment = parts.fragment if parts.fragment.startswith("!") else ""
+    return urlunsplit(parts._replace(path=SESSION.sub("", parts.path), query=query, fragment=fragment))
 
 
 def host_of(key: str) -> str:

@@ -26,8 +26,11 @@ class SearchEngine:
     pages: set[str] = field(default_factory=set)
     faults: deque[str] = field(default_factory=deque)
     always: str | None = None
-    #: Seconds before each answer.
+    #: The fault of all queries of a provider.
+    broken: dict[str, str] = field(default_factory=dict)
+    #: Seconds before each answer; while it is held, none comes at all.
     delay: float = 0.0
+    is_held: bool = False
     retry_after: str = ""
     #: (seconds since the epoch, provider, query) of all that was asked.
     asked: list[tuple[float, str, str]] = field(default_factory=list)
@@ -40,6 +43,7 @@ class SearchEngine:
         for name in ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi"):
             found[f"PRESSROOM_SEARCH__{name.upper()}__URL"] = f"{self.address}/{name}"
             found[f"PRESSROOM_SEARCH__{name.upper()}__INTERVAL_SECONDS"] = str(interval)
+            found[f"PRESSROOM_SEARCH__{name.upper()}__JITTER"] = "0"
         for name in ("brave_api", "serper", "serpapi"):
             found[f"PRESSROOM_SEARCH__{name.upper()}__API_KEY"] = "canary-key"
         return found
@@ -62,7 +66,9 @@ class SearchEngine:
         self.asked.append((time.time(), provider, query))
         self.agents.add(request.headers.get("User-Agent", ""))
         await asyncio.sleep(self.delay)
-        fault = self.always or (self.faults.popleft() if self.faults else None)
+        while self.is_held and not self.ended.is_set():
+            await asyncio.sleep(0.01)
+        fault = self.always or self.broken.get(provider) or (self.faults.popleft() if self.faults else None)
         if fault is not None:
             return await self._fail(request, fault)
         wanted = query.removeprefix("site:").removeprefix("url:").strip('"').partition("://")[2] or query.removeprefix(
@@ -110,6 +116,9 @@ class SearchEngine:
                 return web.Response(text=BING_CAPTCHA, content_type="text/html")
             case "unusual":
                 return web.Response(text=UNUSUAL, content_type="text/html")
+            case "503_unusual":
+                words = "<p>Your computer may be sending automated queries.</p>"
+                return web.Response(status=503, text=words, content_type="text/html")
             case "empty":
                 return web.Response(text="", content_type="text/html")
             case "403_key":
@@ -127,7 +136,8 @@ class SearchEngine:
             case "endless":
                 return await self._endless(request)
             case _ if fault.isdecimal():
-                return web.Response(status=int(fault), text="<html><h1>Error</h1></html>", content_type="text/html")
+                page = "<html><h1>Error</h1></html>"
+                return web.Response(status=int(fault), text=page, content_type="text/html", headers=headers)
         return web.Response()
 
     async def _endless(self, request: web.Request) -> web.StreamResponse:

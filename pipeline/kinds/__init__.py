@@ -7,19 +7,27 @@ from typing import Any
 from pipeline.errors import NotReady
 from pipeline.kind import Kind
 from pipeline.kinds.add_music import AddMusic
+from pipeline.kinds.alt_text import AltText
+from pipeline.kinds.alt_text_batch import AltTextBatch
+from pipeline.kinds.blog_metadata import BlogMetadata
 from pipeline.kinds.index_check import PROVIDERS, IndexCheck
 from pipeline.kinds.speech import Speech
 from pipeline.kinds.speech_batch import SpeechBatch
 from pipeline.kinds.speech_stream import SpeechStream
 from pipeline.kinds.speech_with_music import SpeechWithMusic
+from pipeline.kinds.transcription import Transcription
 from pipeline.settings import Settings
 
 KINDS: tuple[Kind[Any], ...] = (
+    AltText(),
+    AltTextBatch(),
+    BlogMetadata(),
     Speech(),
     SpeechBatch(),
     SpeechStream(),
     SpeechWithMusic(),
     AddMusic(),
+    Transcription(),
     IndexCheck(),
     *(IndexCheck(engine) for engine in PROVIDERS),
 )
@@ -30,7 +38,7 @@ Kinds = Mapping[str, Kind[Any]]
 def load_kinds(settings: Settings) -> Kinds:
     """Return all kinds by name: ours, and those that the settings add (`PRESSROOM_KINDS=package.module:Class,…`)."""
     added = [_load(path.strip()) for path in settings.kinds.split(",") if path.strip()]
-    return {kind.name: kind for kind in (*KINDS, *added)}
+    return {kind.name: kind.configured(settings) for kind in (*KINDS, *added)}
 
 
 def queues(kinds: Kinds) -> list[str]:

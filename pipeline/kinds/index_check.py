@@ -11,6 +11,7 @@ from pipeline.index_jobs import IndexJob, count_items, index_job_document, statu
 from pipeline.jobs import Item, Job
 from pipeline.kind import Kind, Part, Request, Response
 from pipeline.offers import Offers
+from pipeline.settings import Settings
 from pipeline.urls import fault_of
 
 #: URLs of one job (SPEC.md, Limits).
@@ -50,7 +51,7 @@ class IndexJobCreated(BaseModel):
 
 
 class IndexCheck(Kind[IndexCheckRequest]):
-    """POST /indexing/jobs. Items that name a provider have a kind of their own: its pace alone stops their claim."""
+    """POST /indexing/jobs. Items that name a provider are claimed as a kind of its own, which its pace alone stops."""
 
     queue = "search_check"
     handler = "workers.handlers.index_check:IndexCheckHandler"
@@ -59,21 +60,33 @@ class IndexCheck(Kind[IndexCheckRequest]):
     example: ClassVar[dict[str, Any]] = {"type": "check", "urls": ["https://www.python.org/"]}
     bulky: ClassVar[frozenset[str]] = frozenset({"urls"})
     slice_size = 10
-    run_limit = timedelta(minutes=5)
-    deadline = timedelta(days=7)
-    keep_for = timedelta(days=30)
+    #: Tries and forms of a query at each of some providers, all of which keep us waiting to the last.
+    run_limit = timedelta(minutes=20)
     max_body_bytes = MAX_BODY_BYTES
     answers_failed = True
     answer = IndexJob
     created = IndexJobCreated
     request = IndexCheckRequest
 
-    def __init__(self, engine: str | None = None) -> None:
+    def __init__(
+        self, engine: str | None = None, *, deadline: timedelta | None = None, keep_for: timedelta | None = None
+    ) -> None:
+        self._engine = engine
         self.name = kind_name(engine)  # type: ignore[misc]  # one object a provider
         self.routes = () if engine else ("/indexing/jobs",)  # type: ignore[misc]
+        self.deadline = deadline  # type: ignore[misc]  # the operator's
+        self.keep_for = keep_for  # type: ignore[misc]
 
-    def lane(self, request: IndexCheckRequest) -> str:
-        """Return the kind that the request's items are claimed as."""
+    def configured(self, settings: Settings) -> "IndexCheck":
+        """Return the kind with the operator's deadline and retention: 10,000 URLs may take a day."""
+        return IndexCheck(
+            self._engine,
+            deadline=timedelta(days=settings.work.index_deadline_days),
+            keep_for=timedelta(days=settings.retention.index_days),
+        )
+
+    def claimed_as(self, request: IndexCheckRequest) -> str:
+        """Return the kind of the provider that is named, with a pace of its own."""
         return kind_name(request.engine)
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:

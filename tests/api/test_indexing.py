@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import psycopg
 import pytest
 import redis
 from hands import Hands
@@ -101,6 +101,35 @@ def test_a_job_whose_urls_all_failed_is_complete_and_has_its_result(
     assert service.get(f"/jobs/{job_id}", client.api_key).json["credits"] == {"held": 1, "captured": 0, "released": 1}
 
 
+def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
+    service: Service, client: Payer, finder: Hands, api_database_url: str
+) -> None:
+    def eta(**more: object) -> float:
+        """Return in how many hours a job of one URL will be done."""
+        job_id = create(service, client, HERE, **more).json["job_id"]
+        job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+        assert service.get("/indexing/jobs?limit=1", client.api_key).json[0]["eta"]
+        return (datetime.fromisoformat(job["eta"]) - datetime.now(UTC)) / timedelta(hours=1)
+
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO search_provider (name, next_at, open_until, off_until) VALUES"
+            # One of another key, which was asked last before the key was changed.
+            " ('duckduckgo:old', now() - interval '1 day', NULL, NULL),"
+            " ('duckduckgo:new', now(), now() + interval '10 hours', NULL),"
+            " ('bing:x', now() + interval '20 hours', NULL, NULL)"
+        )
+        try:
+            assert eta() == pytest.approx(10, abs=0.1)
+            assert eta(engine="bing") == pytest.approx(20, abs=0.1)
+            connection.execute("UPDATE search_provider SET off_until = now() + interval '1 hour' WHERE name ~ 'duck'")
+            assert eta() == pytest.approx(20, abs=0.1)
+        finally:
+            connection.execute("DELETE FROM search_provider")
+    finish(finder)
+    finish(finder, "index_check_bing")
+
+
 def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: Hands) -> None:
     job_id = create(service, client, HERE, BLOCKED, source="wordpress").json["job_id"]
     finish(finder)
@@ -117,6 +146,66 @@ def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, f
     assert service.post(path, {"reason": "error"}, client.api_key).code == "nothing_to_retry"
     assert service.post(path, {"reason": "indexed"}, client.api_key).status == 400
     finish(finder)
+
+
+def test_a_retry_sent_twice_is_one_job_though_more_urls_have_failed_meanwhile(
+    service: Service, client: Payer, finder: Hands
+) -> None:
+    job_id = create(service, client, BLOCKED, "https://e.example/too/blocked").json["job_id"]
+    jobs = []
+    for _ in range(2):
+        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+        finder.database.run(report(item.lease_id, [find(item)]))
+        jobs.append(service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key, Idempotency_Key="once"))
+
+    assert [job.status for job in jobs] == [201, 201]
+    assert jobs[0].json["job_id"] == jobs[1].json["job_id"]
+    other = service.post(
+        f"/indexing/jobs/{job_id}/retry", {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once"
+    )
+    assert (other.status, other.code) == (422, "idempotency_key_reused")
+    finish(finder)
+
+
+def test_a_retry_with_a_provider_that_is_gone_is_refused_and_waits_for_nobody(
+    service: Service, client: Payer, finder: Hands, api_database_url: str
+) -> None:
+    job_id = create(service, client, BLOCKED).json["job_id"]
+    finish(finder)
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute('UPDATE job SET request = request || \'{"engine": "altavista"}\' WHERE id = %s', [job_id])
+
+    assert service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key).code == "engine_unknown"
+
+
+def test_a_job_whose_urls_are_deleted_is_gone_and_never_shows_counts_of_nothing(
+    service: Service, client: Payer, finder: Hands, api_database_url: str
+) -> None:
+    job_id, kept = (create(service, client, HERE, BLOCKED).json["job_id"] for _ in range(2))
+    finish(finder)
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute("UPDATE job SET expires_at = now() - interval '1 s' WHERE id = %s", [job_id])
+
+    for path in ("", "/urls", "/export"):
+        answer = service.get(f"/indexing/jobs/{job_id}{path}", client.api_key)
+        assert (answer.status, answer.code) == (410, "result_expired"), path
+    assert service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key).status == 410
+    listed = service.get("/indexing/jobs", client.api_key)
+    assert [job["id"] for job in listed.json] == [kept]
+    assert listed.headers["x-total-count"] == "1"
+    assert service.get(f"/jobs/{job_id}", client.api_key).json["state"] == "partial"
+
+
+def test_every_page_of_a_job_answers_head_with_the_same_headers(service: Service, client: Payer, finder: Hands) -> None:
+    job_id = create(service, client, HERE).json["job_id"]
+    finish(finder)
+
+    for path in ("", f"/{job_id}", f"/{job_id}/urls", f"/{job_id}/export"):
+        got = service.get(f"/indexing/jobs{path}", client.api_key)
+        head = service.request("HEAD", f"/indexing/jobs{path}", headers={"X-API-Key": client.api_key})
+        assert (head.status, head.body) == (200, b""), path
+        for name in ("content-type", "content-length", "content-disposition", "x-total-count"):
+            assert head.headers.get(name) == got.headers.get(name), path
 
 
 def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(
@@ -181,6 +270,7 @@ def test_jobs_are_listed_newest_first_and_belong_to_their_account(
 ) -> None:
     first, second = (create(service, client, HERE, f"{GONE}{n}").json["job_id"] for n in range(2))
     named = create(service, client, HERE, engine="bing").json["job_id"]
+    assert [job["id"] for job in service.get("/jobs?kind=index_check", client.api_key).json] == [named, second, first]
 
     listed = service.get("/indexing/jobs?type=check", client.api_key)
     assert [job["id"] for job in listed.json] == [named, second, first]
@@ -200,12 +290,11 @@ def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(
     service: Service, client: Payer, finder: Hands
 ) -> None:
     urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
-    began = time.monotonic()
-    answer = create(service, client, *urls)
-    took = time.monotonic() - began
 
+    answer = create(service, client, *urls)
+
+    # How long it takes is measured where nothing else runs: benchmarks/index.py.
     assert (answer.status, answer.json["total_urls"]) == (201, 10_000)
-    assert took < 5  # 0.5 s on a quiet machine: benchmarks/index.py
     job_id = answer.json["job_id"]
     finish(finder)
     job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json

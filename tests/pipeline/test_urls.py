@@ -1,10 +1,12 @@
 """Which URLs may be checked, and when two of them are the same page."""
 
+from urllib.parse import urlsplit
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.urls import fault_of, match_key
+from pipeline.urls import PLAIN, UNFIT, fault_of, host_key, listed_form, match_key
 
 #: The last is whether they match.
 TABLE = [
@@ -121,6 +123,8 @@ def test_a_url_is_itself_under_every_allowed_change(url, data: st.DataObject) ->
 
     assert fault_of(changed + fragment) is None
     assert match_key(changed + fragment) == match_key(written(host, segments, query))
+    assert match_key(listed_form(changed + fragment)) == match_key(changed)
+    assert "utm_" not in listed_form(changed + fragment)
 
 
 @given(urls(), st.data())
@@ -144,4 +148,35 @@ def test_no_text_breaks_it(text: str) -> None:
     fault_of(text)
     match_key(text)
     if fault_of(f"https://{text}") is None:
-        assert match_key(f"https://{text}")
+        assert match_key(f"https://{text}") == match_key(listed_form(f"https://{text}"))
+
+
+@pytest.mark.parametrize(
+    ("url", "listed"),
+    [
+        ("https://www.e.com/A/b/", "https://www.e.com/A/b/"),
+        ("https://e.com/a?utm_source=x&id=7&gclid=1#top", "https://e.com/a?id=7"),
+        ("https://e.com/a;jsessionid=1F2E?b=2&a=1", "https://e.com/a?b=2&a=1"),
+        ("https://e.com/?fbclid=1", "https://e.com/"),
+        ("https://e.com/#!/page", "https://e.com/#!/page"),
+    ],
+)
+def test_an_engine_is_asked_without_what_tells_no_page_from_another(url: str, listed: str) -> None:
+    assert listed_form(url) == listed
+
+
+@given(
+    st.sampled_from(["http://", "https://"]),
+    st.text("ab.-_:/?#@[]%\\ A1\n", max_size=20),
+    st.sampled_from(["", ":", ":0", ":08", ":80", ":8443", ":59999", ":60000", ":65536", ":99999", ":80:90"]),
+    st.sampled_from(["", "/", "/a?b", "#c"]),
+)
+def test_what_looks_plain_bears_a_closer_look(scheme: str, text: str, port: str, rest: str) -> None:
+    url = scheme + text + port + rest
+    if PLAIN.fullmatch(url):
+        parts = urlsplit(url)
+        assert parts.port != 0  # and reading it raises nothing
+        assert (parts.username, parts.password) == (None, None)
+        assert parts.hostname is not None
+        assert host_key(parts.hostname)
+        assert not UNFIT.search(url)

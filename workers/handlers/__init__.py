@@ -1,1 +1,21 @@
 """Handlers: what turns an item into what its user asked for, one file a group of kinds, with the family's engines."""
+
+import importlib
+
+from pipeline.kind import Handler
+from pipeline.kinds import Kinds
+from pipeline.settings import Settings
+
+
+def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
+    """Return the handler of each kind of a queue; kinds that name the same class share one."""
+    made: dict[str, Handler] = {}
+    handlers: dict[str, Handler] = {}
+    for kind in kinds.values():
+        if kind.queue != queue:
+            continue
+        if kind.handler not in made:
+            module, _, name = kind.handler.partition(":")
+            made[kind.handler] = getattr(importlib.import_module(module), name)(settings)
+        handlers[kind.name] = made[kind.handler]
+    return handlers

@@ -2,96 +2,29 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
 from pipeline import pacing
-from pipeline.database import Database, Statement
-from pipeline.errors import NotReady, PressroomError
+from pipeline.database import Database
+from pipeline.errors import NotReady
 from pipeline.kind import Done, Failed, Outcome, Release, Retry, Task
 from pipeline.kinds.index_check import kind_name
-from pipeline.log import get_logger
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
-from workers.engines.search.client import PageTooLarge, SearchClient, Unreachable
-from workers.engines.search.pages import Query, Reading
 from workers.engines.search.provider import Provider
-from workers.engines.search.resting import read_ladder
-from workers.engines.search.verdict import UNUSABLE, Verdict, classify
+from workers.handlers.asking import Asked, Asker, Standing
+from workers.handlers.breakers import Breakers
 from workers.handlers.turns import Turn, Turns
-
-log = get_logger(__name__)
+from workers.handlers.unchecked import UrlUnchecked, unchecked
 
 FAMILY = "search"
-#: An API that names its own time, and one as short as this, has a limit a second; it is no block.
-BRIEF = timedelta(minutes=1)
-#: Tries of a URL whose providers can't be reached, and the longest wait between them.
+#: Tries of a URL whose providers can't be reached, or are in trouble, and the longest wait between them.
 MAX_TRIES = 4
 LONGEST_WAIT = timedelta(minutes=1)
-
-MESSAGES = {
-    "captcha": "the search engine asked for a captcha",
-    "throttled": "the search engine refused more queries for now",
-    "engines_blocked": "the search engines behind it were blocked",
-    "transport": "the search engine could not be reached",
-    "config": "the search provider refused our key or request",
-    "consent_required": "the search engine asked for consent",
-    "js_required": "the search engine wants JavaScript",
-    "opaque_links": "the addresses of the results can't be read",
-    "unrecognised_page": "the page was none that we know",
-    "page_too_large": "the page did not end",
-    "query_too_long": "the URL is too long for the search engine's queries",
-}
-
-
-class UrlUnchecked(PressroomError):
-    """No provider gave an answer about a URL."""
-
-    code = "unchecked"
-
-
-@dataclass
-class Standing:
-    """How far the check of a URL is; kept as its item's checkpoint."""
-
-    blocked: int = 0  # rounds in which all providers blocked it
-    form: int = 0  # of the query, at `provider`
-    provider: str = ""
-    erred: list[str] = field(default_factory=list)  # providers that could not tell
-
-    @classmethod
-    def of(cls, checkpoint: Mapping[str, Any] | None) -> "Standing":
-        """Read it from a checkpoint."""
-        return cls(**checkpoint) if checkpoint else cls()
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A query, who was asked, and the verdict."""
-
-    provider: Provider
-    query: Query
-    verdict: Verdict
-
-    def raw_result(self) -> dict[str, Any]:
-        """Return what a URL's record says of it (SPEC.md, raw_result); no address that may hold a key."""
-        verdict = self.verdict
-        found: dict[str, Any] = {
-            "reason": verdict.reason,
-            "code": verdict.code,
-            "provider": self.provider.name,
-            "query": self.query.text,
-            "checked_at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "matched_url": verdict.match.url,
-        }
-        if verdict.reason == "indexed":
-            found["proofUrl"] = self.provider.proof_url(self.query)
-        if verdict.match.near:
-            found["near_matches"] = [{"url": url, "relation": relation} for url, relation in verdict.match.near]
-        return found
 
 
 class IndexCheckHandler:
@@ -106,8 +39,6 @@ class IndexCheckHandler:
         self._providers: dict[str, Provider] = {}
         self._needs: dict[str, str] = {}
         self._lanes: dict[str, list[str]] = {}
-        self._captcha_ladder = read_ladder(settings.search.captcha_minutes)
-        self._throttle_ladder = read_ladder(settings.search.throttle_minutes)
 
     def use(self, database: Database) -> None:
         """Take the database that paces, breakers and verdicts are in."""
@@ -122,29 +53,29 @@ class IndexCheckHandler:
                 self._providers[provider.name] = provider
         if not self._providers:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
-        self._client = SearchClient(self._settings)
         names = list(self._providers)
         self._lanes = {kind_name(None): names, **{kind_name(name): [name] for name in names}}
         paces = {name: provider.pace for name, provider in self._providers.items()}
-        busy_for = timedelta(seconds=1.5 * self._settings.limit_seconds)
-        self._turns = Turns(self._database, paces, self._lanes, busy_for=busy_for)
+        self._turns = Turns(self._database, paces, self._lanes)
+        self._asker = Asker(self._settings, self._database, self._turns)
+        self._breakers = Breakers(self._settings, self._database)
 
     def close(self) -> None:
         """Close all connections."""
-        self._client.close()
+        self._asker.close()
 
     def offers(self) -> Sequence[Offer]:
         """Return the providers."""
         ready = [Offer(FAMILY, name, ready=True) for name in self._providers]
-        return [*ready, *(Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items())]
+        return ready + [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
 
-    def admit(self, kinds: Sequence[str]) -> Sequence[str]:
-        """Return the kinds of which a provider may be asked now."""
-        return self._turns.admit(kinds)
+    def admit(self, kinds: Sequence[str], room: int) -> Mapping[str, int]:
+        """Return how many URLs of each kind a provider may be asked about now."""
+        return self._turns.admit(kinds, room)
 
-    def claimed(self, kind: str | None) -> None:
+    def claimed(self, kind: str | None, runs: int) -> None:
         """Keep the turn of the kind that was claimed."""
-        self._turns.claimed(kind)
+        self._turns.claimed(kind, runs)
 
     def pause(self) -> timedelta | None:
         """Return how long it will be until a provider may be asked."""
@@ -157,46 +88,40 @@ class IndexCheckHandler:
     def _check(self, task: Task) -> Outcome:
         kind = kind_name(task.input.get("engine"))
         standing = Standing.of(task.checkpoint)
-        left = [name for name in self._lanes.get(kind, ()) if name not in standing.erred]
+        useless = self._breakers.struck_out(task.job_id)
+        left = [name for name in self._lanes.get(kind, ()) if name not in standing.erred and name not in useless]
         turn = self._turns.of(kind)
-        if turn is not None and turn.provider is not None and turn.provider not in left:
-            self._turns.give_back(turn)  # it could not tell before: another one is asked
-            turn = None
-        asked: Asked | None = None
-        while True:
-            if turn is None:
-                turn = self._turns.take(left) if left else Turn(None, reason="engine_unavailable")
-            if turn is None:
-                return self._put_back(task, standing, left)
-            if turn.provider is None:
-                return self._fail(task, asked, turn.reason or "engine_unavailable")
-            if (known := self._known(task, turn)) is not None:
-                return known
-            asked = self._ask(task.input["url"], self._providers[turn.provider], standing)
-            turn = None
-            if asked.verdict.ask_again:
-                continue
-            if asked.verdict.is_answer:
-                return self._answer(task, asked)
-            if asked.verdict.reason == "rate_limited":
-                if not self._note_block(asked):
-                    return self._put_back(task, standing, left)
-                turn = self._turns.take(left)
-                if turn is not None and turn.provider is not None and turn.provider != asked.provider.name:
-                    continue  # another one takes over
-                self._turns.give_back(turn)
-                standing.blocked += 1
-                if standing.blocked >= self._settings.rounds:
-                    return self._fail(task, asked, asked.verdict.code)
-                return self._put_back(task, standing, left)
-            self._note_error(asked)
-            left.remove(asked.provider.name)
-            if left:
-                standing.erred.append(asked.provider.name)
-            elif asked.verdict.code == "transport" and task.attempts + 1 < MAX_TRIES:
-                return self._retry(task, asked)
-            else:
-                return self._fail(task, asked, asked.verdict.code)
+        if not left:
+            self._turns.give_back(turn)
+            return Failed(unchecked(next(iter(useless.values()), "engine_unavailable")))
+        if turn is None or (turn.provider is not None and turn.provider not in left):
+            # Its provider could not tell before: another one is asked.
+            turn = self._turns.exchange(turn, left) if turn else self._turns.take(left)
+        while turn is not None:
+            outcome, turn = self._use(turn, task, standing, left)
+            if outcome is not None:
+                return outcome
+            turn = turn or self._turns.take(left)
+        return self._put_back(task, standing, left)
+
+    def _use(self, turn: Turn, task: Task, standing: Standing, left: list[str]) -> tuple[Outcome | None, Turn | None]:
+        """Return what becomes of a URL that has its turn; when nothing yet, another provider's turn if there is one."""
+        if task.is_stopped():
+            # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
+            self._turns.give_back(turn)
+            return Release(), None
+        if turn.provider is None:
+            return Failed(unchecked(turn.reason or "engine_unavailable")), None
+        if (known := self._known(task, turn)) is not None:
+            return known, None
+        asked = self._asker.ask(task.input["url"], self._providers[turn.provider], standing, turn)
+        if asked.verdict.ask_again:
+            return None, None
+        if asked.verdict.is_answer:
+            return self._answer(task, asked, turn), None
+        if asked.verdict.reason == "rate_limited":
+            return self._after_block(task, standing, left, asked)
+        return self._after_error(task, standing, left, asked), None
 
     def _known(self, task: Task, turn: Turn) -> Outcome | None:
         """Return an answer that is still fresh."""
@@ -205,108 +130,73 @@ class IndexCheckHandler:
         provider = self._providers[turn.provider]
         within = timedelta(days=self._settings.fresh_days)
         found = self._database.run(pacing.find_verdict([provider.name], page_of(task.input["url"]), within=within))
-        if found is None:
+        if found is None or (own := _as_asked(found, task.input["url"], provider)) is None:
             return None
         self._turns.give_back(turn)
-        return Done({**found, "reused": True}, engine=provider.name)
+        return Done({**own, "reused": True}, engine=provider.name)
 
-    def _ask(self, url: str, provider: Provider, standing: Standing) -> Asked:
-        """Ask a provider in the form that is next, and judge what it says."""
-        queries = provider.queries(url)
-        if standing.provider != provider.name:
-            standing.provider, standing.form = provider.name, 0
-        if standing.form >= len(queries):
-            return Asked(provider, Query("site", url), Verdict("error", "query_too_long"))
-        query = queries[standing.form]
-        verdict = self._verdict(url, provider, query)
-        if verdict.ask_again:
+    def _answer(self, task: Task, asked: Asked, turn: Turn) -> Outcome:
+        provider, output = asked.provider, asked.raw_result()
+        self._breakers.note_answer(task.job_id, provider.name)
+        if self._settings.fresh_days:
+            page = page_of(task.input["url"])
+            self._database.run(pacing.answered_with(provider.pace_name, page, output, provider=provider.name))
+        elif turn.is_held:
             self._database.run(pacing.answered(provider.pace_name))
-            standing.form += 1
-            if standing.form >= len(queries):
-                verdict = Verdict(verdict.reason, verdict.code, verdict.match)
-        return Asked(provider, query, verdict)
+        return Done(output, engine=provider.name)
 
-    def _verdict(self, url: str, provider: Provider, query: Query) -> Verdict:
-        try:
-            reply = self._client.ask(provider.sent(query))
-        except Unreachable as error:
-            log.info("provider not reached", provider=provider.name, reason=error.message)
-            return classify(None, Reading(), url=url, form=query.form, traits=provider.traits)
-        except PageTooLarge:
-            return Verdict("error", "page_too_large")
-        return classify(
-            reply,
-            provider.parse(reply),
-            url=url,
-            form=query.form,
-            traits=provider.traits,
-            accept_variants=self._settings.accept_variants,
-        )
-
-    def _answer(self, task: Task, asked: Asked) -> Outcome:
-        output = asked.raw_result()
-        self._database.run(
-            pacing.answered_with(
-                asked.provider.pace_name, page_of(task.input["url"]), output, provider=asked.provider.name
-            )
-        )
-        return Done(output, engine=asked.provider.name)
-
-    def _note_block(self, asked: Asked) -> bool:
-        """Let a provider rest; false when it is only its own limit a second."""
+    def _after_block(
+        self, task: Task, standing: Standing, left: Sequence[str], asked: Asked
+    ) -> tuple[Outcome | None, Turn | None]:
+        """Return what becomes of a URL whose provider blocked it, or the turn of another that takes over."""
         self._turns.forget()
-        verdict, provider = asked.verdict, asked.provider
-        if provider.traits.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF:
-            self._database.run(pacing.paused(provider.pace_name, verdict.rest))
-            return False
-        ladder = self._throttle_ladder if verdict.code == "throttled" else self._captcha_ladder
-        rest = self._database.run(
-            pacing.blocked(
-                provider.pace_name,
-                ladder=ladder,
-                retry_after=verdict.rest,
-                most=timedelta(hours=self._settings.max_rest_hours),
-                reason=verdict.code,
-            )
-        )
-        log.warning("provider rests", provider=provider.name, reason=verdict.code, seconds=round(rest.total_seconds()))
-        return True
+        if not self._breakers.note_block(asked):
+            return self._put_back(task, standing, left), None
+        turn = self._turns.take(left)
+        if turn is not None and turn.provider is not None and turn.provider != asked.provider.name:
+            return None, turn
+        self._turns.give_back(turn)
+        # Where another is well, and only not due, it will be asked next: nobody but one has blocked the URL.
+        standing.blocked += self._turns.all_rest(left)
+        if standing.blocked >= self._settings.rounds:
+            return Failed(failure(asked)), None
+        return self._put_back(task, standing, left), None
 
-    def _note_error(self, asked: Asked) -> None:
+    def _after_error(self, task: Task, standing: Standing, left: list[str], asked: Asked) -> Outcome | None:
+        """Return what becomes of a URL whose provider could not tell; None: another one is asked."""
         self._turns.forget()
-        name, code = asked.provider.pace_name, asked.verdict.code
-        off_for = timedelta(minutes=self._settings.off_minutes)
-        statement: Statement[None] = pacing.stumbled(name)
-        if code == "config":
-            log.error("provider out of use", provider=asked.provider.name, reason=code)
-            statement = pacing.put_off(name, off_for=off_for, reason=code)
-        elif code in UNUSABLE:
-            statement = pacing.struck(name, limit=self._settings.strikes, off_for=off_for, reason=code)
-        elif code == "transport":
-            statement = pacing.paused(name, timedelta(seconds=self._settings.unreachable_seconds))
-        self._database.run(statement)
+        self._breakers.note_error(task.job_id, asked)
+        left.remove(asked.provider.name)
+        if left:
+            standing.erred.append(asked.provider.name)
+            return None
+        if asked.verdict.is_passing and task.attempts + 1 < MAX_TRIES:
+            wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts)
+            return Retry(wait, failure(asked))
+        return Failed(failure(asked))
 
     def _put_back(self, task: Task, standing: Standing, left: Sequence[str]) -> Outcome:
         """Give the URL back: it stays ready behind the gate of its lane, or waits for who is left."""
         task.save(asdict(standing))
-        return Release(self._turns.wait(left) if standing.erred else timedelta())
-
-    def _retry(self, task: Task, asked: Asked) -> Outcome:
-        wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts)
-        return Retry(wait, failure(asked, asked.verdict.code))
-
-    def _fail(self, task: Task, asked: Asked | None, code: str) -> Outcome:
-        if asked is not None:
-            return Failed(failure(asked, code))
-        message = f"The URL was not checked: {MESSAGES.get(code, 'no search provider can be used now')}."
-        return Failed(UrlUnchecked(message, code=code, reason="error"))
+        is_whole_lane = len(left) == len(self._lanes[kind_name(task.input.get("engine"))])
+        return Release(timedelta() if is_whole_lane else self._turns.wait(left))
 
 
-def failure(asked: Asked, code: str) -> UrlUnchecked:
+def failure(asked: Asked) -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
-    message = f"The URL was not checked: {MESSAGES.get(code, 'the search engine failed')}. Nothing was charged for it."
-    return UrlUnchecked(message, code=code, **shown)
+    return unchecked(asked.verdict.code, **shown)
+
+
+def _as_asked(found: Mapping[str, Any], url: str, provider: Provider) -> dict[str, Any] | None:
+    """Return an answer about a page as if it had been asked with this URL; None: its query would be too long.
+
+    Another account may have asked, with what is nobody else's business in its query: a session, a campaign."""
+    same = next((query for query in provider.queries(url) if query.text[:4] == found["query"][:4]), None)
+    if same is None:
+        return None
+    proof = {"proofUrl": provider.proof_url(same)} if "proofUrl" in found else {}
+    return {**found, "query": same.text, **proof}
 
 
 def page_of(url: str) -> bytes:

@@ -101,5 +101,5 @@ class SerpApi(ApiProvider):
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """It says what became of the organic results."""
-        state = str((document.get("search_information") or {}).get("organic_results_state", ""))
-        return "empty" in state.lower()
+        about = document.get("search_information")
+        return isinstance(about, dict) and "empty" in str(about.get("organic_results_state")).lower()

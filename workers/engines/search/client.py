@@ -2,24 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
-from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, retry_if_result, stop_after_attempt
-from tenacity.wait import wait_random_exponential
 
-from pipeline.settings import SearchSettings
+from pipeline.engine_settings import SearchSettings
 from workers.engines import EngineUnavailable
 from workers.engines.search.pages import Reply, Sent
-
-Result = TypeVar("Result")
 
 #: Redirects that are followed, on the same host alone: another one wants something of us, and is judged as it stands.
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 CHUNK_BYTES = 2**16
+#: How often who waits for an answer gives a sign of life, in seconds.
+SIGN_EVERY = 3.0
 
 
 class Unreachable(EngineUnavailable):
@@ -35,51 +32,45 @@ class PageTooLarge(EngineUnavailable):
 
 
 class SearchClient:
-    """Asks, with patience for what passes by itself, and for nothing else: a captcha is never asked twice."""
+    """Asks once; a session of its own, with one coherent way to say who we are."""
 
     def __init__(self, settings: SearchSettings) -> None:
         self._settings = settings
         self._loop = asyncio.new_event_loop()
         self._session: aiohttp.ClientSession | None = None
-        threading.Thread(target=self._loop.run_forever, name="search", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="search", daemon=True)
+        self._thread.start()
 
-    def ask(self, sent: Sent) -> Reply:
+    def ask(self, sent: Sent, *, while_waiting: Callable[[], None] = lambda: None) -> Reply:
         """Return a provider's reply, whatever its status. Raises Unreachable, PageTooLarge."""
-        return self._run(self._ask_patiently(sent))
+        coming = asyncio.run_coroutine_threadsafe(self._follow(sent), self._loop)
+        while True:
+            try:
+                return coming.result(SIGN_EVERY)
+            except TimeoutError:
+                while_waiting()
 
     def close(self) -> None:
         """Close all connections."""
-        self._run(self._close())
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
 
-    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+    def _run(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
 
     async def _close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    async def _ask_patiently(self, sent: Sent) -> Reply:
-        retrying = AsyncRetrying(
-            # A page with 503 may be a challenge, which is judged and not asked for again.
-            retry=retry_if_exception_type(Unreachable) | retry_if_result(_is_passing),
-            stop=stop_after_attempt(self._settings.tries),
-            wait=wait_random_exponential(multiplier=0.2, max=5),
-        )
-        try:
-            reply: Reply = await retrying(self._follow, sent)
-        except RetryError as error:
-            last = error.last_attempt
-            if last.failed:
-                raise last.exception() or error from error
-            reply = last.result()
-        return reply
-
     async def _follow(self, sent: Sent) -> Reply:
         reply = await self._ask(sent)
         for _ in range(MAX_REDIRECTS):
-            target = urlsplit(reply.location)
-            if reply.status not in REDIRECTS or target.netloc != urlsplit(reply.url).netloc or _is_wall(target.path):
+            target, asked = urlsplit(reply.location), urlsplit(reply.url)
+            # The same scheme as well: a key in a header must not go out in the clear.
+            is_same = (target.scheme, target.netloc) == (asked.scheme, asked.netloc)
+            if reply.status not in REDIRECTS or not is_same or _is_wall(target.path):
                 break
             reply = await self._ask(Sent(reply.location, headers=sent.headers))
         return reply
@@ -107,7 +98,7 @@ class SearchClient:
         ) as response:
             body = await self._read(response)
             headers = {name.lower(): value for name, value in response.headers.items()}
-            location = urljoin(str(response.url), headers.get("location", "")) if "location" in headers else ""
+            location = _address(str(response.url), headers.get("location", ""))
             return Reply(response.status, str(response.url), body, location, headers)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
@@ -135,8 +126,14 @@ class SearchClient:
         return self._session
 
 
-def _is_passing(reply: Reply) -> bool:
-    return reply.status >= 500 and b"captcha" not in reply.body and b"unusual traffic" not in reply.body
+def _address(asked: str, location: str) -> str:
+    """Return where a reply would send us on, as a whole address; nothing for what can't be one."""
+    try:
+        whole = urljoin(asked, location) if location else ""
+        urlsplit(whole)
+    except ValueError:
+        return ""
+    return whole
 
 
 def _is_wall(path: str) -> bool:

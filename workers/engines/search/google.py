@@ -1,16 +1,22 @@
 """Google: its results pages. Off by default: since 2025 they come with JavaScript alone."""
 
 import re
+from itertools import islice
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 
 from workers.engines.search.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrap, unwrapped, visible_text
 from workers.engines.search.pages import Query, Reading, Reply, Sent
 from workers.engines.search.provider import BaseProvider
 
 HOME = "https://www.google.com/"
-ROWS = "div.tF2Cxc a:has(h3), div.yuRUbf a:has(h3), div.g a:has(h3), div.g h3 a, #search a:has(h3), #rso a:has(h3)"
-ADS = re.compile("^(tads|tadsb|bottomads)$")
+#: Organic rows are in one of these.
+CLASSES = frozenset(("tF2Cxc", "yuRUbf", "g"))
+IDS = frozenset(("search", "rso"))
+ADS = frozenset(("tads", "tadsb", "bottomads"))
+#: Headings that are looked at, and what is above one: a page of many thousands, nested, would take us minutes.
+MAX_HEADINGS = 200
+MAX_ABOVE = 100
 CHALLENGE = ("form#captcha-form", ".g-recaptcha", "img[src^='/sorry/image']", "form[action*='/sorry']")
 CONSENT = ("form[action*='consent.google']", "form[action*='//consent.']")
 SCRIPT = re.compile(r"/httpservice/retry/enablejs|requires JavaScript", re.IGNORECASE)
@@ -49,9 +55,25 @@ class Google(BaseProvider):
 
 
 def _links(soup: BeautifulSoup) -> list[str]:
-    found = [tag for tag in soup.select(ROWS) if not tag.find_parent(id=ADS)]
-    links = [href_of(tag, HOME) for tag in found]
+    found: list[tuple[str, list[Tag]]] = []
+    for heading in soup.find_all("h3", limit=MAX_HEADINGS):
+        link = heading.find("a", href=True) or _nearest_link(heading)
+        if link is not None and ADS.isdisjoint(tag.get("id") for tag in _above(link)):
+            found.append((href_of(link, HOME), _above(link)))
+    links = [address for address, above in found if any(map(_holds_rows, above))]
     if any(unwrap(link) is not None for link in links):
         return links
     # The page for browsers without JavaScript: every result is a /url link with a heading in it.
-    return [href_of(tag, HOME) for tag in soup.select("a[href^='/url?']:has(h3), h3 a[href^='/url?']")]
+    return [address for address, _ in found if address.startswith(f"{HOME}url?")]
+
+
+def _nearest_link(heading: Tag) -> Tag | None:
+    return next((tag for tag in _above(heading) if tag.name == "a" and tag.has_attr("href")), None)
+
+
+def _above(tag: Tag) -> list[Tag]:
+    return list(islice(tag.parents, MAX_ABOVE))
+
+
+def _holds_rows(tag: Tag) -> bool:
+    return tag.get("id") in IDS or (tag.name == "div" and not CLASSES.isdisjoint(tag.get_attribute_list("class")))

@@ -33,24 +33,30 @@ def visible_text(soup: BeautifulSoup) -> str:
 
 def has(soup: BeautifulSoup, *selectors: str) -> bool:
     """Return whether a page has any of these elements."""
-    return any(soup.select_one(selector) is not None for selector in selectors)
+    return soup.select_one(", ".join(selectors)) is not None  # one walk through the page for all
 
 
 def href_of(tag: Tag, base: str) -> str:
-    """Return where a link leads, as a whole address."""
-    return urljoin(base, str(tag.get("href") or "").strip())
+    """Return where a link leads, as a whole address; nothing for what can't be one."""
+    try:
+        return urljoin(base, str(tag.get("href") or "").strip())
+    except ValueError:
+        return ""
 
 
 def unwrap(address: str) -> str | None:
     """Return the page behind an engine's own link: OPAQUE when it can't be read, None for what is no result."""
-    parts = urlsplit(address)
-    host, path = parts.hostname or "", parts.path
+    try:
+        parts = urlsplit(address)
+        host, path = parts.hostname or "", parts.path
+    except ValueError:
+        return None
     if parts.scheme not in {"http", "https"}:
         return None
     given = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    if host.endswith("duckduckgo.com"):
+    if _is_of(host, "duckduckgo.com"):
         return _unwrap_duckduckgo(path, given)
-    if host.endswith("bing.com") and path.startswith("/ck/a"):
+    if _is_of(host, "bing.com") and path.startswith("/ck/a"):
         return _unwrap_bing(given.get("u", ""))
     if re.fullmatch(r"(www\.)?google\.[a-z.]{2,6}", host):
         return _unwrap_google(path, given)
@@ -58,6 +64,10 @@ def unwrap(address: str) -> str | None:
         found = re.search(r"/RU=([^/]+)/", path)
         return unquote(found[1]) if found else OPAQUE
     return address
+
+
+def _is_of(host: str, site: str) -> bool:
+    return host == site or host.endswith(f".{site}")
 
 
 def _unwrap_duckduckgo(path: str, given: dict[str, str]) -> str | None:

@@ -1,5 +1,6 @@
 """Match: whether a row of a results page is the page that was asked for."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +11,10 @@ Relation = Literal["equal", "variant", "deeper"]
 
 #: Most rows that are kept as near matches.
 MAX_NEAR = 5
+#: Longest row that is looked at; what is submitted is half as long (pipeline/urls.py).
+MAX_ROW_CHARACTERS = 4_096
+#: What no address has, and no row of a database takes.
+UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 MOBILE_PREFIXES = ("m.", "mobile.", "amp.")
 AMP_CACHE = ".cdn.ampproject.org"
 
@@ -32,8 +37,7 @@ def match(rows: Iterable[str], url: str, *, accept_variants: bool = False) -> Ma
     has_host = False
     found = None
     for row in rows:
-        key = match_key(row)
-        if key is None:
+        if len(row) > MAX_ROW_CHARACTERS or UNFIT.search(row) or (key := match_key(row)) is None:
             continue
         has_host = has_host or host_of(key) == host_of(wanted)
         relation = relation_of(key, wanted)

@@ -5,9 +5,11 @@ from datetime import timedelta
 from typing import ClassVar, Protocol, Self
 from urllib.parse import urlencode
 
+from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import NotReady
 from pipeline.pacing import Pace
-from pipeline.settings import ProviderSettings, Settings
+from pipeline.settings import Settings
+from pipeline.urls import listed_form
 from workers.engines.search.pages import Query, Reading, Reply, Sent
 from workers.engines.search.verdict import Traits
 
@@ -91,7 +93,7 @@ class BaseProvider:
 
     def queries(self, url: str) -> list[Query]:
         """Return the ways to ask for a page, best first; none when all are too long."""
-        return [query for query in self.forms(url) if len(query.text) < self.max_query]
+        return [query for query in self.forms(listed_form(url)) if len(query.text) < self.max_query]
 
     def forms(self, url: str) -> list[Query]:
         """Return the ways to ask for a page, however long they are."""

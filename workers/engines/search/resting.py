@@ -1,31 +1,19 @@
 """Resting: how long a provider wants to be left alone, from what it says itself."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 
+from pipeline.retry_after import read_retry_after
 from workers.engines.search.pages import Reply
 
 
 def retry_after_of(reply: Reply, *, now: datetime | None = None) -> timedelta:
     """Return what Retry-After (seconds or a date) or X-RateLimit-Reset asks for; nothing: no time at all."""
     if header := reply.headers.get("retry-after", "").strip():
-        return _retry_after(header, now or datetime.now(UTC))
+        return read_retry_after(header, now=now) or timedelta()
     # Brave: the seconds until the limit of this second, and until that of this month, are reset.
     first = reply.headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
-    return timedelta(seconds=int(first)) if first.isdecimal() and len(first) < 8 else timedelta()
-
-
-def _retry_after(header: str, now: datetime) -> timedelta:
-    if header.isdecimal():
-        return timedelta(seconds=min(int(header), 10**8))
-    try:
-        until = parsedate_to_datetime(header)
-    except ValueError:
-        return timedelta()
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(timedelta(), until - now)
+    return (read_retry_after(first) or timedelta()) if first.isdecimal() else timedelta()
 
 
 def read_ladder(minutes: str) -> Sequence[timedelta]:

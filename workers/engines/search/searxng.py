@@ -24,7 +24,8 @@ class Searxng(BaseProvider):
         if document is None or not reply.is_success or not isinstance(document.get("results"), list):
             return Reading()
         rows = [str(row["url"]) for row in document["results"] if isinstance(row, dict) and row.get("url")]
-        silent = [str(engine) for engine in document.get("unresponsive_engines") or []]
+        unresponsive = document.get("unresponsive_engines") or []
+        silent = [str(engine) for engine in (unresponsive if isinstance(unresponsive, list) else [unresponsive])]
         return Reading(
             tuple(dict.fromkeys(rows)),
             is_none=not rows and not silent,

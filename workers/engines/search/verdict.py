@@ -43,6 +43,11 @@ class Verdict:
         """Whether it says something about the page."""
         return self.reason in {"indexed", "not_indexed"}
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether the provider itself is in trouble, and may well answer later."""
+        return self.code == "transport" or self.code.startswith("http_5")
+
 
 def classify(
     reply: Reply | None,
@@ -89,12 +94,14 @@ def _of_rows(reading: Reading, found: Match, form: Form) -> Verdict:
 
 
 def _is_challenge_address(reply: Reply) -> bool:
-    for address in (reply.url, reply.location):
-        parts = urlsplit(address)
-        if (parts.hostname or "") in CHALLENGE_HOSTS or parts.path.startswith(CHALLENGE_PATHS):
-            return True
-    return False
+    return any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in _places(reply))
 
 
 def _is_consent_address(reply: Reply) -> bool:
-    return any((urlsplit(address).hostname or "").startswith(CONSENT_HOSTS) for address in (reply.url, reply.location))
+    return any(host.startswith(CONSENT_HOSTS) for host, _ in _places(reply))
+
+
+def _places(reply: Reply) -> list[tuple[str, str]]:
+    """Return the host and path that was asked last, and those that it would have sent us on to."""
+    found = [urlsplit(address) for address in (reply.url, reply.location)]
+    return [(parts.hostname or "", parts.path) for parts in found]

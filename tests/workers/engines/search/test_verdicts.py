@@ -2,11 +2,16 @@
 
 import base64
 import json
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import ValidationError
 
-from pipeline.settings import ProviderSettings, SearchSettings
+from pipeline.engine_settings import ProviderSettings, SearchSettings
+from pipeline.errors import NotReady
+from pipeline.settings import Settings
+from workers.engines.registry import load_engines
 from workers.engines.search.apis import BraveApi, SerpApi, Serper
 from workers.engines.search.bing import Bing
 from workers.engines.search.duckduckgo import DuckDuckGo
@@ -166,6 +171,29 @@ def test_wrapped_addresses_are_unwrapped_and_ads_are_none() -> None:
     assert unwrap("https://duckduckgo.com/y.js?ad_domain=e.com&u3=x") is None
     assert unwrap(f"https://r.search.yahoo.com/_ylt=x/RU={URL.replace(':', '%3A').replace('/', '%2F')}/RK=2") == URL
     assert unwrap("javascript:void(0)") is None
+    assert unwrap("https://notduckduckgo.com/about") == "https://notduckduckgo.com/about"
+    assert unwrap("https://climbing.com/ck/a?u=zz") == "https://climbing.com/ck/a?u=zz"
+
+
+@pytest.mark.parametrize("href", ["http://[bad", "//[::1", "http://\u2100.com/", "http://e.com:x/", "", "\x00"])
+def test_an_address_that_is_none_spoils_no_other_row(href: str) -> None:
+    for provider, page in ((DDG, ddg_page(href, URL)), (BING, bing_page(href, URL)), (GOOGLE, google_page(href, URL))):
+        assert judge(provider, page).reason == "indexed"
+    for provider, rows in ((SERPER, "organic"), (SERPAPI, "organic_results"), (SEARXNG, "results")):
+        links = [{"url": row, "link": row} for row in (href, URL)]
+        assert judge(provider, {rows: links, "search_information": [], "unresponsive_engines": 1}).reason == "indexed"
+
+
+@pytest.mark.parametrize("row", ["https://e.com/a/\x00", "https://e.com/a/\ud800", "\x00https://e.com/a/b"])
+def test_a_row_that_no_database_takes_is_no_row(row: str) -> None:
+    assert match([row, f"https://e.com/a/{'x' * 5_000}"], URL) == match([], URL)
+
+
+def test_a_page_made_to_take_long_does_not() -> None:
+    began = time.process_time()
+    for part in ("<div class=g><a href='/url?q=http://x.example/'><h3>", "<a href='/url?q=http://x.example/'>"):
+        judge(GOOGLE, f"<div id=search>{part * 8_000}")
+    assert time.process_time() - began < 15  # one or two; without limits it would be a minute
 
 
 def test_rests_are_read_from_seconds_dates_and_resets() -> None:
@@ -198,3 +226,14 @@ def test_the_order_of_providers_is_as_set_or_what_is_there() -> None:
     assert SearchSettings().engines == "duckduckgo,bing"
     assert SearchSettings(searxng=ProviderSettings(url="http://127.0.0.1:9/")).engines == "searxng"
     assert SearchSettings(serper=WITH_KEY, searxng=WITH_KEY).engines == "serper"
+
+
+@pytest.mark.parametrize("minutes", ["", "abc", "15,,60", "0,15", "-1", "nan", "inf"])
+def test_a_ladder_of_rests_that_is_none_is_refused_with_the_setting(minutes: str) -> None:
+    with pytest.raises(ValidationError, match="minutes above 0"):
+        SearchSettings(captcha_minutes=minutes)
+
+
+def test_an_unknown_provider_is_named_with_its_setting() -> None:
+    with pytest.raises(NotReady, match="PRESSROOM_SEARCH__PROVIDERS names 'altavista'"):
+        load_engines(Settings(search={"providers": "bing,altavista"}), "search")

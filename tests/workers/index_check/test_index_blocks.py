@@ -1,0 +1,112 @@
+"""Search providers that block us: rounds, rests, probes, and what they ask for themselves."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from index_pools import GONE, HERE, Start, reasons, wait_until
+from search_engine import SearchEngine
+
+from pipeline import pacing
+from pipeline.index_urls import raw_result_of, reason_of
+
+
+def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start, engine: SearchEngine) -> None:
+    engine.always = "captcha"
+    pool = start("duckduckgo", captcha_minutes="0.002,0.003,0.004")
+
+    (item,) = pool.check(HERE)
+
+    found = raw_result_of(item)
+    assert found is not None
+    assert (item.state, item.captured) == ("failed", 0)
+    assert (found["reason"], found["code"], found["provider"]) == ("rate_limited", "captcha", "duckduckgo")
+    moments = [moment for moment, _, _ in engine.asked]
+    assert len(moments) == 3
+    # Each rest is longer, as the server saw it.
+    assert moments[1] - moments[0] >= 0.12
+    assert moments[2] - moments[1] >= 0.18
+
+
+def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close_it(
+    start: Start, engine: SearchEngine
+) -> None:
+    pool = start("duckduckgo", slots=4)
+    engine.faults.append("captcha")
+    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(20)))
+    pool.drain(lambda: pool.rests("duckduckgo"))
+    wait_until(lambda: pool.query("SELECT count(*) FROM item WHERE state = 'leased'") == 0)
+    untouched = {item.id: item.updated_at for item in pool.items(job_id) if item.state == "ready"}
+    asked = len(engine.asked)
+
+    pool.runner.drain()
+    pool.start().drain()  # another process keeps away as well
+
+    assert len(engine.asked) == asked < 20
+    assert {item.id: item.updated_at for item in pool.items(job_id) if item.id in untouched} == untouched
+    engine.delay = 0.1
+    pool.query("UPDATE search_provider SET open_until = now()")
+    pool.drain(lambda: pool.job(job_id).is_final)
+    assert set(reasons(pool.items(job_id))) == {"not_indexed"}
+    moments = [moment for moment, _, _ in engine.asked[asked:]]
+    # One probe at a time, though there are four slots, until two were good.
+    assert moments[1] - moments[0] >= engine.delay
+    assert moments[2] - moments[1] >= engine.delay
+    assert not pool.rests("duckduckgo")
+
+
+def test_a_good_answer_to_the_only_form_is_one_probe_and_closes_no_breaker(start: Start, engine: SearchEngine) -> None:
+    engine.always = "elsewhere"
+    pool = start("duckduckgo")
+    name = pool.provider("duckduckgo").pace_name
+    blocked = pacing.blocked(
+        name, ladder=[timedelta()], retry_after=timedelta(), most=timedelta(hours=1), reason="captcha"
+    )
+    pool.database.run(blocked)
+
+    pool.check(GONE.ljust(500, "x"))  # quoted it is too long to ask for
+
+    assert len(engine.asked) == 1
+    assert pool.database.run(pacing.look([name], [])).standings[name].is_tested
+
+
+def test_a_url_that_one_provider_blocks_while_another_is_only_not_due_has_no_round_counted(
+    start: Start, engine: SearchEngine
+) -> None:
+    engine.broken["duckduckgo"] = "captcha"
+    pool = start(rounds=1, interval=0.4)
+    pool.check(GONE, engine="bing")
+
+    (item,) = pool.check(HERE)
+
+    assert [provider for _, provider, _ in engine.asked] == ["bing", "duckduckgo", "bing"]
+    assert reason_of(item) == "indexed"
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_honoured_where_it_is_longer_than_the_ladder(
+    start: Start, engine: SearchEngine, form: str
+) -> None:
+    pool = start("duckduckgo", throttle_minutes="0.01")
+    engine.faults.append("429")
+    until = datetime.now(UTC) + timedelta(seconds=1_000)
+    engine.retry_after = "1000" if form == "seconds" else format_datetime(until, usegmt=True)
+    job_id = pool.submit(HERE)
+
+    pool.drain(lambda: pool.rests("duckduckgo"))
+
+    # With its jitter, and less what has passed of it since.
+    assert timedelta(seconds=900) <= pool.rests("duckduckgo") <= timedelta(seconds=1_200)
+    assert pool.items(job_id)[0].state == "ready"
+
+
+def test_an_api_that_names_a_second_is_waited_for_and_no_round_is_counted(start: Start, engine: SearchEngine) -> None:
+    engine.retry_after = "1"
+    engine.faults.extend(["429"])
+    pool = start("serper", rounds=1)
+
+    (item,) = pool.check(HERE)
+
+    assert reason_of(item) == "indexed"
+    assert engine.asked[1][0] - engine.asked[0][0] >= 1
+    assert "canary-key" not in str(item)

@@ -1,0 +1,32 @@
+"""Unchecked: what is said of a URL that no search provider gave an answer about."""
+
+from typing import Any
+
+from pipeline.errors import PressroomError
+
+MESSAGES = {
+    "captcha": "the search engine asked for a captcha",
+    "throttled": "the search engine refused more queries for now",
+    "engines_blocked": "the search engines behind it were blocked",
+    "transport": "the search engine could not be reached",
+    "config": "the search provider refused our key or request",
+    "consent_required": "the search engine asked for consent",
+    "js_required": "the search engine wants JavaScript",
+    "opaque_links": "the addresses of the results can't be read",
+    "unrecognised_page": "the page was none that we know",
+    "page_too_large": "the page did not end",
+    "query_too_long": "the URL is too long for the search engine's queries",
+    "engine_unavailable": "no search provider can be used now",
+}
+
+
+class UrlUnchecked(PressroomError):
+    """No provider gave an answer about a URL."""
+
+    code = "unchecked"
+
+
+def unchecked(code: str, **shown: Any) -> UrlUnchecked:
+    """Return why a URL has no answer; `shown` stands in its record."""
+    message = f"The URL was not checked: {MESSAGES.get(code, 'the search engine failed')}. Nothing was charged for it."
+    return UrlUnchecked(message, code=code, **{"reason": "error", **shown})
