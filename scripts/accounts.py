@@ -27,8 +27,7 @@ def create(
 ) -> None:
     """Open an account; its key is shown once."""
     _check_credits(credits)
-    if tier not in TIERS:
-        raise InvalidRequest(f"There is no tier {tier!r}; there is {', '.join(TIERS)}.")
+    _check_tier(tier)
     with open_database(data) as database:
         opened = accounts.open_account(database, name=read_name(name), tier=tier, credits=credits)
     if as_json:
@@ -54,8 +53,22 @@ def top_up(
         except NumericValueOutOfRange as error:
             raise InvalidRequest(f"The balance would be more than {MOST_CREDITS:,}, which is the most.") from error
     if balance is None:
-        raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
+        raise _no_account(account_id)
     typer.echo(f"balance {balance:,}")
+
+
+@app.command("set-tier")
+def set_tier(
+    account_id: str,
+    tier: Annotated[str, typer.Argument(help=f"One of {', '.join(TIERS)}.")],
+    data: Data = None,
+) -> None:
+    """Put an account into another tier; its limits change within seconds."""
+    _check_tier(tier)
+    with open_database(data) as database:
+        if not database.run(lifecycle.change_tier(read_id(account_id), tier)):
+            raise _no_account(account_id)
+    typer.echo(f"tier {tier}")
 
 
 @app.command("list")
@@ -67,8 +80,17 @@ def list_accounts(data: Data = None) -> None:
 
     with open_session(data) as session:
         found = session.exec(select(Account).order_by(Account.created_at)).all()  # type: ignore[arg-type]  # a column
-        rows = [(a.id, a.name, a.tier, f"{a.available:,}", f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]
+        rows = [(a.id, a.name, a.tier, a.available, f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]
     show_table("Accounts", ["id", "name", "tier", "available", "created"], rows)
+
+
+def _no_account(account_id: str) -> NotFound:
+    return NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
+
+
+def _check_tier(tier: str) -> None:
+    if tier not in TIERS:
+        raise InvalidRequest(f"There is no tier {tier!r}; there is {', '.join(TIERS)}.")
 
 
 def _check_credits(credits: int) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import aiohttp
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_before_delay, wait_random_exponential
 
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
+from pipeline.retry_after import read_retry_after
 from scripts.control import find_system
 from scripts.options import settings_for
 
@@ -23,18 +24,35 @@ TIMEOUT = aiohttp.ClientTimeout(total=None, connect=10, sock_read=60)
 #: How long a service that restarts, or asks for patience, is asked again.
 PATIENCE = timedelta(minutes=2)
 POLL_SECONDS = 0.3
+JITTER = wait_random_exponential(multiplier=0.2, max=5)
+#: What passes by itself.
+PASSING = frozenset((429, 502, 503, 504))
+LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 
 Progress = Callable[[float, float], None]
 
 
 class Refused(PressroomError):
-    """The service answered with an error."""
+    """The service answered with an error, of this HTTP status."""
 
     code = "refused"
 
+    def __init__(self, message: str, *, answered: int | None = None) -> None:
+        super().__init__(message)
+        self.answered = answered
+
+    @property
+    def is_of_account(self) -> bool:
+        """Whether the next request would be answered alike: the key, the balance."""
+        return self.answered in {401, 402, 403}
+
 
 class Busy(Exception):
-    """The service asked to be left alone for a while, or can't be reached."""
+    """The service asked to be left alone, for a while that it names or not."""
+
+    def __init__(self, message: str, wait: timedelta) -> None:
+        super().__init__(message)
+        self.wait = wait
 
 
 def service_url(url: str | None, data: Path | None) -> str:
@@ -91,15 +109,17 @@ class Client:
         headers = {"Prefer": "respond-async", "Idempotency-Key": key or uuid4().hex}
 
         async def send() -> str:
-            body: dict[str, Any] = {"json": dict(fields)}
-            if files:
-                body = {"data": _form(fields, files)}
-            async with self._session.post(route, headers=headers, **body) as response:
-                document = await _read(response)
-                try:
-                    return str(document.get("id") or document["job_id"])
-                except (AttributeError, KeyError) as error:
-                    raise _stranger() from error
+            with ExitStack() as opened:
+                body: dict[str, Any] = {"json": dict(fields)}
+                if files:
+                    body = {"data": _form(fields, files, opened)}
+                async with self._session.post(route, headers=headers, **body) as response:
+                    job_id = response.headers.get("X-Job-Id")
+                    # One that was sent before, and has ended, is answered with its result, whatever was preferred.
+                    if response.status < 400 and job_id:
+                        return job_id
+                    await _read(response)
+                    raise _stranger()
 
         job_id: str = await _patiently(send, self._patience)
         return job_id
@@ -112,6 +132,14 @@ class Client:
                 return await _read(response)
 
         return await _patiently(look, self._patience)
+
+    async def balance(self) -> int:
+        """Return the credits that the account has left. Raises Refused, for a service of another kind as well."""
+        usage = await self.get("/usage")
+        left = usage.get("credits_remaining") if isinstance(usage, dict) else None
+        if not isinstance(left, int):
+            raise _stranger()
+        return left
 
     async def follow(self, job_id: str, progress: Progress) -> None:
         """Return when a job has delivered. Raises Refused when it did not."""
@@ -127,13 +155,17 @@ class Client:
 
     async def fetch(self, job_id: str, file: Path) -> int:
         """Write a job's result into a file, whole or not at all; returns its size in bytes."""
-        try:
+
+        async def fetch() -> int:
             return await self._fetch(job_id, file)
-        except (TimeoutError, Busy, aiohttp.ClientError) as error:
+
+        try:
+            size: int = await _patiently(fetch, self._patience)
+        except NotReady as error:
             raise NotReady(
-                f"The result could not be fetched: {error or type(error).__name__}. "
-                f"Fetch /jobs/{job_id}/result later; it is paid for."
+                f"The result could not be fetched: {error.message} Fetch /jobs/{job_id}/result later; it is paid for."
             ) from error
+        return size
 
     async def _fetch(self, job_id: str, file: Path) -> int:
         unfinished = file.with_name(f"{file.name}.part")
@@ -148,21 +180,19 @@ class Client:
         return size
 
 
-def _form(fields: Mapping[str, Any], files: Mapping[str, Path]) -> aiohttp.FormData:
+def _form(fields: Mapping[str, Any], files: Mapping[str, Path], opened: ExitStack) -> aiohttp.FormData:
+    """Return a form whose files are read while they are sent: somebody may try a film of gigabytes."""
     form = aiohttp.FormData()
     for name, value in fields.items():
         form.add_field(name, str(value).lower() if isinstance(value, bool) else str(value))
     for name, path in files.items():
-        form.add_field(name, path.read_bytes(), filename=name, content_type="application/octet-stream")
+        file = opened.enter_context(path.open("rb"))
+        form.add_field(name, file, filename=name, content_type="application/octet-stream")
     return form
 
 
 async def _read(response: aiohttp.ClientResponse) -> Any:
     """Return the answer's JSON. Raises Busy, Refused."""
-    if response.status in {429, 502, 503, 504}:
-        wanted = response.headers.get("Retry-After", "")
-        await asyncio.sleep(min(60, int(wanted)) if wanted.isdecimal() else 1)
-        raise Busy(f"the service answered {response.status}")
     text = await response.text()
     if response.status < 400:
         try:
@@ -173,21 +203,35 @@ async def _read(response: aiohttp.ClientResponse) -> Any:
         message = json.loads(text)["message"]
     except (ValueError, KeyError, TypeError):
         message = text[:200]
-    raise Refused(f"The service answered {response.status}: {message}")
+    if response.status in PASSING:
+        wait = read_retry_after(response.headers.get("Retry-After", "")) or timedelta()
+        asked = f" It asks for {wait.total_seconds():,.0f} seconds of patience: try again then." if wait else ""
+        raise Busy(f"The service answered {response.status}: {message}{asked}", wait)
+    raise Refused(f"The service answered {response.status}: {message}", answered=response.status)
 
 
 def _stranger() -> Refused:
     return Refused("What answers at that address is no Pressroom. Say where it is with --url.")
 
 
-async def _patiently(ask: Callable[[], Any], patience: timedelta) -> Any:
+async def _patiently(ask: Callable[[], Awaitable[Any]], patience: timedelta) -> Any:
+    """Ask until there is an answer, never before the time that the service names. Raises NotReady."""
     retrying = AsyncRetrying(
-        retry=retry_if_exception_type((Busy, aiohttp.ClientConnectionError, asyncio.TimeoutError)),
-        stop=stop_after_delay(patience),
-        wait=wait_random_exponential(multiplier=0.2, max=5),
+        retry=retry_if_exception_type((Busy, *LOST)),
+        # One that names a longer time is not waited for at all: whoever waits should know.
+        stop=stop_before_delay(patience),
+        wait=_wait,
         reraise=True,
     )
     try:
         return await retrying(ask)
-    except (TimeoutError, Busy, aiohttp.ClientError) as error:
+    except Busy as error:
+        raise NotReady(str(error)) from error
+    except (TimeoutError, aiohttp.ClientError) as error:
         raise NotReady(f"The service can't be reached: {error or type(error).__name__}.") from error
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome is not None else None
+    asked = error.wait.total_seconds() if isinstance(error, Busy) else 0.0
+    return asked + JITTER(state)

@@ -18,8 +18,8 @@ from pipeline.settings import Settings
 from scripts.embedded import private_folder, sockets_folder
 from scripts.supervisor import Pool, Supervisor
 
-#: A supervisor answers within milliseconds; a stopped one (SIGSTOP) never does.
-PATIENCE_SECONDS = 5.0
+#: A supervisor answers within milliseconds, on a busy machine within seconds; a stopped one (SIGSTOP) never does.
+PATIENCE_SECONDS = 20.0
 MAX_PROCESSES = 256
 SOCKET = "control.sock"
 
@@ -34,8 +34,14 @@ class System:
     redis_url: str
 
 
+class SupervisorSilent(PressroomError):
+    """A system runs, and does not say so: it was stopped, or its machine is overloaded."""
+
+    code = "supervisor_silent"
+
+
 def find_system(data: Path) -> System | None:
-    """Return the system that runs on a data folder, or None."""
+    """Return the system that runs on a data folder, or None. Raises SupervisorSilent."""
     try:
         found = System(**json.loads(_state_file(data).read_text()))
         ask(data, "ping")
@@ -79,13 +85,18 @@ def stop(data: Path) -> None:
 def ask(data: Path, command: str, **arguments: Any) -> Any:
     """Send a command to the supervisor of a data folder and return its answer.
 
-    Raises NotReady when none runs, and what the supervisor refused as PressroomError."""
+    Raises NotReady when none runs, SupervisorSilent, and what the supervisor refused as PressroomError."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(PATIENCE_SECONDS)
             connection.connect(str(_socket(data)))
             connection.sendall(json.dumps({"command": command, **arguments}).encode() + b"\n")
             answer = json.loads(connection.makefile().readline() or "{}")
+    except TimeoutError as error:
+        raise SupervisorSilent(
+            f"The system on {data} did not answer for {PATIENCE_SECONDS:g} seconds. Try again; "
+            "if it was stopped (SIGSTOP, Ctrl-Z), let it go on."
+        ) from error
     except (OSError, ValueError) as error:
         raise _nothing_runs(data) from error
     if "answer" not in answer:

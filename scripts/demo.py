@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import io
+import json
 import mimetypes
 import os
 import signal
@@ -12,14 +13,12 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 from rich.console import Console
-from rich.table import Table
 
 from pipeline.accounts import open_account
 from pipeline.database import Database
@@ -28,26 +27,22 @@ from pipeline.kind import Kind
 from pipeline.kinds import load_kinds
 from pipeline.settings import Settings
 from scripts.control import System, find_system
+from scripts.demo_picture import Served, served_picture
+from scripts.demo_table import Shown, show
 
 OUT = Path("out")
+#: Eight seconds of speech, as tests/recordings/README.md tells.
+RECORDING = Path(__file__).with_name("recording.ogg")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
+#: What is shown when a system that ran before the demo may not do so.
+SKIPPED = "skipped: the system that runs here already may not fetch the demo's picture from this machine"
+#: The setting that lets a system fetch the demo's picture.
+ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
 #: What a shell says of a command that Ctrl-C ended.
 INTERRUPTED = 130
 #: How long the demo waits for a search engine on the Internet.
 PATIENCE_SECONDS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One row of the table."""
-
-    route: str
-    status: int
-    seconds: float
-    engine: str
-    credits: str
-    result: str
 
 
 def main() -> None:
@@ -58,10 +53,10 @@ def main() -> None:
     settings = Settings()
     OUT.mkdir(exist_ok=True)
     try:
-        with running_system(settings) as (system, process):
-            rows = asyncio.run(ask_for_everything(settings, system))
+        with served_picture() as picture, running_system(settings, picture) as (system, process):
+            rows = asyncio.run(ask_for_everything(settings, system, picture))
             show(rows, system)
-            failed = any(row.status >= 400 for row in rows)
+            failed = any(row.has_failed or (row.is_skipped and process is not None) for row in rows)
             if process is not None and not arguments.exit:
                 Console().print(f"Serving on {system.address}; Ctrl-C stops it.")
                 with suppress(KeyboardInterrupt):
@@ -76,8 +71,10 @@ def main() -> None:
 
 
 @contextmanager
-def running_system(settings: Settings) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
-    """Yield the running system, started here if there is none; what was started here is stopped at the end."""
+def running_system(settings: Settings, picture: Served) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
+    """Yield the running system, started here if there is none; what was started here is stopped at the end.
+
+    One that is started here may fetch the picture from this machine, and nothing else that is private."""
     system = find_system(settings.data)
     if system is not None:
         yield system, None
@@ -86,7 +83,10 @@ def running_system(settings: Settings) -> Iterator[tuple[System, subprocess.Pope
     settings.data.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "scripts.main", "up", "--any-port"], stdout=output, stderr=subprocess.STDOUT
+            [sys.executable, "-m", "scripts.main", "up", "--any-port"],
+            env={**os.environ, ALLOW: ",".join(filter(None, (settings.fetch.allow_networks, picture.network)))},
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
@@ -118,12 +118,12 @@ def demo_key(settings: Settings, system: System) -> str:
     return file.read_text().strip()
 
 
-async def ask_for_everything(settings: Settings, system: System) -> list[Shown]:
+async def ask_for_everything(settings: Settings, system: System, picture: Served) -> list[Shown]:
     """Ask for one of each kind, all at once."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
     async with aiohttp.ClientSession(system.address, headers=headers) as session:
-        return list(await asyncio.gather(*(ask(session, kind) for kind in kinds)))
+        return list(await asyncio.gather(*(ask(session, kind, picture) for kind in kinds)))
 
 
 def demo_file(name: str) -> bytes:
@@ -142,23 +142,24 @@ def demo_file(name: str) -> bytes:
     return file.getvalue()
 
 
-def body_of(kind: Kind[Any]) -> dict[str, Any]:
-    """Return a kind's example as a request body; a value `@music` stands for a file."""
+def body_of(kind: Kind[Any], picture: Served) -> dict[str, Any]:
+    """Return a kind's example as a request body; `@…` stands for a file, and the example's picture for ours."""
     if not kind.files:
-        return {"json": dict(kind.example)}
+        return {"json": picture.in_place(dict(kind.example))}
     form = aiohttp.FormData()
     for name, value in kind.example.items():
         if name in kind.files:
-            form.add_field(name, demo_file(name), filename=f"{name}.wav", content_type="audio/wav")
+            content = RECORDING.read_bytes() if value == "@recording" else demo_file(name)
+            form.add_field(name, content, filename=name, content_type="application/octet-stream")
         else:
             form.add_field(name, str(value))
     return {"data": form}
 
 
-async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
+async def ask(session: aiohttp.ClientSession, kind: Kind[Any], picture: Served) -> Shown:
     """Send a kind's example and keep what comes back."""
     started = time.monotonic()
-    async with session.post(kind.routes[0], **body_of(kind)) as response:
+    async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
         body = await response.read()
     found = await follow(session, response) if response.status == HTTPStatus.CREATED else None
     seconds = time.monotonic() - started
@@ -166,14 +167,33 @@ async def ask(session: aiohttp.ClientSession, kind: Kind[Any]) -> Shown:
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
     file = OUT / f"{kind.name}{suffix}"
     file.write_bytes(body)
+    answer = json.loads(body) if found is None and response.content_type == "application/json" else {}
+    await save_pictures(session, file, answer)
+    is_skipped = b'"image_blocked"' in body
     return Shown(
         kind.routes[0],
         response.status,
         seconds,
         response.headers.get("X-Engine", ""),
         response.headers.get("X-Credits-Used", ""),
-        found or f"{file} ({len(body):,} bytes)",
+        SKIPPED if is_skipped else found or described(answer) or f"{file} ({len(body):,} bytes)",
+        is_skipped=is_skipped,
     )
+
+
+def described(answer: Any) -> str | None:
+    """Return the text that an answer gives the demo's picture, if it is one that does."""
+    results: list[dict[str, Any]] = answer.get("results", [answer])
+    return results[0].get("alt_text") if results else None
+
+
+async def save_pictures(session: aiohttp.ClientSession, file: Path, answer: Any) -> None:
+    """Keep the pictures that an answer links to beside it; their links need no key."""
+    for number, image in enumerate(answer.get("images", ()), start=1):
+        async with session.get(image["url"]) as response:
+            response.raise_for_status()
+            suffix = mimetypes.guess_extension(response.content_type) or ".bin"
+            file.with_name(f"{file.stem}-{number}{suffix}").write_bytes(await response.read())
 
 
 async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse) -> str:
@@ -190,19 +210,6 @@ async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse
         if time.monotonic() > until:
             return "not reachable so far, being tried again" if record["last_error"] else "still running"
         await asyncio.sleep(0.1)
-
-
-def show(rows: list[Shown], system: System) -> None:
-    """Print what came back."""
-    table = Table("route", "status", "seconds", "engine", "credits", "file", header_style="bold")
-    for row in rows:
-        colour = "green" if row.status < 400 else "red"
-        table.add_row(
-            row.route, f"[{colour}]{row.status}[/]", f"{row.seconds:.2f}", row.engine, row.credits, row.result
-        )
-    console = Console()
-    console.print(table)
-    console.print(f"API documents: {system.address}/docs")
 
 
 if __name__ == "__main__":

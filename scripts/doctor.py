@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -19,9 +19,11 @@ from pipeline.broker import connect
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.ledger import discrepancies
+from pipeline.offers import read_offers
+from pipeline.pacing import list_rests
 from pipeline.settings import Settings
 from scripts.control import find_system, settings_of_running
-from scripts.options import Data, plain, settings_for
+from scripts.options import PATIENCE, Data, plain, settings_for
 from workers.audio.ffmpeg import find_ffmpeg
 from workers.engines.registry import ENGINES, load_engines
 
@@ -51,28 +53,36 @@ def doctor(data: Data = None) -> None:
 
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Python", ready=True, detail=f"{platform.python_version()} on {platform.platform()}")
-    yield from _system(settings)
+    database_url = yield from _system(settings)
     yield _checked("artifact store", lambda: _check_store(settings))
     yield _checked("ffmpeg", lambda: find_ffmpeg(settings).path)
-    yield from _engines(settings)
+    yield from _engines(settings, database_url)
 
 
-def _system(settings: Settings) -> Iterator[Finding]:
+def _system(settings: Settings) -> Generator[Finding, None, str | None]:
+    """Look at the servers; returns where the database is, if it answers."""
     try:
         running = settings_of_running(settings)
     except PressroomError as error:
         yield Finding("system", ready=False, detail=error.message)
-        return
-    system = find_system(settings.data)
-    if system is not None:
-        yield Finding("system", ready=True, detail=f"running at {system.address} (pid {system.pid})")
+        return None
+    try:
+        if system := find_system(settings.data):
+            yield Finding("system", ready=True, detail=f"running at {system.address} (pid {system.pid})")
+    except PressroomError as error:  # servers that are set are there without it
+        yield Finding("system", ready=False, detail=error.message)
     database_url, redis_url = running.server_urls()
-    yield _checked("PostgreSQL", lambda: _check_database(database_url))
+    answered = _checked("PostgreSQL", lambda: _check_database(database_url))
+    yield answered
     yield _checked("Redis", lambda: f"version {connect(redis_url).info('server')['redis_version']}")
+    if not answered.ready:
+        return None
     yield _checked("ledger", lambda: _check_ledger(database_url))
+    return database_url
 
 
-def _engines(settings: Settings) -> Iterator[Finding]:
+def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
+    told, rests = _known(database_url) if database_url else ({}, {})
     for family in ENGINES:
         try:
             engines = load_engines(settings, family)
@@ -80,8 +90,20 @@ def _engines(settings: Settings) -> Iterator[Finding]:
             yield Finding(family, ready=False, detail=error.message)
             continue
         for engine in engines:
-            needs = engine.readiness()
+            # A pool that has tried knows more: weights that are there may be broken, and a hub out of reach.
+            needs = engine.readiness() or told.get((family, engine.name)) or rests.get(getattr(engine, "pace_name", ""))
             yield Finding(f"{family}: {engine.name}", needs is None, needs or "ready", needed=False)
+
+
+def _known(database_url: str) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
+    """Return what pools say that their engines lack, and which search providers rest; nothing if it went away."""
+    try:
+        with Database(database_url, patience=PATIENCE) as database:
+            offers, rests = database.run(read_offers()), database.run(list_rests())
+    except (PressroomError, psycopg.Error):
+        return {}, {}
+    told = {(offer.family, offer.engine): f"the pool says: {offer.needs}" for offer in offers if offer.needs}
+    return told, dict(rests)
 
 
 def _checked(subject: str, check: Callable[[], str]) -> Finding:
@@ -92,7 +114,7 @@ def _checked(subject: str, check: Callable[[], str]) -> Finding:
 
 
 def _check_database(url: str) -> str:
-    with Database(url) as database:
+    with Database(url, patience=PATIENCE) as database:
         version = database.run(Statement("SHOW server_version", {}, lambda rows: str(rows[0]["server_version"])))
         installed = database.run(
             Statement(
@@ -107,7 +129,7 @@ def _check_database(url: str) -> str:
 
 
 def _check_ledger(url: str) -> str:
-    with Database(url) as database:
+    with Database(url, patience=PATIENCE) as database:
         found = database.run(discrepancies())
     if found:
         raise PressroomError("; ".join(map(str, found[:5])))

@@ -1,32 +1,36 @@
-"""Importing: URLs of a CSV file as index jobs, some at a time, and their results as CSV."""
+"""Importing: what all imports of a CSV file of URLs have in common: batches, a job each, and their results as CSV."""
 
-import asyncio
 import csv
 import hashlib
+import os
+from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import islice
+from functools import cached_property
+from http import HTTPStatus
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from pipeline.cells import defused
+from pipeline.errors import Gone
 from pipeline.urls import fault_of
-from scripts.client import Client
-from scripts.journals import Journal
+from scripts.client import Client, Refused
+from scripts.faulty_rows import ErrorFile
+from scripts.journals import BEGIN_ANEW, Journal
 from scripts.sheets import Row, Sheet
 
 #: Jobs that are open at once: the service always has the next when one ends, and we keep few rows in memory.
 OPEN_JOBS = 2
-#: URLs that are read of a finished job at once.
-PAGE = 1_000
-POLL_SECONDS = 1.0
 #: How long a service that asks for patience gets it.
 PATIENCE = timedelta(hours=1)
-COLUMNS = ("line", "url", "status", "is_indexed", "reason", "provider", "matched_url", "proof_url", "checked_at")
+
+Cells = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +44,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of one job."""
+    """Rows that are done together, and those of their URLs, each once, that no batch before has asked for."""
 
     number: int
     rows: list[Row]
-
-    @property
-    def urls(self) -> list[str]:
-        """The URLs, each once, as the job will have them."""
-        return list(dict.fromkeys(row.value or "" for row in self.rows))
-
-
-class ErrorFile:
-    """Faulty rows with their line and why; there is no file when there is no fault."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._output: TextIO | None = None
-        self.count = 0
-
-    def note(self, row: Row, reason: str) -> None:
-        """Write one down."""
-        if self._output is None:
-            self._output = self._file.open("w", encoding="utf-8", newline="")
-            csv.writer(self._output).writerow(("line", "reason", "value"))
-        self.count += 1
-        csv.writer(self._output).writerow((row.line, reason, defused((row.value or "")[:200])))
-
-    def close(self) -> None:
-        """Write the rest."""
-        if self._output is not None:
-            self._output.close()
+    urls: list[str]
 
 
 def progress_bar() -> Progress:
@@ -78,108 +56,170 @@ def progress_bar() -> Progress:
     return Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 
 
-class UrlImport:
-    """One import of URLs."""
+class Import:
+    """One import of URLs. A subclass says what is asked of them, and what is written of the answers."""
+
+    #: What it is in its journal, and what its progress bar says.
+    name: ClassVar[str]
+    doing: ClassVar[str]
+    #: Names that the URLs' column goes by.
+    names: ClassVar[tuple[str, ...]]
+    #: The columns of the results after that of the line, and what follows the URL where there is no answer.
+    columns: ClassVar[Cells]
+    unanswered: ClassVar[Cells]
 
     def __init__(
         self, file: Path, *, column: str | None, out: Path, errors: Path, batch: int, fields: dict[str, Any]
     ) -> None:
-        self.sheet = Sheet(file, column=column, names=("url", "urls", "link"))
+        self.sheet = Sheet(file, column=column, names=self.names)
+        self.sheet.spare(out, errors)
         self.out, self.errors = out, errors
         self._batch = batch
         self._fields = fields
+        self._total: int | None = None
+        #: Answers that later batches need again.
+        self._known: dict[str, Cells] = {}
+
+    def fault_of(self, url: str) -> str | None:
+        """Return why a URL is not sent; None: it is."""
+        return fault_of(url)
+
+    async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
+        """Ask for URLs; returns the job's id."""
+        raise NotImplementedError
+
+    async def follow(self, client: Client, job_id: str, progress: Callable[[float], None]) -> None:
+        """Return when a job has ended, however it did; `progress` takes the share that is done."""
+        raise NotImplementedError
+
+    async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
+        """Return the cells of an ended job's URLs."""
+        raise NotImplementedError
 
     def estimate(self) -> Estimate:
-        """Look at every row once, and write faulty ones down."""
+        """Look at every row, and write faulty ones down."""
         faults = ErrorFile(self.errors)
         rows = cost = 0
         for batch in self._batches(faults):
             rows += len(batch.rows)
             cost += len(batch.urls)
         faults.close()
+        self._total = rows
         return Estimate(rows, faults.count, cost)
 
     async def run(self, url: str, key: str) -> None:
         """Send all batches and write all results; what a journal says is done is not done again."""
-        digest = self.sheet.digest()
-        about = {"import": "check", "file": digest, "batch": self._batch, "column": self.sheet.index, **self._fields}
-        journal = Journal(self.out.with_name(f"{self.out.name}.journal"), about=about)
-        written = [step for step in journal.steps if "size" in step]
-        jobs = {step["batch"]: step["job_id"] for step in journal.steps if "job_id" in step}
-        total = sum(len(batch.rows) for batch in self._batches())
-        with progress_bar() as bar, self._output(written[-1]["size"] if written else 0) as output:
-            shown = bar.add_task("checking", total=total)
+        journal = self._journal()
+        written = [step["size"] for step in journal.steps if "size" in step]
+        if written and not (self.out.is_file() and self.out.stat().st_size >= written[-1]):
+            written = []  # the results are gone, and are read again: their jobs are known, and paid for
+        batches = self._batches()
+        done = (row for batch in islice(batches, len(written)) for row in batch.rows)
+        total = self._total or self.estimate().rows
+        with progress_bar() as bar, self._output(written[-1] if written else 0) as output:
+            shown = bar.add_task(self.doing, total=total, completed=self._recall(output, done))
             async with Client.open(url, key, patience=PATIENCE) as client:
-                waiting: deque[tuple[Batch, str]] = deque()
-                batches = self._batches()
-                for done in islice(batches, len(written)):
-                    bar.advance(shown, len(done.rows))
-                while True:
-                    for batch in islice(batches, OPEN_JOBS - len(waiting)):
-                        job_id = jobs.get(batch.number) or await self._submit(client, batch, digest)
-                        if batch.number not in jobs:
-                            journal.note(batch=batch.number, job_id=job_id)
-                        waiting.append((batch, job_id))
-                    if not waiting:
-                        break
-                    batch, job_id = waiting.popleft()
-                    await self._follow(client, batch, job_id, bar, shown)
-                    await self._write(client, batch, job_id, output)
+                async for batch, job_id in self._jobs(client, batches, journal):
+                    with told_if_gone(journal):
+                        await self._follow(client, batch, job_id, bar, shown)
+                        await self._write(client, batch, job_id, output)
                     output.flush()
                     journal.note(batch=batch.number, size=output.buffer.tell())
         journal.close()
 
-    async def _submit(self, client: Client, batch: Batch, digest: str) -> str:
-        urls = batch.urls
-        # Of the content alone, so that a journal that was lost costs nothing.
-        key = hashlib.sha256(f"{digest} {batch.number} {self._fields} {chr(10).join(urls)}".encode()).hexdigest()
-        fields = {"type": "check", "urls": urls, "source": "batch", **self._fields}
-        return await client.submit("/indexing/jobs", fields, key=f"import-{key}")
+    def _journal(self) -> Journal:
+        digest = self.sheet.digest()
+        about = {"import": self.name, "file": digest, "batch": self._batch, "column": self.sheet.index, **self._fields}
+        return Journal(self.out.with_name(f"{self.out.name}.journal"), about=about)
+
+    async def _jobs(
+        self, client: Client, batches: Iterator[Batch], journal: Journal
+    ) -> AsyncIterator[tuple[Batch, str]]:
+        """Yield the batches with their jobs, in order; the next job is always submitted before one is waited for."""
+        digest = self.sheet.digest()
+        jobs = {step["batch"]: step["job_id"] for step in journal.steps if "job_id" in step}
+        waiting: deque[tuple[Batch, str]] = deque()
+        while True:
+            for batch in islice(batches, OPEN_JOBS - len(waiting)):
+                job_id = jobs.get(batch.number) or await self._submit(client, batch, digest)
+                if batch.number not in jobs:
+                    journal.note(batch=batch.number, job_id=job_id)
+                waiting.append((batch, job_id))
+            if not waiting:
+                return
+            yield waiting.popleft()
 
     async def _follow(self, client: Client, batch: Batch, job_id: str, bar: Progress, shown: TaskID) -> None:
         before = bar.tasks[shown].completed
-        while True:
-            job = await client.get(f"/indexing/jobs/{job_id}")
-            share = job["processed_urls"] / max(1, job["total_urls"])
+
+        def progress(share: float) -> None:
             bar.update(shown, completed=before + round(share * len(batch.rows)))
-            if job["status"] != "running":
-                bar.update(shown, completed=before + len(batch.rows))
-                return
-            await asyncio.sleep(POLL_SECONDS)
+
+        if job_id:
+            await self.follow(client, job_id, progress)
+        progress(1)
+
+    async def _submit(self, client: Client, batch: Batch, digest: str) -> str:
+        """Ask for a batch's URLs; a batch without any of its own needs no job."""
+        if not batch.urls:
+            return ""
+        # Of the content alone, so that a journal that was lost costs nothing.
+        content = f"{digest} {batch.number} {self._fields} {chr(10).join(batch.urls)}"
+        return await self.submit(client, batch.urls, f"import-{hashlib.sha256(content.encode()).hexdigest()}")
 
     async def _write(self, client: Client, batch: Batch, job_id: str, output: TextIO) -> None:
         """Write a batch's results, a row for each of the file's, in its order."""
-        found: dict[str, tuple[str, ...]] = {}
-        for offset in range(0, len(batch.urls), PAGE):
-            for record in await client.get(f"/indexing/jobs/{job_id}/urls?limit={PAGE}&offset={offset}"):
-                found[record["url"]] = _cells(record)
+        found = await self.answers(client, batch.urls, job_id) if job_id else {}
         writer = csv.writer(output, quoting=csv.QUOTE_ALL)
         for row in batch.rows:
             url = row.value or ""
-            writer.writerow((row.line, defused(url), *found.get(url, ("failed", "", "error", "", "", "", ""))))
+            cells = self._known.get(url) or found.get(url, self.unanswered)
+            self._remember(url, cells)
+            writer.writerow((row.line, defused(url), *cells))
+
+    def _remember(self, url: str, cells: Cells) -> None:
+        if mark_of(url) in self._repeated:
+            self._known[url] = cells
 
     def _output(self, size: int) -> TextIO:
         """Open the results where they were last whole."""
         if not size:
             output = self.out.open("w", encoding="utf-8", newline="")
-            csv.writer(output, quoting=csv.QUOTE_ALL).writerow(COLUMNS)
+            csv.writer(output, quoting=csv.QUOTE_ALL).writerow(("line", *self.columns))
             return output
         output = self.out.open("r+", encoding="utf-8", newline="")
         output.truncate(size)
-        output.seek(size)
         return output
 
+    def _recall(self, output: TextIO, done: Iterator[Row]) -> int:
+        """Read what the results say of the rows that are done, and go to their end; returns how many those are."""
+        count = 0
+        written = islice(csv.reader(output), 1, None) if output.readable() else iter(())
+        for count, row in enumerate(done, 1):  # noqa: B007  it is what is returned
+            self._remember(row.value or "", next(written, ("", "", *self.unanswered))[2:])
+        output.seek(0, os.SEEK_END)
+        return count
+
+    @cached_property
+    def _repeated(self) -> frozenset[int]:
+        """The marks of URLs that stand in several rows; at eight bytes a row, a long file fits as well."""
+        marks = sorted(array("Q", (mark_of(row.value or "") for row in self.sheet.rows())))
+        return frozenset(mark for mark, following in pairwise(marks) if mark == following)
+
     def _batches(self, faults: ErrorFile | None = None) -> Iterator[Batch]:
-        rows = (row for row in self._rows(faults))
+        rows = self._rows(faults)
+        asked: set[str] = set()
         number = 0
-        while batch := list(islice(rows, self._batch)):
-            yield Batch(number, batch)
+        while some := list(islice(rows, self._batch)):
+            urls = [url for url in dict.fromkeys(row.value or "" for row in some) if url not in asked]
+            asked.update(url for url in urls if mark_of(url) in self._repeated)
+            yield Batch(number, some, urls)
             number += 1
 
     def _rows(self, faults: ErrorFile | None) -> Iterator[Row]:
         is_first = not self.sheet.has_header
         for row in self.sheet.rows():
-            fault = fault_of(row.value) if row.value else "the row has no such column, or it is empty"
+            fault = self.fault_of(row.value) if row.value else "the row has no such column, or it is empty"
             if fault is None:
                 yield row
             elif is_first and "://" not in (row.value or ""):
@@ -189,8 +229,17 @@ class UrlImport:
             is_first = False
 
 
-def _cells(record: dict[str, Any]) -> tuple[str, ...]:
-    raw = record["raw_result"] or {}
-    indexed = {True: "true", False: "false", None: ""}[record["is_indexed"]]
-    fields = ("provider", "matched_url", "proofUrl", "checked_at")
-    return (record["status"], indexed, raw.get("reason", ""), *(defused(str(raw.get(name) or "")) for name in fields))
+@contextmanager
+def told_if_gone(journal: Journal) -> Iterator[None]:
+    """Say what helps when a job that a journal knows has been deleted: the same command would not. Raises Gone."""
+    try:
+        yield
+    except Refused as error:
+        if error.answered != HTTPStatus.GONE:
+            raise
+        raise Gone(f"{journal.file} knows a job whose results are not kept any more. {BEGIN_ANEW}") from error
+
+
+def mark_of(url: str) -> int:
+    """Return 64 bits that tell a URL from others; whether two are the same is then looked at."""
+    return int.from_bytes(hashlib.blake2b(url.encode("utf-8", "replace"), digest_size=8).digest())

@@ -12,7 +12,9 @@ from rich.progress import Progress, TaskID
 from pipeline.kinds.speech_batch import MAX_CHARACTERS
 from pipeline.speech import speech_credits
 from scripts.client import Client, Refused
-from scripts.importing import PATIENCE, ErrorFile, Estimate, progress_bar
+from scripts.faulty_rows import ErrorFile
+from scripts.importing import PATIENCE, Estimate, progress_bar
+from scripts.journals import Journal
 from scripts.sheets import Row, Sheet
 
 #: Texts that are on their way at once.
@@ -22,8 +24,18 @@ OPEN_TEXTS = 8
 class SpeechImport:
     """One import of texts."""
 
-    def __init__(self, file: Path, *, column: str | None, out: Path, errors: Path, fields: dict[str, Any]) -> None:
-        self.sheet = Sheet(file, column=column, names=("text", "texts"))
+    def __init__(
+        self,
+        file: Path,
+        *,
+        column: str | None,
+        has_header: bool | None = None,
+        out: Path,
+        errors: Path,
+        fields: dict[str, Any],
+    ) -> None:
+        self.sheet = Sheet(file, column=column, names=("text", "texts"), has_header=has_header)
+        self.sheet.spare(errors)
         self.out, self.errors = out, errors
         self._fields = fields
 
@@ -41,6 +53,9 @@ class SpeechImport:
         """Speak what has no recording yet; then list all that there are."""
         self.out.mkdir(parents=True, exist_ok=True)
         digest = self.sheet.digest()
+        about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
+        # Of another file or voice, a recording under the same line would be another's.
+        Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
         refused = ErrorFile(self.out / "refused.csv")
         with progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
@@ -60,6 +75,8 @@ class SpeechImport:
                 try:
                     await self._speak(client, row, file, digest)
                 except Refused as error:
+                    if error.is_of_account:
+                        raise  # the next ones would be refused as well
                     refused.note(row, error.message)
             bar.advance(shown)
 

@@ -29,7 +29,7 @@ def list_all(
     limit: Annotated[int, typer.Option(min=1, max=1_000)] = 20,
     data: Data = None,
 ) -> None:
-    """List jobs, newest first; items are ok+failed/all, credits taken/held."""
+    """List jobs, newest first."""
     if state is not None and state not in JOB_STATES:
         raise InvalidRequest(f"There is no state {state!r}; there is {', '.join(JOB_STATES)}.")
     account_id = read_id(account) if account else None
@@ -47,7 +47,7 @@ def list_all(
         )
         for job in page.jobs
     ]
-    columns = ["id", "kind", "state", "items", "credits", "created", "error"]
+    columns = ["id", "kind", "state", "done+failed/items", "charged/held", "created", "error"]
     show_table(f"Jobs ({len(rows)} of {page.total:,})", columns, rows)
 
 

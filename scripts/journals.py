@@ -7,23 +7,40 @@ from typing import Any
 
 from pipeline.errors import Conflict
 
+#: What helps whoever can't go on with a journal; "it" is its file.
+BEGIN_ANEW = "Delete it to begin anew, which is charged anew."
+
 
 class Journal:
     """A file of lines, one a step that was taken; each is on the disk before the next step begins."""
 
-    def __init__(self, file: Path, *, about: dict[str, Any]) -> None:
-        """`about` says which import it is; another's journal is refused."""
+    def __init__(
+        self,
+        file: Path,
+        *,
+        about: dict[str, Any],
+        remedy: str = BEGIN_ANEW,
+    ) -> None:
+        """`about` says which import it is; another's journal is refused, with a remedy.
+
+        There is no file before `begin`: an import that never got so far stands in no other's way."""
         self.file = file
+        self._about = about
+        self._remedy = remedy
         self.steps: list[dict[str, Any]] = []
         if file.exists():
-            self._read(about)
-            return
-        self._append(about)
+            self._read()
 
     def note(self, **step: Any) -> None:
-        """Note a step."""
+        """Note a step; the first one begins."""
+        self.begin()
         self.steps.append(step)
         self._append(step)
+
+    def begin(self) -> None:
+        """Note which import it is."""
+        if not self.file.exists():
+            self._append(self._about)
 
     def close(self) -> None:
         """The import is done: nothing is left to take up."""
@@ -35,7 +52,7 @@ class Journal:
             opened.flush()
             os.fsync(opened.fileno())
 
-    def _read(self, about: dict[str, Any]) -> None:
+    def _read(self) -> None:
         lines = []
         for text in self.file.read_text("utf-8").splitlines():
             try:
@@ -44,12 +61,10 @@ class Journal:
                 break  # it was stopped while it wrote this
         if not lines:
             self.file.unlink()
-            self._append(about)
             return
-        if lines[0] != about:
+        if lines[0] != self._about:
             raise Conflict(
-                f"{self.file} is of another import: the file or the options have changed since. "
-                "Delete it to begin anew, which is charged anew."
+                f"{self.file} is of another import: the file or the options have changed since. {self._remedy}"
             )
         self.steps = lines[1:]
         # What was half written is written again.

@@ -1,4 +1,4 @@
-"""`pressroom keys`: the secrets of an account."""
+"""`pressroom keys`: the secrets of accounts, and those that links to files are signed with."""
 
 import json
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from psycopg.errors import ForeignKeyViolation
 
-from pipeline import keys
+from pipeline import keys, links
 from pipeline.errors import NotFound
 from scripts.options import Data, open_database, open_session, read_id, read_name, show_table
 
@@ -61,3 +61,22 @@ def revoke(key_id: str, data: Data = None) -> None:
     if found is None:
         raise NotFound(f"There is no key {key_id}. `pressroom keys list ACCOUNT` shows them.")
     typer.echo(f"revoked {found['name']}; processes that have it cached refuse it within seconds")
+
+
+@app.command("rotate-links")
+def rotate_links(
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Also end all links that there are: a secret got out.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Sign links to files with a new secret; those that there are stay good until they expire."""
+    with open_database(data) as database:
+        number = database.run(links.add_next_key())
+        forgotten = database.run(links.delete_old_keys()) if forget else 0
+    minutes = links.SETTLES_AFTER.total_seconds() / 60
+    typer.echo(
+        f"secret {number} signs {'within a minute' if forget else f'in {minutes:.0f} minutes, when all know it'}"
+    )
+    if forgotten:
+        typer.echo("links signed until now answer 403 within a minute")

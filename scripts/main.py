@@ -1,6 +1,8 @@
 """The `pressroom` command."""
 
+import logging
 import sys
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -8,11 +10,10 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from rich.console import Console
 
 from pipeline.errors import PressroomError
-from scripts import accounts, doctor, import_csv, jobs, keys, pools, say, sweep
+from scripts import accounts, describe, doctor, import_csv, jobs, keys, pools, say, sweep, transcribe
 from scripts.options import Data, database_errors, plain, settings_for, show_table
 
 app = typer.Typer(
-    help="Speech, transcripts, alt text, post metadata and index checks behind one REST API.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -26,9 +27,26 @@ app.command()(pools.scale)
 app.command()(sweep.sweep)
 app.command()(doctor.doctor)
 app.command()(say.say)
+app.command()(transcribe.transcribe)
+app.command()(describe.describe)
 
 #: What a shell says of a command that Ctrl-C ended.
 INTERRUPTED = 130
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pressroom {version('pressroom')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Speech, transcripts, alt text, post metadata and index checks behind one REST API."""
 
 
 @app.command()
@@ -89,6 +107,8 @@ def _rows(model: BaseModel, prefix: str) -> list[tuple[str, str, str]]:
 
 def main() -> None:
     """Run the command; an error that its user can act on is one line and exit code 1."""
+    # Each of its many tries to connect would be two lines; where a log is written, they are in it.
+    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
     try:
         app()
     except PressroomError as error:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -18,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.database import Database
-from pipeline.errors import InvalidRequest, NotReady
+from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from scripts.control import settings_of_running
 
@@ -32,6 +33,8 @@ Data = Annotated[
 
 #: What a terminal obeys rather than shows; rich leaves some of it, ESC for one, in a text.
 CONTROL_CODES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+#: How long a command waits for a database that restarts; a person waits for it too.
+PATIENCE = timedelta(seconds=4)
 #: Spaces between the columns of a table.
 GAP = 2
 
@@ -48,7 +51,7 @@ def settings_for(data: Path | None) -> Settings:
 def open_database(data: Path | None) -> Iterator[Database]:
     """Connect to the running system's database. Raises NotReady when none runs."""
     url, _ = settings_of_running(settings_for(data)).server_urls()
-    with database_errors(psycopg.Error), Database(url) as database:
+    with database_errors(psycopg.Error, ServiceUnavailable), Database(url, patience=PATIENCE) as database:
         yield database
 
 
@@ -77,7 +80,11 @@ def database_errors(*errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
+        if isinstance(error, ServiceUnavailable) and error.code != "database_unavailable":
+            raise  # of the artifact store
         reason = (str(getattr(error, "orig", error)).splitlines() or [type(error).__name__])[0]
+        if isinstance(error, ServiceUnavailable):
+            reason = f"it does not answer within {PATIENCE.total_seconds():g} seconds"
         raise NotReady(
             f"The database can't be used: {reason}. Check DATABASE_URL, and run `pressroom migrate`."
         ) from error
@@ -111,12 +118,12 @@ def plain(value: object) -> Text:
 def show_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, console: Console | None = None
 ) -> None:
-    """Print a table; for a program, a header and lines whose values are separated by tabs.
+    """Print a table; for a program, a header and lines whose values are separated by tabs, numbers without commas.
 
     The first column is what other commands are told, such as an id: it is never cut. Where the terminal is too narrow
     for all columns, it has a line of its own, and the others follow on the next."""
     console = console or Console()
-    texts = [["" if value is None else plain(value).plain for value in row] for row in rows]
+    texts = [[_shown(value, for_people=console.is_terminal) for value in row] for row in rows]
     if not console.is_terminal:
         for line in (columns, *texts):
             # A name with a tab or a line end in it is one value all the same.
@@ -134,6 +141,13 @@ def show_table(
     for first, *others in lines:
         console.print(first, soft_wrap=True)
         console.print(Padding(_grid([others], widths[1:]), (0, 0, 0, GAP)))
+
+
+def _shown(value: object, *, for_people: bool) -> str:
+    if value is None:
+        return ""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_number and for_people else plain(value).plain
 
 
 def _grid(lines: Iterable[Iterable[Text]], widths: Iterable[int]) -> Table:

@@ -37,4 +37,4 @@ def read_size(text: str) -> tuple[str, int]:
 
 def _show(running: list[Pool]) -> None:
     rows = [(pool.name, pool.wanted, " ".join(map(str, pool.pids)), pool.restarts) for pool in running]
-    show_table("Processes", ["name", "processes", "running", "restarts"], rows)
+    show_table("Processes", ["name", "processes", "pids", "restarts"], rows)

@@ -8,21 +8,27 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import structlog
 from payers import Payer
 from systems import clean_environment, command
 
-from pipeline import lifecycle
+from pipeline import lifecycle, pacing
 from pipeline.broker import connect
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.jobs import find_job
 from pipeline.notices import CHANNEL, read_notice
+from pipeline.offers import Offer, publish_offers
+from pipeline.settings import Settings
+from scripts import doctor
+from scripts.control import SupervisorSilent
 from scripts.main import main
+from workers.engines.search.duckduckgo import DuckDuckGo
 
 
 @dataclass
@@ -97,15 +103,19 @@ def submit(database: Database, payer: Payer) -> Callable[..., str]:
     return run
 
 
-def test_an_account_is_opened_topped_up_and_listed(pressroom: Callable[..., Ran]) -> None:
+def test_an_account_is_opened_topped_up_put_into_another_tier_and_listed(pressroom: Callable[..., Ran]) -> None:
     made = json.loads(pressroom("accounts", "create", "Acme [x]", "--tier", "pro", "--credits", "50", "--json").out)
     assert set(made) == {"account_id", "api_key"}
 
-    assert pressroom("accounts", "top-up", made["account_id"], "25", "--note", "invoice 7").out == "balance 75\n"
+    assert pressroom("accounts", "top-up", made["account_id"], "2500", "--note", "invoice 7").out == "balance 2,550\n"
+    assert pressroom("accounts", "set-tier", made["account_id"], "enterprise").out == "tier enterprise\n"
     listed = pressroom("accounts", "list").out
-    assert made["account_id"] in listed
-    assert "Acme [x]" in listed
+    assert f"{made['account_id']}\tAcme [x]\tenterprise\t2550\t" in listed
     assert made["api_key"] not in listed
+
+
+def test_the_version_is_told(pressroom: Callable[..., Ran]) -> None:
+    assert pressroom("--version").out == f"pressroom {version('pressroom')}\n"
 
 
 def test_a_key_is_created_listed_and_revoked(pressroom: Callable[..., Ran], payer: Payer) -> None:
@@ -151,7 +161,7 @@ def test_a_job_is_listed_shown_cancelled_and_tried_again(
     assert "ended already" in pressroom("jobs", "cancel", job_id).err
 
     again = pressroom("jobs", "retry", job_id).out.split()[1]
-    retried = database.run(find_job(lifecycle.UUID(again)))
+    retried = database.run(find_job(UUID(again)))
     assert retried is not None
     assert (retried.state, retried.items_total, retried.request, retried.credits_held) == (
         "queued",
@@ -176,17 +186,17 @@ def test_a_job_whose_files_are_gone_is_not_tried_again(
 def test_who_waits_for_a_cancelled_job_is_told_and_its_upload_deleted(
     pressroom: Callable[..., Ran], submit: Callable[..., str], redis_url: str, tmp_path: Path
 ) -> None:
-    job_id = lifecycle.UUID(submit("speech_with_music"))
+    job_id = UUID(submit("speech_with_music"))
     upload = tmp_path / "artifacts" / "uploads" / str(job_id)
     upload.mkdir(parents=True)
     (upload / "music").write_bytes(b"la")
     with connect(redis_url).pubsub() as listener:
         listener.subscribe(CHANNEL)
-        listener.get_message(timeout=5)
+        listener.get_message(timeout=30)
 
         assert pressroom("jobs", "cancel", str(job_id)).out == "cancelled\n"
 
-        message = listener.get_message(timeout=5)
+        message = listener.get_message(timeout=30)
     assert message is not None
     assert read_notice(message["data"]) == [job_id]
     assert not upload.exists()
@@ -207,6 +217,8 @@ def test_a_job_is_cancelled_without_redis_too(
     ("arguments", "said"),
     [
         (["accounts", "create", "x", "--tier", "gold"], "There is no tier 'gold'"),
+        (["accounts", "set-tier", "ACCOUNT", "gold"], "There is no tier 'gold'"),
+        (["accounts", "set-tier", "123e4567-e89b-12d3-a456-426614174000", "pro"], "There is no account"),
         (["accounts", "top-up", "nonsense", "1"], "'nonsense' is not an id"),
         (["accounts", "top-up", "123e4567-e89b-12d3-a456-426614174000", "1"], "There is no account"),
         (["accounts", "top-up", "ACCOUNT", "-5000"], "fewer than 5,000 credits"),
@@ -276,6 +288,15 @@ def test_a_database_without_tables_is_said_to_need_a_migration(
 
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "pressroom migrate" in ran.err
+
+
+def test_a_database_that_is_away_is_told_in_one_line(tmp_path: Path) -> None:
+    away = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing", "REDIS_URL": "redis://127.0.0.1:9/0"}
+    ran = subprocess.run(
+        command("jobs", "list"), env=clean_environment(extra=away), capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
+    assert "does not answer within" in ran.stderr
 
 
 def test_a_database_that_is_away_can_not_be_migrated(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
@@ -361,11 +382,68 @@ def test_the_doctor_says_what_is_missing(
     assert said in ran.out
 
 
+def test_the_doctor_tells_what_a_pool_has_found_missing(pressroom: Callable[..., Ran], database: Database) -> None:
+    database.run(publish_offers([Offer("synthesis", "espeak", ready=False, needs="a voice of its own")]))
+
+    ran = pressroom("doctor")
+
+    assert "the pool says: a voice of its own" in " ".join(ran.out.replace("│", " ").split())
+
+
+def test_the_doctor_tells_which_search_provider_rests(
+    pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "duckduckgo")
+    name = DuckDuckGo.from_settings(Settings()).pace_name
+    database.run(pacing.introduce([name]))
+    ladder = [timedelta(hours=1)]
+    database.run(pacing.blocked(name, ladder=ladder, retry_after=timedelta(), most=timedelta(days=1), reason="captcha"))
+
+    ran = pressroom("doctor")
+
+    assert "UTC: captcha" in " ".join(ran.out.replace("│", " ").split())
+
+
+def test_the_doctor_waits_once_for_a_database_that_is_away(
+    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    def counted(url: str, **options: Any) -> Database:
+        opened.append(url)
+        return Database(url, **options)
+
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:9/nothing")
+    monkeypatch.setattr(doctor, "Database", counted)
+    monkeypatch.setattr(doctor, "PATIENCE", timedelta())
+
+    ran = pressroom("doctor")
+
+    assert ran.code == 1
+    assert "The database does not answer" in ran.out
+    assert len(opened) == 1
+
+
+def test_the_doctor_looks_at_servers_that_are_set_though_the_system_stands_still(
+    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(data: Path) -> None:
+        raise SupervisorSilent("It did not answer.")
+
+    monkeypatch.setattr(doctor, "find_system", silent)
+
+    ran = pressroom("doctor")
+
+    assert ran.code == 1
+    assert "It did not answer." in ran.out
+    assert "every balance is the sum of its entries" in ran.out
+
+
 def test_the_doctor_fails_when_a_balance_is_not_the_sum_of_its_entries(
     pressroom: Callable[..., Ran], payer: Payer, database: Database
 ) -> None:
     database.run(
-        lifecycle.Statement(
+        Statement(
             "UPDATE account SET available = available + 1 WHERE id = %(id)s RETURNING 1", {"id": payer.account_id}
         )
     )
@@ -382,16 +460,14 @@ def test_a_sweep_takes_items_back_and_ends_what_is_late(
     late, dead = submit(), submit()
     database.run(lifecycle.claim({"speech": 4}, lease_for=timedelta(seconds=-1)))
     database.run(
-        lifecycle.Statement(
-            "UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late}
-        )
+        Statement("UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late})
     )
 
     said = dict(line.split() for line in pressroom("sweep").out.splitlines())
 
     assert (said["expired"], said["crashed"]) == ("1", "4") or (said["expired"], said["crashed"]) == ("1", "2")
     for job_id, state in ((late, "expired"), (dead, "running")):
-        job = database.run(find_job(lifecycle.UUID(job_id)))
+        job = database.run(find_job(UUID(job_id)))
         assert job is not None
         assert job.state == state
 
@@ -405,9 +481,7 @@ def test_a_sweep_deletes_orphans_and_passes_over_what_is_none(
     os.utime(tmp_path / "artifacts" / "uploads" / str(orphan), (0, 0))
     late = submit()
     database.run(
-        lifecycle.Statement(
-            "UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late}
-        )
+        Statement("UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late})
     )
 
     said = sweep()
@@ -423,7 +497,7 @@ def test_an_uploads_folder_that_is_a_file_does_not_end_a_sweep(
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts" / "uploads").write_bytes(b"no folder")
     late = [submit(), submit()]
-    database.run(lifecycle.Statement("UPDATE job SET deadline = now() - interval '1 s' RETURNING 1", {}))
+    database.run(Statement("UPDATE job SET deadline = now() - interval '1 s' RETURNING 1", {}))
 
     said = sweep()
 

@@ -16,8 +16,8 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
 from scripts import control
 from scripts.console import Console
-from scripts.control import System
-from scripts.embedded import sockets_folder
+from scripts.control import SupervisorSilent, System
+from scripts.embedded import private_folder, sockets_folder
 from scripts.programs import Program, environment
 from scripts.supervisor import Supervisor
 
@@ -117,6 +117,16 @@ def test_without_a_system_one_line_says_what_to_do_and_nothing_is_made(tmp_path:
     with pytest.raises(NotReady, match="pressroom up"):
         control.pools(data)
     assert not data.exists()
+
+
+def test_a_system_that_stands_still_is_not_said_to_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(control, "PATIENCE_SECONDS", 0.1)
+    control.record(tmp_path, SYSTEM)
+    with socket.socket(socket.AF_UNIX) as still:
+        still.bind(str(private_folder(sockets_folder(tmp_path)) / control.SOCKET))
+        still.listen()
+        with pytest.raises(SupervisorSilent, match="did not answer"):
+            control.find_system(tmp_path)
 
 
 def test_the_state_file_of_a_killed_system_counts_for_nothing(tmp_path: Path):

@@ -50,6 +50,12 @@ def test_control_codes_and_markup_of_users_count_for_nothing() -> None:
     assert "\x1b" not in written
 
 
+def test_numbers_have_commas_for_people_alone() -> None:
+    assert "9,983" in shown(["id", "available"], [("a", 9_983)], width=80)
+    assert shown(["id", "available"], [("a", 9_983)], width=80, terminal=False) == "id\tavailable\na\t9983\n"
+    assert "True" in shown(["id", "is_new"], [("a", True)], width=80)
+
+
 def test_an_empty_table_says_so_to_people_and_is_a_header_to_programs() -> None:
     assert shown(["id", "name"], [], width=80) == "Things: none\n"
     assert shown(["id", "name"], [], width=80, terminal=False) == "id\tname\n"

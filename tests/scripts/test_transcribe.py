@@ -1,0 +1,23 @@
+"""Transcribe: what the command refuses before anything is sent."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InvalidRequest
+from scripts.transcribe import _check
+
+
+def test_no_text_overwrites_a_recording(tmp_path: Path) -> None:
+    recording = tmp_path / "talk.txt"
+    recording.write_bytes(b"RIFF")
+
+    with pytest.raises(InvalidRequest, match=r"would overwrite .*talk\.txt"):
+        _check({recording: recording})
+    (tmp_path / "talk.mp3").write_bytes(b"ID3")
+    with pytest.raises(InvalidRequest, match=r"would overwrite .*talk\.txt"):
+        _check({tmp_path / "talk.mp3": recording, recording: tmp_path / "out" / "talk.txt"})
+    _check({recording: tmp_path / "out" / "talk.txt"})
+
+    with pytest.raises(InvalidRequest, match="no file"):
+        _check({tmp_path / "none.wav": tmp_path / "none.txt"})
