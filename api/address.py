@@ -1,10 +1,16 @@
-"""Address: who sends a request, also behind proxies that are trusted to say so."""
+"""Address: who sends a request, and what it was sent to, also behind proxies that are trusted to say so."""
 
 import ipaddress
+import re
+from collections.abc import Sequence
 
 import falcon.asgi
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+#: What may stand in a Host header, and so in a URL that we make; nothing that ends a host or begins a path.
+HOST = re.compile(r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 
 def read_networks(text: str) -> list[Network]:
@@ -12,24 +18,44 @@ def read_networks(text: str) -> list[Network]:
     return [ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip()]
 
 
-def client_address(req: falcon.asgi.Request, trusted: list[Network]) -> str:
+def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
     """Return the address of the client: the last one in X-Forwarded-For that no trusted proxy wrote of itself.
 
     A unix socket has no address; whoever connects to it is a proxy of the operator's.
     """
-    peer = (req.scope.get("client") or ("", 0))[0]
+    peer = _peer(req)
     if peer and not _is_trusted(peer, trusted):
-        return str(peer)
+        return peer
     forwarded = [part.strip() for part in (req.get_header("X-Forwarded-For") or "").split(",") if part.strip()]
     if not trusted:
-        return str(peer)
+        return peer
     for address in reversed(forwarded):
         if not _is_trusted(address, trusted):
             return address
-    return str(peer)
+    return peer
 
 
-def _is_trusted(address: str, trusted: list[Network]) -> bool:
+def base_url(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
+    """Return scheme and host that a request was sent to, by its own headers or those of a trusted proxy."""
+    scheme, hosts = req.scheme, [req.get_header("Host") or ""]
+    peer = _peer(req)
+    if trusted and (not peer or _is_trusted(peer, trusted)):
+        # Of several, the last was written by the proxy that is trusted.
+        proto = (req.get_header("X-Forwarded-Proto") or "").rpartition(",")[2].strip().lower()
+        scheme = proto if proto in {"http", "https"} else scheme
+        hosts.insert(0, (req.get_header("X-Forwarded-Host") or "").rpartition(",")[2].strip())
+    name, port = req.scope.get("server") or ("localhost", None)
+    own = f"{name}:{port}" if port else str(name)
+    return f"{scheme}://{next(filter(HOST.fullmatch, hosts), own)}"
+
+
+def _peer(req: falcon.asgi.Request) -> str:
+    """Return the address at the other end of the connection; empty for a unix socket."""
+    peer, *_ = req.scope.get("client") or ("",)
+    return str(peer or "")
+
+
+def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

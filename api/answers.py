@@ -8,6 +8,7 @@ import falcon
 import falcon.asgi
 from pydantic_core import to_json
 
+from api.address import base_url
 from api.documents import job_document, shown_error
 from api.errors import show_document
 from api.services import Services
@@ -83,11 +84,13 @@ def name_job(resp: falcon.asgi.Response, job: Job, available: int | None) -> Non
 
 
 async def show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:
+    """Answer as a kind says, its links made into URLs. Raises Gone, ServiceUnavailable."""
     if response.artifacts:
         size, chunks = await services.artifacts.open_all(response.artifacts)
         resp.status = response.status
         resp.set_stream(chunks, size)
     else:
-        show_json(resp, response.media, response.status)
+        base = services.settings.api.public_url or base_url(resp.context.request, services.proxies)
+        show_json(resp, await services.links.resolve(response.media, base.rstrip("/")), response.status)
     resp.content_type = response.content_type
     resp.set_headers(dict(response.headers))

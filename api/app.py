@@ -13,6 +13,7 @@ from api.edge import Edge
 from api.errors import add_handlers
 from api.events import JobEvents
 from api.exchange import exchange_of
+from api.files import Files
 from api.health import Alive, Exposition, Ready
 from api.indexing import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
 from api.job_resources import JobCancellation, JobList, JobResource, JobResult
@@ -31,13 +32,16 @@ from pipeline.settings import Settings
 RESOURCES: dict[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 
 
-class RouteNames:
-    """Notes the template of the path, which is what metrics count by, and refuses methods that nobody knows."""
+class Routed:
+    """Notes what an answer is to, and the template of its path; refuses methods that nobody knows."""
 
     async def process_resource(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
     ) -> None:
-        """Note the template of a path that is ours. Raises HTTPMethodNotAllowed, where Falcon would answer 400."""
+        """Note the request, and the path's template, which is what metrics count by.
+
+        Raises HTTPMethodNotAllowed, where Falcon would answer 400."""
+        resp.context.request = req  # links in the answer lead to where it was sent
         exchange_of(req).route = req.uri_template or "unmatched"
         if req.method not in falcon.COMBINED_METHODS:
             raise falcon.HTTPMethodNotAllowed([*sorted(map_http_methods(resource)), "OPTIONS"])
@@ -53,7 +57,7 @@ def create_app(
 ) -> Edge:
     """Return the ASGI application."""
     services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
-    middleware: list[Any] = [services, RouteNames()]
+    middleware: list[Any] = [services, Routed()]
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
     add_handlers(app, services)
     for kind in kinds.values():
@@ -71,6 +75,7 @@ def create_app(
     app.add_route("/jobs/{job_id}/result", JobResult(services))
     app.add_route("/jobs/{job_id}/events", JobEvents(services))
     app.add_route("/jobs/{job_id}/cancel", JobCancellation(services))
+    app.add_route("/files/{name}", Files(services))
     app.add_route("/verify-key", KeyVerification(services))
     app.add_route("/usage", Usage(services))
     app.add_route("/healthz", Alive())

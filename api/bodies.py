@@ -112,4 +112,7 @@ def _refuse_values(values: list[Any]) -> None:
 
 def too_large(max_bytes: int) -> PayloadTooLarge:
     """Return the refusal of a body that is too large."""
-    return PayloadTooLarge(f"The body is larger than {max_bytes:,} bytes.", max_bytes=max_bytes)
+    return PayloadTooLarge(
+        f"The body is larger than {max_bytes:,} bytes, which is the most that is taken. Send less at once.",
+        max_bytes=max_bytes,
+    )

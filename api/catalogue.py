@@ -1,7 +1,9 @@
-"""Catalogue: this process's copy of what the pools offer, never waited for once it is there."""
+"""Catalogue: this process's copy of what the pools offer; who asks often never waits for it."""
 
 import asyncio
+import math
 import time
+from collections.abc import Callable
 
 from pipeline.database import AsyncDatabase
 from pipeline.errors import ServiceUnavailable
@@ -11,27 +13,35 @@ from pipeline.settings import Settings
 
 log = get_logger(__name__)
 
-#: How long the first callers wait before they get what is shipped.
-FIRST_LOOK_SECONDS = 1.0
+#: How long a caller waits for a copy before it gets what there is, or what is shipped.
+LOOK_SECONDS = 1.0
+#: A copy of so many maximum ages is waited for: nobody has asked for a while, and it may be of another day.
+WAITED_FOR_AGES = 2
 
 
 class Catalogue:
     """The offers; while the database is away, the last known ones, or those that are shipped."""
 
-    def __init__(self, database: AsyncDatabase, settings: Settings) -> None:
+    def __init__(
+        self, database: AsyncDatabase, settings: Settings, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._database = database
         self._settings = settings
+        self._clock = clock
         self._offers = Offers()
         self._refreshed_at: float | None = None
         self._refresher: asyncio.Task[None] | None = None
+        self._is_waited_for = True
 
     async def offers(self) -> Offers:
-        """Return what can be had now. The first callers wait a moment for the database, later ones never."""
-        is_old = self._refreshed_at is None or time.monotonic() > self._refreshed_at + self._max_age
-        if is_old and self._refresher is None:
+        """Return what can be had now. An old copy is renewed behind the caller's back, a very old one is waited for."""
+        age = math.inf if self._refreshed_at is None else self._clock() - self._refreshed_at
+        if age > self._max_age and self._refresher is None:
+            # By its age now: while the database keeps us waiting, what was young enough a moment ago still is.
+            self._is_waited_for = age > WAITED_FOR_AGES * self._max_age
             self._refresher = asyncio.create_task(self._refresh())
-        if self._refreshed_at is None and self._refresher is not None:
-            await asyncio.wait({self._refresher}, timeout=FIRST_LOOK_SECONDS)
+        if self._is_waited_for and self._refresher is not None:
+            await asyncio.wait({self._refresher}, timeout=LOOK_SECONDS)
         return self._offers
 
     @property
@@ -47,5 +57,5 @@ class Catalogue:
         except ServiceUnavailable as error:
             log.warning("offers not read, serving the last known ones", error=error.message)
         finally:
-            self._refreshed_at = time.monotonic()
+            self._refreshed_at = self._clock()
             self._refresher = None

@@ -50,8 +50,9 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
 
 
 def shown_error(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return why a job ended, as its users see it."""
-    return {name: value for name, value in stored.items() if name not in NOT_SHOWN}
+    """Return why a job ended, as its users see it; in the order of other errors, which the database does not keep."""
+    first = {name: stored[name] for name in ("error", "message", "code") if name in stored}
+    return first | {name: value for name, value in stored.items() if name not in NOT_SHOWN}
 
 
 def _progress(job: Job, kinds: Kinds) -> dict[str, Any]:

@@ -53,7 +53,21 @@ def _fault(found: Any) -> dict[str, str]:
     field = ".".join(str(place) for place in found["loc"]) or "body"
     if found["type"] == "missing":
         return missing(field)
-    return {"field": field, "message": f"{found['msg']}, but {_shown(found['input'])} was sent.", "code": _code(found)}
+    message = _length(found) or f"{found['msg']}, but {_shown(found['input'])} was sent."
+    return {"field": field, "message": message, "code": _code(found)}
+
+
+def _length(found: Any) -> str | None:
+    """Return what is wrong with the length of a text or a list, if that is it; what it holds would tell nothing."""
+    unit = "characters" if found["type"].startswith("string_") else "entries"
+    limits = found.get("ctx", {})
+    if found["type"].endswith("too_long"):
+        return f"This may have at most {limits['max_length']:,} {unit}, but has {len(found['input']):,}."
+    if found["type"].endswith("too_short") and limits["min_length"] == 1:
+        return "This must not be empty."
+    if found["type"].endswith("too_short"):
+        return f"This must have at least {limits['min_length']:,} {unit}, but has {len(found['input']):,}."
+    return None
 
 
 def _code(found: Any) -> str:

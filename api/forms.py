@@ -88,6 +88,7 @@ class FormReader:
 
     def __init__(self, kind: Kind[Any], *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
         self._files = kind.files
+        self._texts = {*kind.request.model_fields, "api_key"}
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
@@ -123,8 +124,9 @@ class FormReader:
             seen.add(name)
             if name in self._files:
                 await upload.store(name, aiter(part.stream), max_bytes=self._max_file_bytes)
-            else:
+            elif name in self._texts:
                 texts[name] = await _text(part, name, max_bytes=self._max_field_bytes)
+            # Any other is ignored, whatever it holds: the form goes on behind it.
         return texts
 
 

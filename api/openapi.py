@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.openapi_indexing import INDEXING_PATHS
-from api.openapi_parts import ERRORS, JOB_PARAMETERS, SCHEMAS, SECURITY_SCHEMES, WORK_HEADERS
+from api.openapi_parts import ERRORS, IDEMPOTENCY_KEY, JOB_PARAMETERS, SCHEMAS, SECURITY_SCHEMES, WORK_HEADERS
 from api.openapi_paths import PATHS
 from pipeline.kind import Kind
 from pipeline.kinds import Kinds
@@ -15,7 +15,7 @@ KEY_FIELD = {
     "examples": ["pr_live_…"],
 }
 #: Errors that every paid route can answer with.
-WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "503")
+WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 
 
 def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
@@ -27,6 +27,9 @@ def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
             paths[route] = {"post": _operation(kind, route, schemas)}
     for path, methods in (PATHS | INDEXING_PATHS).items():
         paths[path] = paths.get(path, {}) | methods
+    for methods in paths.values():
+        for operation in methods.values():
+            operation["responses"] = dict(sorted(operation["responses"].items()))
     return {
         "openapi": "3.1.0",
         "info": {
@@ -49,7 +52,7 @@ def _operation(kind: Kind[Any], route: str, schemas: dict[str, Any]) -> dict[str
         "summary": kind.summary,
         "tags": [kind.queue],
         "security": [{"header": []}, {"bearer": []}, {"query": []}, {}],
-        "parameters": JOB_PARAMETERS,
+        "parameters": JOB_PARAMETERS if kind.created is None else [IDEMPOTENCY_KEY],
         "requestBody": {"required": True, "content": dict([_request_content(kind, schemas)])},
         "responses": {
             **_answers(kind, schemas),
@@ -82,10 +85,9 @@ def _request_content(kind: Kind[Any], schemas: dict[str, Any]) -> tuple[str, dic
     schema["required"] = [*schema.get("required", []), *kind.files]
     schema = {key: value for key, value in schema.items() if key != "required" or value}
     schemas[name] = schema
-    content = {"schema": {"$ref": f"#/components/schemas/{name}"}}
-    if kind.files:
-        return "multipart/form-data", content
-    return "application/json", {**content, "example": dict(getattr(kind, "example", {}))}
+    sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}
+    content = {"schema": {"$ref": f"#/components/schemas/{name}"}, "example": sent}
+    return "multipart/form-data" if kind.files else "application/json", content
 
 
 def _file_fields(kind: Kind[Any]) -> dict[str, Any]:
@@ -99,7 +101,8 @@ def _answer_content(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
         kind.answer.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization"), schemas
     )
     schemas[name] = schema
-    return {kind.answer_type: {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    others = {content_type: {"schema": {"type": "string"}} for content_type in kind.other_answer_types}
+    return {kind.answer_type: {"schema": {"$ref": f"#/components/schemas/{name}"}}, **others}
 
 
 def _moved(schema: dict[str, Any], schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -55,13 +55,16 @@ ERRORS = {
     "400": "A field, a header or the body is not as it must be; the message names it.",
     "401": "The API key is missing, malformed, unknown or revoked.",
     "402": "The account can't pay; the message states the balance.",
+    "403": "The link is not as it was made.",
     "404": "There is no such thing, or it is another account's.",
     "409": "The job has not ended yet.",
-    "410": "The result was kept as long as promised.",
+    "410": "The result, or the link, was kept as long as promised.",
     "413": "The body, or a file in it, is too large.",
     "415": "The body is not of the type that the route takes.",
+    "416": "The range begins behind the file's end.",
     "422": "The Idempotency-Key was used with another body.",
     "429": "Too many requests; Retry-After says when to come back.",
+    "500": "Our fault; nothing undelivered is charged, and request_id names it.",
     "503": "Something is missing at the moment; Retry-After says when to come back.",
 }
 
@@ -75,12 +78,15 @@ SCHEMAS: Json = {
     "Error": {
         **object_of(
             error=text("The type of the error."),
-            message=text("What happened, the value, the limit, and what to do."),
+            message=text("What happened, the value, the limit, and what to do; /tts/batch says it of length in error."),
             code=text("Stable; what programs match on."),
             request_id=text("Names the request in our logs."),
             details={"type": "array", "items": object_of(field=text(), message=text(), code=text())},
+            credits_required={**COUNT, "description": "Of a 402: what the request needs."},
+            credits_remaining={**COUNT, "description": "Of a 402: the balance."},
+            missing={"type": "array", "items": text(), "description": "Of a 503 of /readyz: what is missing."},
         ),
-        "required": ["error", "message", "code", "request_id"],
+        "required": ["error", "code", "request_id"],
     },
     "Job": object_of(
         id=text(format="uuid"),
@@ -143,9 +149,10 @@ WORK_HEADERS: Json = {
     }.items()
 }
 
+IDEMPOTENCY_KEY = parameter(
+    "Idempotency-Key", "header", text(maxLength=255), "The same key and body give the same job for 24 hours."
+)
 JOB_PARAMETERS = [
     parameter("Prefer", "header", text(), "respond-async: answer 202 at once. wait=N: answer 202 after N seconds."),
-    parameter(
-        "Idempotency-Key", "header", text(maxLength=255), "The same key and body give the same job for 24 hours."
-    ),
+    IDEMPOTENCY_KEY,
 ]

@@ -1,6 +1,9 @@
 """Server: what gunicorn loads, as `gunicorn -k api.server.Worker api.server:app`."""
 
+from http import HTTPStatus
+
 import redis.asyncio
+from gunicorn.asgi import protocol
 from gunicorn.workers.gasgi import ASGIWorker
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -27,12 +30,24 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     def init_process(self) -> None:
         """Start; from here on the process dies with gunicorn's master."""
         die_with_parent()
+        # Who is believed about the scheme is for PRESSROOM_API__TRUSTED_PROXIES to say; gunicorn believes loopback.
+        self.cfg.set("secure_scheme_headers", {})
+        name_statuses()
         super().init_process()
 
     def handle_exit_signal(self) -> None:
         """Stop: no request waits for longer than this."""
         super().handle_exit_signal()
         self.asgi.drain()
+
+
+def name_statuses() -> None:
+    """Let status lines carry HTTP's own phrases.
+
+    Gunicorn's table is short and says "402 Unknown". It is private: where it is gone, that is all that comes back."""
+    phrases = getattr(protocol, "_REASON_PHRASES", {})
+    for status in HTTPStatus:
+        phrases.setdefault(status.value, status.phrase)
 
 
 def application() -> Edge:

@@ -13,6 +13,7 @@ from api.address import client_address, read_networks
 from api.auth import Keyring, header_key, query_key
 from api.catalogue import Catalogue
 from api.exchange import exchange_of
+from api.links import Links
 from api.streaming import Streams
 from api.waiting import WaitingRoom
 from api.waking import Alarm
@@ -59,6 +60,7 @@ class Services:
         self.alarm = Alarm(client)
         self.catalogue = Catalogue(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
+        self.links = Links(database)
         self._background: list[asyncio.Task[None]] = []
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:

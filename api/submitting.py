@@ -63,7 +63,7 @@ class Order:
         submission = Submission(
             account_id=caller.account_id,
             api_key_id=caller.api_key_id,
-            kind=kind.lane(request),
+            kind=kind.name,
             route=route,
             request={name: value for name, value in fields.items() if name not in kind.bulky},
             request_id=request_id,
@@ -76,6 +76,7 @@ class Order:
             idempotency_key=idempotency_key,
             idempotency_window=timedelta(hours=settings.limits.idempotency_hours),
             max_open_items=settings.limits.open_items,
+            claimed_as=kind.claimed_as(request),
             job_id=job_id,
         )
         return cls(caller, kind.requests(request), submission)

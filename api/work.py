@@ -18,6 +18,7 @@ from api.submitting import Order, new_job, submit_job
 from api.waiting import Restarting, Waiter
 from pipeline.errors import PressroomError
 from pipeline.jobs import Delivery, Job, find_delivery, find_replay
+from pipeline.keys import Caller
 from pipeline.kind import Kind
 from pipeline.lifecycle import Submitted
 from pipeline.limits import AccountLimitExceeded
@@ -71,8 +72,11 @@ class Work:
         sent, body_key = await self._read(req, upload)
         if caller is None:
             caller = await services.authenticate(req, query_key(req) if body_key is None else body_key)
-        request = self._checked(sent, upload)
-        self._kind.check(request, await services.catalogue.offers())
+        return await self._order_of(req, caller, self._checked(sent, upload), upload)
+
+    async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
+        """Return the order of a request whose fields are in order. Raises InvalidRequest for what the kind refuses."""
+        self._kind.check(request, await self._services.catalogue.offers())
         return Order.of(
             self._kind,
             self._route,
@@ -82,7 +86,7 @@ class Work:
             request_id=exchange_of(req).request_id,
             idempotency_key=read_idempotency_key(req),
             file_hashes=upload.hashes,
-            settings=services.settings,
+            settings=self._services.settings,
         )
 
     async def _read(self, req: falcon.asgi.Request, upload: Upload) -> tuple[bytes | dict[str, Any], object]:

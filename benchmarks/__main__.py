@@ -6,7 +6,20 @@ import time
 
 from benchmarks.report import machine
 
-MEASUREMENTS = ("submissions", "round_trip", "life_cycle", "idle", "waiting", "speech", "index", "streams")
+MEASUREMENTS = (
+    "submissions",
+    "round_trip",
+    "life_cycle",
+    "idle",
+    "waiting",
+    "speech",
+    "transcription",
+    "fetching",
+    "vision",
+    "blog",
+    "index",
+    "streams",
+)
 
 
 def main() -> None:

@@ -24,7 +24,16 @@ os.environ |= {f"PRESSROOM_SEARCH__{provider.upper()}__URL": "http://127.0.0.1:9
 #: A migrated database that the others are copied from, in a twentieth of a second.
 TEMPLATE = "migrated"
 
+#: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
+MOST_CORES = 8
+
 _numbers = count(1)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `-n auto` runs: one more than cores, because tests of whole systems wait a lot."""
+    return min(os.cpu_count() or 1, MOST_CORES) + 1
 
 
 def named(url: str, database: str) -> str:

@@ -14,7 +14,8 @@ from xml.sax.saxutils import unescape
 
 from aiohttp import WSMsgType, web
 
-from pipeline.settings import EdgeSettings, Settings
+from pipeline.engine_settings import EdgeSettings
+from pipeline.settings import Settings
 from workers.audio.ffmpeg import find_ffmpeg
 from workers.audio.mp3 import Mp3Format, Mp3Stream
 from workers.audio.pcm import Pcm

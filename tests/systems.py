@@ -22,6 +22,8 @@ from servers import is_running, wait_for_end
 
 from pipeline.accounts import open_account
 from pipeline.database import Database
+from pipeline.kinds import load_kinds, queues
+from pipeline.settings import Settings
 from scripts import control
 from scripts.programs import environment
 
@@ -205,6 +207,12 @@ def clean_environment(mark: str = "", extra: Mapping[str, str] | None = None) ->
     found["PYTHONPATH"] = os.pathsep.join((found.get("PYTHONPATH", ""), str(Path(__file__).parent)))
     kept = {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     return kept | dict(extra or {})
+
+
+def only(*pools: str) -> list[str]:
+    """Return arguments of `system` that leave the other pools empty: each process takes time to start."""
+    others = [queue for queue in queues(load_kinds(Settings())) if queue not in pools]
+    return [argument for queue in others for argument in ("--pool", f"{queue}=0")]
 
 
 @contextmanager

@@ -1,12 +1,14 @@
 """Speech by the edge service, and by espeak when it fails: a whole system, and the service on loopback."""
 
+import json
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection, IncompleteRead
 
 import pytest
 from edge_service import EdgeService, edge_service
-from systems import Answer, Running, system
+from systems import Answer, Running, only, system
 
 from pipeline.database import Database
 from pipeline.ledger import discrepancies
@@ -34,7 +36,7 @@ def shared(fake: EdgeService, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.2",
         "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
     }
-    with system(tmp_path_factory.mktemp("edge") / "data", extra=extra) as running:
+    with system(tmp_path_factory.mktemp("edge") / "data", *only("synthesis"), extra=extra) as running:
         yield running
         with Database(running.database_url) as database:
             assert database.run(discrepancies()) == []
@@ -110,14 +112,19 @@ def test_a_stream_that_breaks_ends_without_its_last_chunk_and_what_was_spoken_is
     service: Running, fake: EdgeService
 ) -> None:
     fake.delay = 0.02
+    text = "These words are spoken slowly by a service that will fail. " * 60
+    body = json.dumps({"text": text, "chunk_size": 60, "voice_name": VOICE})
+    connection = HTTPConnection(service.address.removeprefix("http://"), timeout=60)
+    headers = {"X-API-Key": service.key, "X-Request-Id": "breaks", "Content-Type": "application/json"}
     try:
-        broken = threading.Timer(0.8, fake.fail, ("forbidden",))
-        broken.start()
-        text = "These words are spoken slowly by a service that will fail. " * 60
-        with pytest.raises(Exception, match=r"IncompleteRead|incomplete|chunk"):
-            service.ask("/tts/stream", {"text": text, "chunk_size": 60, "voice_name": VOICE}, X_Request_Id="breaks")
+        connection.request("POST", "/tts/stream", body, headers)
+        response = connection.getresponse()  # the first words are there
+        fake.fail("forbidden")
+        with pytest.raises(IncompleteRead):
+            response.read()
     finally:
         fake.delay = 0.0
+        connection.close()
     job = service.wait_for_state(service.ask("/jobs?request_id=breaks").json[0]["id"])
     assert job["state"] == "failed"
     assert 1 <= job["credits"]["captured"] < job["credits"]["held"]

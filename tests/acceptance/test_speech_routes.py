@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from systems import Answer, Running, clean_environment, command, system
+from systems import Answer, Running, clean_environment, command, only, system
 
 from pipeline.database import Database
 from pipeline.ledger import discrepancies
@@ -32,7 +32,7 @@ SENTENCES = "The first sentence is short. Here comes a second one, which is long
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     extra = {"PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0"}
-    with system(tmp_path_factory.mktemp("speech") / "data", extra=extra) as running:
+    with system(tmp_path_factory.mktemp("speech") / "data", *only("synthesis"), extra=extra) as running:
         yield running
         with Database(running.database_url) as database:
             assert database.run(discrepancies()) == []
@@ -168,13 +168,13 @@ def test_a_client_that_leaves_a_stream_stops_it_and_pays_what_was_spoken(service
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
     left = time.monotonic()
 
-    job = service.wait_for_state(service.ask("/jobs?request_id=leaves").json[0]["id"], seconds=20)
+    job = service.wait_for_state(service.ask("/jobs?request_id=leaves").json[0]["id"])
 
     assert job["state"] == "cancelled"
     assert 1 <= job["credits"]["captured"] < job["credits"]["held"]
     # The pool is free again: what follows does not wait for the rest of that hour.
     assert service.ask("/tts", {"text": "Next."}).status == 200
-    assert time.monotonic() - left < 10
+    assert time.monotonic() - left < 30
 
 
 def test_music_lies_under_speech_as_long_as_the_speech(service: Running, espeak: Espeak, music: Path) -> None:
@@ -204,15 +204,19 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     answer = send_form(service, "/tts/with-music", {"text": "Hello."}, {"music": b"#EXTM3U\nfile:///etc/passwd\n"})
 
     assert answer.status == 400
-    assert answer.json["code"] == "audio_undecodable"
+    assert (answer.json["code"], answer.json["field"]) == ("audio_undecodable", "music")
+    assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
-    assert [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()] == []
+    until = time.monotonic() + 30
+    while [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
+        assert time.monotonic() < until, "the upload is kept"
+        time.sleep(0.05)
 
 
 def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service: Running) -> None:
     job_id = service.submit({"text": SENTENCES * 180, "speed": 0.26}, "/tts/batch")
     seen = set()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while len(seen) < 3 and time.monotonic() < until:
         progress = service.ask(f"/jobs/{job_id}").json["progress"]
         seen.add(progress["done"])
@@ -223,7 +227,7 @@ def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service:
     assert len(seen) >= 3
     cancelled = time.monotonic()
     assert service.ask("/tts", {"text": "Next."}).status == 200
-    assert time.monotonic() - cancelled < 5
+    assert time.monotonic() - cancelled < 30
 
 
 def test_a_long_text_holds_up_no_short_one(service: Running) -> None:

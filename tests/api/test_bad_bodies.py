@@ -85,6 +85,17 @@ def test_of_a_doubled_field_the_last_counts_for_all(service: Service, client: Pa
     assert found == [{"input": {"text": "b"}}]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "must not be empty"), ("x" * 1_001, "at most 1,000 characters, but has 1,001")]
+)
+def test_a_wrong_length_is_told_in_numbers_and_not_by_the_text(
+    service: Service, client: Payer, text: str, said: str
+) -> None:
+    [fault] = service.post("/echo", {"text": text}, client.api_key).json["details"]
+    assert said in fault["message"]
+    assert "xx" not in fault["message"]
+
+
 BAD_FIELDS = {
     "no text": ({}, "text", "field_missing"),
     "an empty text": ({"text": ""}, "text", "field_length"),
@@ -213,7 +224,7 @@ def test_a_wrong_key_is_refused_before_the_body_is_asked_for(service: Service, c
         ).encode()
 
     assert service.send_raw(head("nobody")).startswith(b"HTTP/1.1 401 ")
-    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
         connection.sendall(head(client.api_key))
         assert connection.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b'{"text": "hi"}')
@@ -257,7 +268,7 @@ def test_json_may_be_announced_in_any_case(service: Service, client: Payer, cont
 
 
 def test_a_body_without_a_type_is_taken_for_json(service: Service, client: Payer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
     headers = {"X-API-Key": client.api_key, "Prefer": "respond-async"}
     connection.request("POST", "/echo", b'{"text": "hi"}', headers)
     assert read_answer(connection).status == 202

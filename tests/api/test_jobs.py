@@ -59,7 +59,15 @@ def test_a_list_past_its_end_is_empty_and_still_says_how_long_it_is(service: Ser
     "query",
     [
         *("limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1.5", "limit=%EF%BC%91", "limit=1e1"),
-        *("offset=-1", "offset=99999999999999999999", "offset=x", "state=lost", "kind=lost", "kind="),
+        *(
+            "offset=-1",
+            "offset=99999999999999999999",
+            "offset=x",
+            "state=lost",
+            "kind=lost",
+            "kind=",
+            "kind=index_check_bing",
+        ),
         *("request_id=", "request_id=a%00b", "request_id=" + "x" * 129),
     ],
 )

@@ -93,10 +93,10 @@ def test_a_day_is_counted_and_its_refusals_are_not(start: Start, api_database: D
     payer = open_account(api_database, tier="pro")
     with start(LIMITS__PRO__PER_DAY="3", LIMITS__PRO__PER_MINUTE="100") as service:
         answers = [service.post("/echo", {"text": "hi"}, payer.api_key, Prefer="wait=0") for _ in range(5)]
+        seconds = 86_400 - time.time() % 86_400
     assert [answer.status for answer in answers] == [202, 202, 202, 429, 429]
     assert standing(answers[0]) == (3, 2)
-    seconds = 86_400 - time.time() % 86_400
-    assert int(answers[-1].headers["retry-after"]) == pytest.approx(seconds, abs=5)
+    assert int(answers[-1].headers["retry-after"]) == pytest.approx(seconds, abs=30)
     with redis.Redis.from_url(redis_url) as client:
         [day] = [key for key in client.scan_iter() if b":day:" in key]
         assert client.get(day) == b"3"

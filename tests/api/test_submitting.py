@@ -119,7 +119,7 @@ def test_a_job_that_may_be_tried_again_says_when(
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "not_now", header)
     shown = service.get(f"/jobs/{job_id}", client.api_key).json["error"]
     assert set(shown) == {"error", "message", "code"}
-    assert set(answer.json) == {*shown, "request_id"}
+    assert list(answer.json) == ["error", "message", "code", "request_id"]
 
 
 def test_a_job_that_is_partly_done_answers_with_what_there_is(service: Service, client: Payer, hands: Hands) -> None:
@@ -158,6 +158,15 @@ def test_a_request_beyond_the_balance_is_refused_and_holds_nothing(service: Serv
     assert "the balance is 2" in answer.json["message"]
     assert count_jobs(api_database, poor) == 0
     assert balance(api_database, poor) == 2
+
+
+def test_a_status_line_carries_the_phrase_of_its_status(service: Service, api_database: Database) -> None:
+    connection = service.connect()
+    headers = {"X-API-Key": open_account(api_database, credits=0).api_key, "Content-Type": "application/json"}
+    connection.request("POST", "/echo", b'{"text": "hi"}', headers)
+    response = connection.getresponse()
+    assert (response.status, response.reason) == (402, "Payment Required")
+    connection.close()
 
 
 def test_more_open_items_than_an_account_may_have_are_refused(start: Start, api_database: Database) -> None:

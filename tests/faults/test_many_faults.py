@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import redis
-from systems import FAST, Running, kill, system
+from systems import FAST, Running, kill, only, system
 
 from pipeline.database import Database, Statement
 from pipeline.ledger import discrepancies
@@ -90,14 +90,14 @@ class Chaos:
         time.sleep(self._choose.uniform(0.1, 0.6))
 
     def _kill_worker(self) -> None:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             found = [*self._running.workers("made_up"), *self._running.pids("made_up")]
             if found and kill(self._choose.choice(found)):
                 self.done["worker killed"] += 1
                 return
             time.sleep(0.05)
-        raise AssertionError("no worker came back within 20 s")
+        raise AssertionError("no worker came back within a minute")
 
     def _kill_redis(self) -> None:
         self._kill_server("redis", signal.SIGKILL)
@@ -132,7 +132,7 @@ class Chaos:
 
 
 def test_every_job_ends_and_every_credit_is_accounted_for(tmp_path: Path) -> None:
-    with system(tmp_path / "data", "--pool", "made_up=3", extra=FAST) as running:
+    with system(tmp_path / "data", "--pool", "made_up=3", *only("made_up"), extra=FAST) as running:
         load = Load(running)
         clients = load.start()
         chaos = Chaos(running, seed=KILLS)
@@ -140,7 +140,7 @@ def test_every_job_ends_and_every_credit_is_accounted_for(tmp_path: Path) -> Non
             chaos.once(number)
         load.stopped.set()
         for client in clients:
-            client.join(timeout=90)
+            client.join()
         assert not load.errors
         print(f"\n{len(load.jobs):,} jobs; {dict(chaos.done)}")
         assert chaos.done["worker killed"] == KILLS

@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from systems import FAST, Running, kill, system
+from systems import FAST, Running, kill, only, system
 
 from pipeline.database import Database
 from pipeline.ledger import discrepancies
@@ -24,10 +26,22 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A system with two made-up processes; the books must balance after all that was done to it."""
     folder = tmp_path_factory.mktemp("shared")
     extra = {**FAST, "PRESSROOM_KINDS": "made_up:MadeUp,killing:Killing", "KILL_FILE": str(folder / "kill")}
-    with system(folder / "data", "--pool", "made_up=2", extra=extra) as running:
+    with system(folder / "data", "--pool", "made_up=2", *only("made_up"), extra=extra) as running:
         yield running
         with Database(running.database_url) as database:
             assert database.run(discrepancies()) == []
+
+
+def wait_for_job(running: Running, request_id: str) -> list[dict[str, Any]]:
+    """Return the job that a request makes, in a list, once it is there."""
+    until = time.monotonic() + 60
+    while True:
+        with suppress(OSError, HTTPException):  # an API that was killed is just starting again
+            answer = running.ask(f"/jobs?request_id={request_id}")
+            if answer.status == HTTPStatus.OK and len(answer.json) == 1:
+                return list(answer.json)
+        assert time.monotonic() < until, f"no job of {request_id}"
+        time.sleep(0.05)
 
 
 def test_a_poison_item_is_given_up_and_its_neighbours_are_done(shared: Running) -> None:
@@ -55,7 +69,7 @@ def test_a_queued_job_is_cancelled_at_once_and_a_running_one_within_five_seconds
     # Both processes are free again, or this would not be done before 60 s have passed.
     done = shared.wait_for_state(shared.submit({"count": 16}))
     assert done["state"] == "succeeded"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 def test_a_client_that_leaves_a_waiting_request_does_not_lose_its_job(shared: Running) -> None:
@@ -67,10 +81,8 @@ def test_a_client_that_leaves_a_waiting_request_does_not_lose_its_job(shared: Ru
     )
     with socket.create_connection((host.hostname, host.port)) as connection:
         connection.sendall(request.encode() + body)
-        time.sleep(0.3)
+        listed = wait_for_job(shared, "left-early")
 
-    listed = shared.ask("/jobs?request_id=left-early").json
-    assert len(listed) == 1
     assert shared.wait_for_state(listed[0]["id"])["state"] == "succeeded"
 
 
@@ -78,7 +90,7 @@ def test_a_worker_that_was_frozen_past_its_lease_changes_nothing_when_it_wakes(s
     workers = shared.workers("made_up")
     for pid in workers:
         kill(pid, signal.SIGSTOP)
-    job_id = shared.submit({"items": [{"do": "sleep", "seconds": 1.5}]})
+    job_id = shared.submit({"items": [{"do": "sleep", "seconds": 3}]})
     try:
         kill(workers[0], signal.SIGCONT)
         shared.wait_for_state(job_id, "running")
@@ -104,13 +116,11 @@ def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_j
         target=lambda: answers.append(shared.ask("/made-up", body, Idempotency_Key="joins", X_Request_Id="waits"))
     )
     waiting.start()
-    until = time.monotonic() + 10
-    while not (listed := shared.ask("/jobs?request_id=waits").json) and time.monotonic() < until:
-        time.sleep(0.05)
+    listed = wait_for_job(shared, "waits")
 
     for pid in shared.pids("api"):
         kill(pid, signal.SIGTERM)
-    waiting.join(timeout=20)
+    waiting.join()
 
     assert answers[0].status == 503
     assert answers[0].json["code"] == "restarting"
@@ -128,32 +138,30 @@ def test_an_api_killed_between_the_commit_and_the_wake_up_costs_a_moment(shared:
     with suppress(OSError, HTTPException):  # the answer may have left before the process died
         shared.ask("/killing", {"count": 2}, Prefer="respond-async", X_Request_Id="killed")
 
-    until = time.monotonic() + 20
-    while marker.exists() and time.monotonic() < until:
+    until = time.monotonic() + 60
+    while marker.exists():
+        assert time.monotonic() < until
         time.sleep(0.01)
-    assert not marker.exists()
-    while not (listed := shared.ask("/jobs?request_id=killed").json) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert shared.wait_for_state(listed[0]["id"], seconds=5)["state"] == "succeeded"
+    [job] = wait_for_job(shared, "killed")
+    assert shared.wait_for_state(job["id"], seconds=20)["state"] == "succeeded"
 
 
 def test_redis_killed_while_requests_wait_costs_a_moment(shared: Running) -> None:
     answers = []
     body = {"items": [{"do": "sleep", "seconds": 1}]}
-    waiting = threading.Thread(target=lambda: answers.append(shared.ask("/made-up", body)))
+    waiting = threading.Thread(target=lambda: answers.append(shared.ask("/made-up", body, X_Request_Id="redis-away")))
     waiting.start()
-    time.sleep(0.3)
+    wait_for_job(shared, "redis-away")
     kill(shared.pids("redis")[0])
-    waiting.join(timeout=30)
+    waiting.join()
 
     assert answers[0].status == 200
 
 
 def test_a_system_works_where_redis_never_was(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        nowhere = f"redis://127.0.0.1:{taken.getsockname()[1] + 1}/0"
+    nowhere = "redis://127.0.0.1:1/0"
     extra = {**FAST, "REDIS_URL": nowhere, "PRESSROOM_API__PROCESSES": "1"}
-    with system(tmp_path / "data", extra=extra, answers="/healthz") as running:
+    with system(tmp_path / "data", *only("made_up"), extra=extra, answers="/healthz") as running:
         answer = running.ask("/made-up", {"count": 3})
         assert answer.status == 200
         assert len(answer.json["results"]) == 3

@@ -14,7 +14,8 @@ import edge_tts.communicate
 import edge_tts.voices
 from edge_tts.exceptions import EdgeTTSException, NoAudioReceived
 
-from pipeline.settings import EdgeSettings
+from pipeline.engine_settings import EdgeSettings
+from pipeline.retry_after import read_retry_after
 from workers.engines import EngineUnavailable, Stopped
 
 #: How often a wait looks whether it is still wanted.
@@ -27,6 +28,9 @@ LIMIT_CHARACTERS = 1_000
 BYTES_PER_SECOND = 6_000
 
 TICKS_PER_SECOND = 10_000_000
+
+#: Longest wait that the service may ask for.
+LONGEST_WAIT = timedelta(hours=1)
 
 #: How far the audio may end before the last sentence does, by the service's own clock.
 SLACK = timedelta(seconds=1)
@@ -151,7 +155,8 @@ async def _translated(work: Awaitable[T]) -> T:
 def _refusal(error: aiohttp.ClientResponseError) -> EdgeFailed:
     """Return what a status means. The library has tried a 403 once more by then, with its clock set right."""
     wait = error.headers.get("Retry-After", "") if error.headers else ""
-    retry_after = timedelta(seconds=min(int(wait), 3_600)) if wait.isdecimal() else None
+    asked = read_retry_after(wait)
+    retry_after = None if asked is None else min(asked, LONGEST_WAIT)
     return EdgeFailed(f"refused (HTTP {error.status})", passing=error.status >= 500, retry_after=retry_after)
 
 
