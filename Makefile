@@ -21,6 +21,7 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'  # first, or another comes with gigabytes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $(VENV)/installed $@
 
@@ -34,8 +35,10 @@ demo: install  ## start everything, try each capability, go on serving (EXIT=1: 
 up: install  ## start everything on this machine
 	@$(BIN)/pressroom up
 
-test: install-test  ## run all tests
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+# A file's tests stay in one process, which shares its systems; those of whole systems, the longest, come first.
+# A process that dies is a failure, and not started again: xdist then may wait for ever for what it had left.
+test: install-test  ## run all tests, some files at a time (PYTEST_ARGS=-x; PYTEST_ARGS='-n 0 tests/api')
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(PYTEST_ARGS)
 
 faults: install-test  ## kill workers, servers and the API while jobs run (KILLS=200)
 	KILLS=$(KILLS) $(BIN)/python -m pytest tests/faults -s
