@@ -50,6 +50,14 @@ def pick_device(settings: ModelSettings) -> str:
     return settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def gpu_of(settings: ModelSettings) -> str | None:
+    """Return the GPU that a model runs on, by one name however it is set: "cuda" is "cuda:0"; None: a processor."""
+    import torch
+
+    device = torch.device(pick_device(settings))
+    return None if device.type == "cpu" else f"{device.type}:{device.index or 0}"
+
+
 def pick_dtype(settings: ModelSettings) -> Any:
     """Return the torch dtype: as set, or bfloat16 on CUDA and float32 elsewhere."""
     import torch

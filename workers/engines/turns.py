@@ -1,4 +1,4 @@
-"""Turns: a lock that is handed to who has waited longest."""
+"""Turns: a lock that is handed to who has waited longest, and which engines share one."""
 
 import threading
 from collections import deque
@@ -13,7 +13,12 @@ LOOK_SECONDS = 0.2
 
 
 def turn_of(engine: object) -> "FairLock":
-    """Return the lock of an engine that takes one batch at a time: the same for whoever in this process uses it."""
+    """Return the lock of an engine that takes one batch at a time: the same for whoever in this process uses it.
+
+    Engines on one GPU (`gpu`, as models.gpu_of names it) have one together: each has batches that fit the memory while
+    no other is at work, and would else find too little and make smaller ones from then on."""
+    if (gpu := getattr(engine, "gpu", None)) is not None:
+        return _of_gpus.setdefault(gpu, FairLock())
     # It keeps the engine, so no other ever gets its id.
     return _turns.setdefault(id(engine), (engine, FairLock()))[1]
 
@@ -79,3 +84,4 @@ class FairLock:
 
 
 _turns: dict[int, tuple[object, FairLock]] = {}
+_of_gpus: dict[str, FairLock] = {}

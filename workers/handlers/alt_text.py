@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from pipeline.captioning import modes_of, require_language
 from pipeline.engine_settings import ModelSettings
@@ -108,21 +109,18 @@ class AltTextHandler:
 
     def _describe(self, engine: Captioner, portraits: Sequence[Portrait]) -> None:
         """Take a turn at an engine, and write down what it says."""
-        with self._turns[engine.name]:
+        # Nobody wants them any more, as each of them says by itself.
+        with suppress(Stopped), self._turns[engine.name].unless(lambda: all(each.is_stopped for each in portraits)):
             # Another run may have described the same bytes while this one waited.
             self._loader.recall(portraits)
             groups = _same(portrait for portrait in portraits if not portrait.is_over)
             if not groups:
                 return
-            try:
-                described = _caption(engine, groups)
-            except Stopped:
-                return  # nobody wants them any more, as each of them says by itself
-            for group, texts in zip(groups, described, strict=True):
+            for group, texts in zip(groups, _caption(engine, groups), strict=True):
                 for portrait in group:
                     portrait.take(texts)
             self._loader.keep(portraits)
-        log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(portraits))
+            log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(portraits))
 
 
 def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:

@@ -57,6 +57,11 @@ class Generator(ABC):
             torch.set_num_threads(self._threads)
         self._load()
 
+    @property
+    def gpu(self) -> str | None:
+        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        return models.gpu_of(self._settings)
+
     @abstractmethod
     def languages(self) -> Sequence[str]:
         """Return the languages it writes."""

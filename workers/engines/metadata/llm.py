@@ -1,7 +1,6 @@
 """llm: metadata by a local language model, its answer held to a schema."""
 
 import json
-import threading
 from collections.abc import Callable, Collection
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive import LONGEST_TEXT, Extractive
 from workers.engines.metadata.prompt import prompt, schema
 from workers.engines.metadata.taxonomy import Taxonomy
+from workers.engines.turns import turn_of
 
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
 LONGEST_QUESTION = 4_096
@@ -39,8 +39,6 @@ class Llm:
     def __init__(self, settings: ModelSettings, extractive: Extractive) -> None:
         self._settings = settings
         self._extractive = extractive
-        # The model answers one question at a time: the grammar of an answer has a state.
-        self._lock = threading.Lock()
         self._model: Any = None
         self._tokenizer: Any = None
         self._grammar: Any = None
@@ -70,7 +68,8 @@ class Llm:
         """Return a post's metadata: the model's, or extractive's where the model's can't be used. Raises Stopped."""
         text = post.text[:LONGEST_TEXT]
         language = languages.language_of(post.title, text, post.language)
-        with self._lock:
+        # One question at a time: the grammar of an answer has a state.
+        with turn_of(self).unless(stop):
             answer = self._answer(post, text, language, stop)
         if stop():
             raise Stopped
@@ -89,6 +88,11 @@ class Llm:
             taxonomy=self._taxonomy,
             language=language.code,
         )
+
+    @property
+    def gpu(self) -> str | None:
+        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        return models.gpu_of(self._settings)
 
     @property
     def _taxonomy(self) -> Taxonomy:

@@ -16,6 +16,7 @@ from workers.engines.pictures import STYLES, Brief, Painted
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.prompts import NEGATIVE, prompt_of
 from workers.engines.pictures.wording import generated
+from workers.engines.turns import turn_of
 
 log = get_logger(__name__)
 
@@ -58,6 +59,11 @@ class Diffusion:
         """Load the pipeline: safetensors alone, and no code that comes with it. Raises NotReady."""
         self._pipeline = _loaded(self._settings)
 
+    @property
+    def gpu(self) -> str | None:
+        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        return models.gpu_of(self._settings)
+
     def styles(self) -> Sequence[str]:
         """Return the styles it can truly make: all, since each is asked for in words."""
         return STYLES
@@ -69,13 +75,18 @@ class Diffusion:
 
         Raises Stopped between two steps.
         """
+        with turn_of(self).unless(stop):
+            return self._paint(brief, [self._settings.seed + index for index in range(count)], stop)
+
+    def _paint(
+        self, brief: Brief, seeds: Sequence[int], stop: Callable[[], bool]
+    ) -> Sequence[Painted | PressroomError]:
         import torch
 
-        seeds = [self._settings.seed + index for index in range(count)]
         try:
             return self._generate(brief, seeds, stop)
         except torch.OutOfMemoryError:
-            log.warning("pictures made one at a time", count=count, reason="out of memory")
+            log.warning("pictures made one at a time", count=len(seeds), reason="out of memory")
         results: list[Painted | PressroomError] = []
         for seed in seeds:
             _free_memory()
