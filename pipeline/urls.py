@@ -1,6 +1,7 @@
 """URLs: which ones may be checked, and when two of them stand for the same page."""
 
 import re
+from collections.abc import Iterable
 from urllib.parse import quote, unquote_to_bytes, urlsplit, urlunsplit
 
 import idna
@@ -81,7 +82,7 @@ def match_key(url: str) -> str | None:
     place = (
         host if port in (None, default) or (default is None and port in DEFAULT_PORTS.values()) else f"{host}:{port}"
     )
-    path = _path(SESSION.sub("", parts.path))
+    path = _joined(_segments(_escape(SESSION.sub("", parts.path))))
     query = _query(parts.query)
     bang = f"#{parts.fragment}" if parts.fragment.startswith("!") else ""
     return place + path + (f"?{query}" if query else "") + bang
@@ -90,11 +91,16 @@ def match_key(url: str) -> str | None:
 def listed_form(url: str) -> str:
     """Return a page's URL as a search engine may list it: without what never tells one page from another.
 
-    Engines look for what they are asked for: with a visitor's parameters or a fragment they find nothing."""
+    Engines look for what they are asked for: with a visitor's parameters or a default port they find nothing, and that
+    would be kept as the answer for whoever writes the page's URL well."""
     parts = urlsplit(url)
+    host = host_key(parts.hostname or "") or parts.hostname or ""
+    place = host if parts.port in (None, DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{parts.port}"
     query = "&".join(part for part in parts.query.split("&") if part and not _is_tracking(part))
     fragment = parts.fragment if parts.fragment.startswith("!") else ""
-    return urlunsplit(parts._replace(path=SESSION.sub("", parts.path), query=query, fragment=fragment))
+    whole = SESSION.sub("", parts.path)
+    path = _joined(_segments(whole)) + "/" * whole.endswith("/")
+    return urlunsplit(parts._replace(netloc=place, path=path, query=query, fragment=fragment))
 
 
 def host_of(key: str) -> str:
@@ -107,14 +113,19 @@ def path_of(key: str) -> str:
     return re.split(r"[?#]", key[len(host_of(key)) :], maxsplit=1)[0]
 
 
-def _path(path: str) -> str:
+def _segments(path: str) -> list[str]:
+    """Return the segments of a path, without those that are empty or mean where one is."""
     kept: list[str] = []
-    for segment in _escape(path).split("/"):
+    for segment in path.split("/"):
         if segment == "..":
             del kept[-1:]
         elif segment not in ("", "."):
             kept.append(segment)
-    return "".join(f"/{segment}" for segment in kept)
+    return kept
+
+
+def _joined(segments: Iterable[str]) -> str:
+    return "".join(f"/{segment}" for segment in segments)
 
 
 def _query(query: str) -> str:

@@ -159,6 +159,14 @@ def test_no_text_breaks_it(text: str) -> None:
         ("https://e.com/a;jsessionid=1F2E?b=2&a=1", "https://e.com/a?b=2&a=1"),
         ("https://e.com/?fbclid=1", "https://e.com/"),
         ("https://e.com/#!/page", "https://e.com/#!/page"),
+        ("HTTPS://WWW.E.com.:443/A", "https://www.e.com/A"),
+        ("http://e.com:80?x=1", "http://e.com?x=1"),
+        ("http://e.com:/a", "http://e.com/a"),
+        ("http://e.com:443/a", "http://e.com:443/a"),
+        ("https://e.com:8443/a", "https://e.com:8443/a"),
+        ("https://марр.рф/x", "https://xn--80axna.xn--p1ai/x"),
+        ("https://[2001:DB8::1]:443/", "https://[2001:db8::1]/"),
+        ("https://e.com//a/./b/../c/", "https://e.com/a/c/"),
     ],
 )
 def test_an_engine_is_asked_without_what_tells_no_page_from_another(url: str, listed: str) -> None:
