@@ -27,7 +27,7 @@ from workers.engines.pictures.wording import described
 log = get_logger(__name__)
 
 #: A change to the drawings gives other pictures for the same titles; this keeps their seeds apart.
-VERSION = 1
+VERSION = 2
 
 DESIGNS: Mapping[str, Mapping[str, Design]] = {
     "illustration": {
@@ -38,6 +38,7 @@ DESIGNS: Mapping[str, Mapping[str, Design]] = {
         "city": illustration.city,
         "desk": illustration.desk,
         "garden": illustration.garden,
+        "kitchen": illustration.kitchen,
     },
     "abstract": {
         "tiles": abstract.tiles,
@@ -118,7 +119,8 @@ class Drawn:
             plan.motif,
             plan.palette.names,
             is_night=plan.palette.is_dark,
-            title=brief.title,
+            # What no font has is not on the picture.
+            title=text or brief.title,
             set_=bool(text),
         )
         return Painted(

@@ -175,3 +175,32 @@ def garden(scene: Scene) -> Page:
         scene.pen(x, shelf, size).box(-0.7, -1.06, 0.7, -0.82, pot, 0.06)
         x += 168
     return scene.above(bottom=262)
+
+
+def kitchen(scene: Scene) -> Page:
+    """Jars, bottles and pots in a row on a shelf, and a towel that hangs from it."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    shelf = 520.0
+    canvas.fill(rounded(0, 300, WIDTH, HEIGHT), p.pale)
+    for x in range(-60, WIDTH, 120):
+        canvas.stroke([(x, 300), (x, HEIGHT)], 2, p.ground)
+    for y in (390, 480, 570):
+        canvas.stroke([(-4, y), (WIDTH + 4, y)], 2, p.ground)
+    canvas.fill(rounded(0, shelf, WIDTH, shelf + 18), p.deep if not p.is_dark else p.mid)
+    kinds = [
+        (scenery.draw_jar, 60),
+        (scenery.draw_bottle, 66),
+        (scenery.draw_cooking_pot, 80),
+        (scenery.draw_mugs, 62),
+        (scenery.draw_jar, 76),
+        (scenery.draw_bottle, 82),
+        (scenery.draw_little_pot, 42),
+    ]
+    random.shuffle(kinds)
+    for index, (kind, size) in enumerate(kinds):
+        kind(scene, 96 + 168 * index, shelf, size)
+    left = random.choice((180.0, 516.0, 852.0))
+    canvas.fill(rounded(left, shelf + 12, left + 112, HEIGHT + 20), p.accent)
+    for step in range(2):
+        canvas.fill(rounded(left, shelf + 60 + 20 * step, left + 112, shelf + 68 + 20 * step), p.white)
+    return scene.above(bottom=262)

@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from workers.engines.pictures import food_motifs, leisure_motifs, music_motifs, travel_motifs, work_motifs
+from workers.engines.pictures import (
+    food_motifs,
+    home_motifs,
+    leisure_motifs,
+    music_motifs,
+    sport_motifs,
+    travel_motifs,
+    work_motifs,
+)
 from workers.engines.pictures.palettes import Palette
 from workers.engines.pictures.pen import Pen
 
@@ -13,9 +21,11 @@ MOTIFS: Mapping[str, Motif] = {
     "ball": work_motifs.ball,
     "balloon": leisure_motifs.balloon,
     "bicycle": travel_motifs.bicycle,
+    "blocks": home_motifs.blocks,
     "book": leisure_motifs.book,
     "bowl": leisure_motifs.bowl,
     "bread": food_motifs.bread,
+    "bubbles": home_motifs.bubbles,
     "bulb": work_motifs.bulb,
     "cake": food_motifs.cake,
     "camera": leisure_motifs.camera,
@@ -25,7 +35,9 @@ MOTIFS: Mapping[str, Motif] = {
     "clock": work_motifs.clock,
     "coins": work_motifs.coins,
     "cup": leisure_motifs.cup,
+    "dumbbell": sport_motifs.dumbbell,
     "flask": work_motifs.flask,
+    "football": sport_motifs.football,
     "gamepad": work_motifs.gamepad,
     "guitar": music_motifs.guitar,
     "hanger": leisure_motifs.hanger,
@@ -33,14 +45,19 @@ MOTIFS: Mapping[str, Motif] = {
     "heart": leisure_motifs.heart,
     "house": leisure_motifs.house,
     "laptop": work_motifs.laptop,
+    "lotion": home_motifs.lotion,
     "newspaper": work_motifs.newspaper,
     "paw": leisure_motifs.paw,
     "pencil": work_motifs.pencil,
     "phone": work_motifs.phone,
     "piano": music_motifs.piano,
     "plant": leisure_motifs.plant,
+    "rings": home_motifs.rings,
     "shoe": travel_motifs.shoe,
     "suitcase": travel_motifs.suitcase,
+    "tent": sport_motifs.tent,
     "tomatoes": food_motifs.tomatoes,
+    "tools": home_motifs.tools,
     "train": travel_motifs.train,
+    "yarn": home_motifs.yarn,
 }

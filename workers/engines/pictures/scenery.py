@@ -93,10 +93,10 @@ def draw_building(scene: Scene, x: float, top: float, width: float, depth: int, 
                 canvas.fill(rounded(left, y, left + 11, y + 14), lit)
 
 
-def draw_little_pot(scene: Scene, x: float, floor: float) -> None:
+def draw_little_pot(scene: Scene, x: float, floor: float, size: float = 34) -> None:
     """Draw a small plant in a pot on a floor."""
     p = scene.palette
-    pen = scene.pen(x, floor - 34, 34)
+    pen = scene.pen(x, floor - size, size)
     for angle in (-90, -60, -120, -35, -145):
         pen.leaf((0, 0.2), 1.3, 0.4, angle, p.mid if not p.is_dark else p.bright)
     pen.fill([(-0.5, 0.1), (0.5, 0.1), (0.38, 1), (-0.38, 1)], p.accent)
@@ -152,3 +152,42 @@ def draw_round_tree(scene: Scene, x: float, y: float, size: float) -> None:
     pen.disc((0.24, -1.42), 0.5, p.mid)
     for a, b in ((-0.3, -1.85), (0.1, -2.0), (-0.1, -1.35), (0.35, -1.7)):
         pen.disc((a, b), 0.085, p.accent)
+
+
+def draw_jar(scene: Scene, x: float, floor: float, size: float) -> None:
+    """Draw a jar with a lid on a floor."""
+    p = scene.palette
+    pen = scene.pen(x, floor - size, size)
+    pen.box(-0.62, -0.4, 0.62, 1, p.white, 0.2)
+    pen.box(-0.62, 0.2, 0.62, 1, p.accent, 0.2)
+    pen.box(-0.5, -0.62, 0.5, -0.36, p.mid, 0.08)
+
+
+def draw_bottle(scene: Scene, x: float, floor: float, size: float) -> None:
+    """Draw a bottle with a label on a floor."""
+    p = scene.palette
+    pen = scene.pen(x, floor - size, size)
+    paint = p.bright if p.is_dark else p.deep
+    pen.box(-0.13, -1.2, 0.13, -0.2, paint, 0.05)
+    pen.box(-0.36, -0.5, 0.36, 1, paint, 0.24)
+    pen.box(-0.17, -1.28, 0.17, -1.08, p.accent, 0.05)
+    pen.box(-0.36, 0.1, 0.36, 0.62, p.white)
+
+
+def draw_cooking_pot(scene: Scene, x: float, floor: float, size: float) -> None:
+    """Draw a cooking pot with its lid on a floor."""
+    p = scene.palette
+    pen = scene.pen(x, floor - size, size)
+    pen.line([(-0.98, 0.2), (0.98, 0.2)], 0.16, p.deep if not p.is_dark else p.bright)
+    pen.box(-0.8, 0.0, 0.8, 1, p.mid, 0.2)
+    pen.box(-0.88, -0.14, 0.88, 0.06, p.deep if not p.is_dark else p.bright, 0.08)
+    pen.disc((0, -0.22), 0.13, p.accent)
+
+
+def draw_mugs(scene: Scene, x: float, floor: float, size: float) -> None:
+    """Draw a mug on a floor, and another on it."""
+    p = scene.palette
+    for lift, paint in ((0.0, p.accent), (0.78, p.bright if not p.is_dark else p.ink)):
+        pen = scene.pen(x, floor - size * (1 + lift), size)
+        pen.ring((0.48, 0.6), 0.2, 0.1, paint)
+        pen.box(-0.46, 0.24, 0.46, 1, paint, 0.14)

@@ -41,16 +41,17 @@ MOTIFS: Mapping[str, str] = {
     "flask": (
         "science* research* chemi* physic* biolog* wissenschaft* forschung* recherche* ciencia* scienza* ciência*"
     ),
-    "ball": "sport* football* soccer* basketball* tennis* running* deporte* calcio* futebol* fútbol*",
-    "heart": (
-        "wellness* health* medic* fitness* workout* yoga mental* doctor* gesundheit* santé* salud* salute* saúde* "
-        "relationship* "
-        "love dating* wedding*"
-    ),
-    "hanger": "fashion* style* beauty* cloth* mode moda makeup* skin schönheit* beauté* belleza* bellezza* beleza*",
+    "football": "soccer* calcio* futebol* fútbol* fußball*",
+    "ball": "basketball* basket baloncesto* basquete* pallacanestro*",
+    "rings": "wedding* hochzeit* mariage* boda* casament* matrimoni*",
+    "dumbbell": "sport* deporte* fitness* workout* running* gym",
+    "heart": ("wellness* health* medic* yoga mental* doctor* gesundheit* santé* salud* salute* saúde*"),
+    "bubbles": "relationship* dating love beziehung* relacion* relaç* relazion* couple* pareja*",
+    "lotion": "beauty* makeup* skin skincare schönheit* beauté* belleza* bellezza* beleza*",
+    "hanger": "fashion* style* cloth* mode moda",
+    "tools": "diy repair* bricolage* bricolaje* handwerk* heimwerk* reparatur*",
     "artist": (
-        "art arts design* paint* draw illustration* culture* kunst* kultur* arte diseño* craft* diy "
-        "handmade* basteln* bricolage*"
+        "art arts design* paint* draw illustration* culture* kunst* kultur* arte diseño* craft* handmade* basteln*"
     ),
     "car": "car auto cars automotive* vehicle* driving* motor* voiture* coche* carro* electric*",
     "book": (
@@ -60,53 +61,68 @@ MOTIFS: Mapping[str, str] = {
     "newspaper": (
         "news politic* press* media* law legal* society* nachricht* politik* actualité* noticia* notizie* notícia*"
     ),
-    "house": (
-        "estate* family* parent* kids child* baby house* interior* decor* familie* kinder* famille* familia* "
-        "famiglia* família* wohnen*"
-    ),
+    "blocks": "parent* family* kids child baby familie* kinder* famille* familia* famiglia* família*",
+    "house": "estate* house* interior* decor* wohnen*",
     "bulb": (
         "idea tip advice* creativ* innovation* how-to* motivation* personal* tipps* conseil* consejo* "
         "consigli* dica opinion*"
     ),
 }
 
-#: Which scenes go with a motif; any may follow.
+#: The two scenes that go with a motif: with the motif itself, they are the covers of a post.
 SCENES: Mapping[str, Sequence[str]] = {
-    "plant": ("garden", "hills"),
-    "bowl": ("garden", "desk"),
-    "cup": ("desk", "hills"),
-    "balloon": ("sea", "mountains", "hills"),
-    "camera": ("mountains", "sea", "desk"),
-    "chart": ("city", "desk"),
-    "coins": ("city", "desk"),
-    "car": ("city", "mountains"),
-    "laptop": ("desk", "city"),
-    "newspaper": ("city", "desk"),
-    "book": ("desk", "hills"),
-    "flask": ("desk", "mountains"),
-    "heart": ("hills", "sea"),
-    "ball": ("hills", "mountains"),
-    "paw": ("hills", "sea"),
-    "house": ("hills", "city"),
-    "headphones": ("city", "sea"),
-    "clapper": ("city", "desk"),
+    "artist": ("desk", "hills"),
+    "ball": ("city", "hills"),
+    "balloon": ("mountains", "hills"),
     "bicycle": ("hills", "city"),
-    "bread": ("desk", "hills"),
-    "cake": ("desk", "garden"),
+    "blocks": ("garden", "hills"),
+    "book": ("desk", "hills"),
+    "bowl": ("kitchen", "desk"),
+    "bread": ("kitchen", "desk"),
+    "bubbles": ("garden", "city"),
+    "bulb": ("desk", "city"),
+    "cake": ("kitchen", "desk"),
+    "camera": ("mountains", "desk"),
+    "car": ("city", "mountains"),
+    "chart": ("city", "desk"),
+    "clapper": ("city", "desk"),
     "clock": ("desk", "city"),
+    "coins": ("city", "desk"),
+    "cup": ("desk", "kitchen"),
+    "dumbbell": ("hills", "city"),
+    "flask": ("desk", "mountains"),
+    "football": ("hills", "city"),
+    "gamepad": ("desk", "mountains"),
     "guitar": ("sea", "hills"),
+    "hanger": ("city", "garden"),
+    "headphones": ("city", "desk"),
+    "heart": ("hills", "garden"),
+    "house": ("city", "garden"),
+    "laptop": ("desk", "city"),
+    "lotion": ("garden", "desk"),
+    "newspaper": ("city", "desk"),
+    "paw": ("hills", "garden"),
+    "pencil": ("desk", "hills"),
     "phone": ("desk", "city"),
     "piano": ("city", "hills"),
+    "plant": ("garden", "hills"),
+    "rings": ("hills", "sea"),
     "shoe": ("hills", "mountains"),
     "suitcase": ("city", "sea"),
-    "tomatoes": ("garden", "hills"),
+    "tent": ("mountains", "hills"),
+    "tomatoes": ("garden", "kitchen"),
+    "tools": ("desk", "garden"),
     "train": ("mountains", "hills"),
+    "yarn": ("desk", "garden"),
 }
 
 #: What can stand on a desk.
 DESKTOP = frozenset(
-    {"headphones", "book", "cup", "bowl", "laptop", "camera", "flask", "coins", "bread", "cake", "clock", "phone"}
-)
+    (
+        "artist", "blocks", "book", "bowl", "bread", "cake", "camera", "clock", "coins", "cup", "flask", "gamepad",
+        "headphones", "laptop", "lotion", "phone", "tools", "yarn",
+    )
+)  # fmt: skip
 
 
 def motif_of(category: str, tags: Iterable[str], otherwise: str) -> str:

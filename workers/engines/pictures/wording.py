@@ -5,6 +5,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+#: What quotes within quotes are, by the signs outside.
+INNER = {
+    "“": str.maketrans("“”", "‘’"),
+    "„": str.maketrans("„“", "‚‘"),
+    "«": str.maketrans("«»", "“”"),
+    "「": str.maketrans("「」", "『』"),
+    "《": str.maketrans("《》", "〈〉"),
+}
+
 #: Longer titles are shortened in a description: screen readers read them out in front of each post.
 LONGEST_TITLE = 150
 
@@ -38,7 +47,8 @@ def _with_title(template: str, title: str) -> str:
     short = " ".join(title.split())
     if len(short) > LONGEST_TITLE:
         short = short[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:-–—") + "…"
-    return template.replace("{title}", short)
+    opening = template[: template.index("{title}")].rstrip()[-1]
+    return template.replace("{title}", short.translate(INNER.get(opening, {})))
 
 
 def _words(language: str) -> Any:

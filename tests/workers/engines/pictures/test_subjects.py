@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workers.engines.pictures import Brief, Painted, motifs, subjects
+from workers.engines.pictures import Brief, Painted, motifs, subjects, topics
 from workers.engines.pictures.canvas import HEIGHT, WIDTH, Canvas
 from workers.engines.pictures.colours import Colour
 from workers.engines.pictures.drawn import Drawn
@@ -12,7 +12,10 @@ from workers.engines.pictures.palettes import DARK, LIGHT, Palette
 from workers.engines.pictures.pen import Pen
 from workers.engines.pictures.subjects import subject_of
 
-NEW = ("bicycle", "bread", "cake", "clock", "guitar", "phone", "piano", "shoe", "suitcase", "tomatoes", "train")
+NEW = (
+    *("bicycle", "blocks", "bread", "bubbles", "cake", "clock", "dumbbell", "football", "guitar", "lotion", "phone"),
+    *("piano", "rings", "shoe", "suitcase", "tent", "tomatoes", "tools", "train", "yarn"),
+)
 
 NAMED = [
     ("en", "How to Brew Coffee at Home", "cup"),
@@ -46,6 +49,15 @@ NAMED = [
     ("ar", "كيف تزرع الطماطم في شرفة صغيرة", "tomatoes"),
     ("ar", "فوائد القَهْوة", "cup"),
     ("nl", "Espresso zetten", "cup"),
+    ("en", "The Offside Rule, Explained for People Who Hate Football", "football"),
+    ("en", "Why basketball players are so tall", "ball"),
+    ("en", "Planning a Wedding on $5,000", "rings"),
+    ("en", "Fixing a Leaky Faucet Without Calling a Plumber", "tools"),
+    ("en", "My gym routine", "dumbbell"),
+    ("en", "Sunscreen, every day", "lotion"),
+    ("de", "Zelten mit Kindern", "tent"),
+    ("fr", "Apprendre à tricoter une écharpe", "yarn"),
+    ("it", "Il calcio di una volta", "football"),
 ]
 
 UNNAMED = [
@@ -82,6 +94,8 @@ UNNAMED = [
     ("ja", "フライパンの選び方"),
     ("ja", "ランニングコストを下げる"),
     ("ko", "기타 궁금한 점"),
+    ("en", "Fantasy football, week one"),
+    ("it", "Dieci alimenti ricchi di calcio"),
 ]
 
 
@@ -131,7 +145,35 @@ def test_covers_show_the_subject_rather_than_the_category(engine: Drawn) -> None
 
 def test_covers_without_a_subject_show_the_category_as_before(engine: Drawn) -> None:
     assert "a potted plant" in _described(engine, "Small balconies, big plans", "Home & Garden")
-    assert "a basketball" in _described(engine, "The season ahead", "Sports & Fitness")
+    assert "a dumbbell" in _described(engine, "The season ahead", "Sports & Fitness")
+    assert "two speech bubbles" in _described(engine, "Notes on a divorce", "Relationships")
+    assert "three toy blocks" in _described(engine, "Why they say no", "Parenting & Family")
+
+
+def test_three_covers_show_nothing_that_does_not_suit_the_post() -> None:
+    assert set(topics.SCENES) == set(motifs.MOTIFS)
+    assert all(len(set(scenes)) == 2 for scenes in topics.SCENES.values())
+
+
+def test_food_is_shown_in_a_kitchen_and_at_a_table(engine: Drawn) -> None:
+    covers = engine.paint(Brief("Pot roast", "", "Food & Recipes", (), "illustration", "en"), count=3)
+    shown = " ".join(cover.description for cover in covers if isinstance(cover, Painted))
+    assert all(thing in shown for thing in ("a bowl of vegetables between", "a kitchen shelf", "a desk by a window"))
+
+
+@pytest.mark.parametrize(
+    ("title", "language", "quoted"),
+    [
+        ("🎉 Ten years 🎉 of us", "en", "with the title “Ten years of us”."),
+        ("How “quiet quitting” began", "en", "with the title “How ‘quiet quitting’ began”."),
+        ("„Der Zauberberg“ heute", "de", "mit dem Titel „‚Der Zauberberg‘ heute“."),
+        ("《红楼梦》怎么读", "zh", "标题为《〈红楼梦〉怎么读》。"),
+    ],
+)
+def test_a_description_quotes_the_title_as_it_stands_on_the_picture(
+    title: str, language: str, quoted: str, engine: Drawn
+) -> None:
+    assert _described(engine, title, "General", language).endswith(quoted)
 
 
 @pytest.mark.parametrize("name", NEW)
