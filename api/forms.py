@@ -10,6 +10,7 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 from falcon.asgi.multipart import BodyPart, MultipartForm
+from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
 from api.bodies import CHUNK_BYTES, require_type, too_large
@@ -24,6 +25,10 @@ log = get_logger(__name__)
 SPARE_PARTS = 4
 #: Bytes that the headers of a part may have.
 MAX_PART_HEADERS_BYTES = 8 * 1024
+#: What ends the headers of a part.
+HEADERS_END = b"\r\n\r\n"
+#: Transfer encodings that leave a part as it is (RFC 2045, section 6.2).
+IDENTITY_ENCODINGS = frozenset((b"7bit", b"8bit", b"binary"))
 
 
 class FormInvalid(InvalidRequest):
@@ -102,7 +107,7 @@ class FormReader:
         require_type(req, "multipart/form-data")
         try:
             form = await self._handler.deserialize_async(
-                _counted(req, self._max_bytes),  # type: ignore[arg-type]  # it iterates, and never reads
+                _FormStream(_counted(req, self._max_bytes)),
                 req.content_type,
                 req.content_length,
             )
@@ -121,13 +126,34 @@ class FormReader:
                 raise FormInvalid("A part of the form has no name.")
             if name in seen:
                 raise FormInvalid(f"The form has the field {name[:60]!a} twice.", code="field_doubled")
-            seen.add(name)
+            if name in self._files or name in self._texts:
+                seen.add(name)
             if name in self._files:
                 await upload.store(name, aiter(part.stream), max_bytes=self._max_file_bytes)
             elif name in self._texts:
                 texts[name] = await _text(part, name, max_bytes=self._max_field_bytes)
             # Any other is ignored, whatever it holds: the form goes on behind it.
         return texts
+
+
+class _FormStream(BufferedReader):
+    """A form as all clients write it, though Falcon's parser takes headers of parts in one spelling alone."""
+
+    async def read_until(self, delimiter: bytes, size: int = -1, consume_delimiter: bool = False) -> bytes:
+        found = await super().read_until(delimiter, size, consume_delimiter)
+        return _plain_headers(found) if delimiter == HEADERS_END else found
+
+
+def _plain_headers(headers: bytes) -> bytes:
+    """Return the headers of a part as `Name: value`, without a transfer encoding that encodes nothing.
+
+    Apache's HttpClient for Java sends one of 8bit with each text; Falcon refuses all but `binary`."""
+    lines = []
+    for line in headers.split(b"\r\n"):
+        name, colon, value = (piece.strip() for piece in line.partition(b":"))
+        if name.lower() != b"content-transfer-encoding" or value.lower() not in IDENTITY_ENCODINGS:
+            lines.append(name + b": " + value if colon else line)
+    return b"\r\n".join(lines)
 
 
 async def _text(part: BodyPart, name: str, *, max_bytes: int) -> str:

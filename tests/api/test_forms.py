@@ -79,6 +79,36 @@ def test_a_form_may_have_all_fields_of_its_kind(clean: Service, client: Payer, k
     assert answer.status == 202, answer.body
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        # as Apache's HttpClient, OkHttp and small devices write them
+        'Content-Disposition: form-data; name="{}"\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: 8bit',
+        'content-disposition: form-data; name="{}"\r\ncontent-transfer-encoding: BINARY\r\ncontent-length: 2',
+        'Content-Disposition:form-data;name="{}"\r\nContent-Transfer-Encoding:7bit',
+    ],
+)
+def test_headers_of_parts_are_understood_as_clients_write_them(clean: Service, client: Payer, headers: str) -> None:
+    parts = [f"--b0undary\r\n{headers.format(name)}\r\n\r\n{name}\r\n" for name in ("text", "audio", "music")]
+
+    answer = clean.post_bytes(
+        "/files-in",
+        "".join([*parts, "--b0undary--\r\n"]).encode(),
+        client.api_key,
+        Prefer="respond-async",
+        Content_Type="multipart/form-data; boundary=b0undary",
+    )
+
+    assert answer.status == 202, answer.body
+    assert {path.read_bytes() for path in uploads(clean)} == {b"audio", b"music"}
+
+
+def test_a_field_that_nobody_asked_for_may_come_twice(clean: Service, client: Payer) -> None:
+    twice = [("timestamp_granularities[]", name, None) for name in (b"word", b"segment")]
+
+    assert send(clean, client.api_key, TEXT, *twice, AUDIO, MUSIC).status == 202
+
+
 def test_a_text_that_is_too_long_is_told_the_limit(clean: Service, client: Payer) -> None:
     answer = send(clean, client.api_key, ("text", b"x" * (MIB + 1), None), AUDIO, MUSIC)
     assert (answer.status, answer.code) == (400, "form_invalid")
