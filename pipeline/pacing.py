@@ -209,21 +209,26 @@ def paused(name: str, wait: timedelta) -> Statement[None]:
 
 
 def blocked(
-    name: str, *, ladder: Sequence[timedelta], retry_after: timedelta, most: timedelta, reason: str
+    name: str, *, ladder: Sequence[timedelta], retry_after: timedelta, most: timedelta, rounds: int, reason: str
 ) -> Statement[timedelta]:
-    """Open the breaker, for longer each time; returns for how long. One that is open climbs no further."""
+    """Open the breaker, for longer each time; returns for how long. One that is open climbs no further.
+
+    One that opens for more than so many rounds in a row is out of use for as long: nothing waits for it any more."""
     return Statement(
         "UPDATE search_provider p SET busy_until = NULL, probes = 0, step = s.step, reason = %(reason)s,"
-        " open_until = greatest(p.open_until, now() + least(%(most)s,"
-        " greatest(%(retry_after)s, (%(ladder)s::interval[])[s.step]) * (1 + %(jitter)s * random())))"
-        " FROM (SELECT name, CASE WHEN open_until > now() THEN greatest(step, 1) ELSE"
-        " least(step + 1, cardinality(%(ladder)s::interval[])) END AS step FROM search_provider"
-        " WHERE name = %(name)s FOR UPDATE) s WHERE p.name = s.name RETURNING p.open_until - now() AS rest",
+        " open_until = s.until, off_until = CASE WHEN s.step > %(rounds)s THEN s.until ELSE p.off_until END"
+        " FROM (SELECT name, step, greatest(open_until, now() + least(%(most)s,"
+        " greatest(%(retry_after)s, (%(ladder)s::interval[])[least(step, cardinality(%(ladder)s::interval[]))])"
+        " * (1 + %(jitter)s * random()))) AS until"
+        " FROM (SELECT name, open_until, CASE WHEN open_until > now() THEN greatest(step, 1) ELSE step + 1 END AS step"
+        " FROM search_provider WHERE name = %(name)s FOR UPDATE) climbed) s"
+        " WHERE p.name = s.name RETURNING p.open_until - now() AS rest",
         {
             "name": name,
             "ladder": list(ladder),
             "retry_after": retry_after,
             "most": most,
+            "rounds": rounds,
             "reason": reason,
             "jitter": REST_JITTER,
         },

@@ -60,6 +60,7 @@ class Breakers:
                 ladder=ladder,
                 retry_after=verdict.rest,
                 most=timedelta(hours=self._settings.max_rest_hours),
+                rounds=self._settings.rounds,
                 reason=verdict.code,
             )
         )

@@ -4,6 +4,8 @@ from typing import Any
 
 from pipeline.errors import PressroomError
 
+#: Codes of blocks: the same URL may well be answered later.
+BLOCKS = frozenset(("captcha", "throttled", "engines_blocked"))
 MESSAGES = {
     "captcha": "the search engine asked for a captcha",
     "throttled": "the search engine refused more queries for now",
@@ -28,5 +30,8 @@ class UrlUnchecked(PressroomError):
 
 def unchecked(code: str, **shown: Any) -> UrlUnchecked:
     """Return why a URL has no answer; `shown` stands in its record."""
+    is_block = code in BLOCKS
     message = f"The URL was not checked: {MESSAGES.get(code, 'the search engine failed')}. Nothing was charged for it."
-    return UrlUnchecked(message, code=code, **{"reason": "error", **shown})
+    if is_block:
+        message += " Retry it later, with fewer others."
+    return UrlUnchecked(message, code=code, **{"reason": "rate_limited" if is_block else "error", **shown})

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from index_pools import GONE, HERE, Start, reasons, wait_until
+from index_pools import GONE, HERE, Start, codes, reasons, wait_until
 from search_engine import SearchEngine
 
 from pipeline import pacing
@@ -26,6 +26,24 @@ def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start
     # Each rest is longer, as the server saw it.
     assert moments[1] - moments[0] >= 0.12
     assert moments[2] - moments[1] >= 0.18
+
+
+def test_urls_that_wait_for_a_provider_that_never_stops_blocking_end_with_it(
+    start: Start, engine: SearchEngine
+) -> None:
+    engine.always = "captcha"
+    pool = start("duckduckgo", captcha_minutes="0.002,0.002,0.002,60")
+
+    items = pool.check(*(f"https://e.example/{number}" for number in range(200)))
+
+    # One URL had its three rounds, the next was blocked as well, and the provider rests for an hour from then on.
+    assert len(engine.asked) == 4
+    assert set(reasons(items)) == {"rate_limited"}
+    assert codes(items) == {"captcha"}
+    engine.always = None
+    pool.query("UPDATE search_provider SET open_until = now(), off_until = now()")
+    assert reasons(pool.check(HERE, GONE)) == ["indexed", "not_indexed"]
+    assert not pool.rests("duckduckgo")
 
 
 def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close_it(
@@ -60,7 +78,7 @@ def test_a_good_answer_to_the_only_form_is_one_probe_and_closes_no_breaker(start
     pool = start("duckduckgo")
     name = pool.provider("duckduckgo").pace_name
     blocked = pacing.blocked(
-        name, ladder=[timedelta()], retry_after=timedelta(), most=timedelta(hours=1), reason="captcha"
+        name, ladder=[timedelta()], retry_after=timedelta(), most=timedelta(hours=1), rounds=3, reason="captcha"
     )
     pool.database.run(blocked)
 
