@@ -4,6 +4,7 @@ import contextlib
 import resource
 import shutil
 import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,6 +22,10 @@ QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
 #: What a run may have: 2 GiB of addresses (a long video needs 300 MB) and as many files as it is handed, and a few.
 MAX_ADDRESS_BYTES = 2 * 2**30
 MAX_OPEN_FILES = 16
+
+#: util-linux's program that has a process killed when the thread that started it dies, as by SIGKILL it may. It takes a
+#: millisecond; a function that Python runs between fork and exec could do the same, and is not safe beside threads.
+TETHER = ("setpriv", "--pdeathsig", "KILL", "--")
 
 #: Lines, and characters of each, that are kept of what ffmpeg says; broken files make it say megabytes.
 KEPT_LINES = 5
@@ -42,11 +47,11 @@ def find_ffmpeg(settings: Settings) -> "Ffmpeg":
         path = shutil.which(settings.ffmpeg)
         if path is None:
             raise NotReady(f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no program. Unset it to use our own.")
-        return Ffmpeg(path)
+        return Ffmpeg(path, _tether())
     try:
         import imageio_ffmpeg
 
-        return Ffmpeg(imageio_ffmpeg.get_ffmpeg_exe())
+        return Ffmpeg(imageio_ffmpeg.get_ffmpeg_exe(), _tether())
     except (ImportError, RuntimeError) as error:
         raise NotReady(f"There is no ffmpeg: {error} Reinstall imageio-ffmpeg, or set PRESSROOM_FFMPEG.") from error
 
@@ -60,9 +65,10 @@ def pcm_input(sample_rate: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ffmpeg:
-    """An ffmpeg, version 6 or newer, with libmp3lame."""
+    """An ffmpeg, version 6 or newer, with libmp3lame; `tether` is the command, if any, that makes it die with us."""
 
     path: str
+    tether: tuple[str, ...] = ()
 
     def start(
         self,
@@ -75,11 +81,11 @@ class Ffmpeg:
     ) -> "FfmpegRun":
         """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
 
-        `stdin` and `stdout` are files, or PIPE; a file is shared, so ffmpeg reads from where it stands.
+        `stdin` and `stdout` are files, or PIPE; a file is shared, so ffmpeg reads from where it stands. The calling
+        thread must live as long as the run.
         """
-        process = subprocess.Popen(
-            [self.path, *QUIET, *arguments], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/"
-        )
+        command = [*self.tether, self.path, *QUIET, *arguments]
+        process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/")
         _confine(process.pid, time_limit, max_output_bytes)
         return FfmpegRun(process, time_limit)
 
@@ -180,6 +186,16 @@ class FfmpegRun:
         if self._timed_out:
             return FfmpegFailed(f"ffmpeg was stopped after {self._time_limit.total_seconds():.0f} s.")
         return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}: {self.said() or 'no message'}")
+
+
+def _tether() -> tuple[str, ...]:
+    """Return the command that makes a program die with us; none where there is none, as on macOS and in BusyBox."""
+    program = shutil.which(TETHER[0])
+    if sys.platform != "linux" or program is None:
+        return ()
+    tether = (program, *TETHER[1:])
+    tried = subprocess.run([*tether, program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return tether if tried.returncode == 0 else ()
 
 
 def _piped(pipe: IO[bytes] | None) -> IO[bytes]:

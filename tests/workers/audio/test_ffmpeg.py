@@ -2,10 +2,12 @@
 
 import signal
 import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from servers import wait_for_end
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -36,6 +38,22 @@ def test_leaving_the_block_ends_a_run_at_once(ffmpeg):
         pass
 
     assert run._process.returncode == -signal.SIGKILL
+
+
+def test_a_run_ends_when_its_process_is_killed(ffmpeg):
+    if not ffmpeg.tether:
+        pytest.skip("no setpriv that sets a parent's death signal")
+    script = (
+        "import subprocess, time; from datetime import timedelta; from workers.audio.ffmpeg import Ffmpeg;"
+        f"run = Ffmpeg({ffmpeg.path!r}, {ffmpeg.tether!r}).start({ENDLESS!r}, stdin=subprocess.DEVNULL,"
+        " stdout=subprocess.DEVNULL, time_limit=timedelta(seconds=120));"
+        "print(run._process.pid, flush=True); time.sleep(120)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as worker:
+        pid = int(worker.stdout.readline())
+        worker.kill()
+
+    wait_for_end(pid, seconds=60)
 
 
 def test_what_it_says_is_kept_in_part(ffmpeg, tmp_path):
