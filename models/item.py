@@ -27,6 +27,13 @@ class Item(SQLModel, table=True):
         Index("item_ready_round_idx", "kind", "round", "id", postgresql_where=text("state = 'ready'")),
         Index("item_ready_oldest_idx", "kind", "created_at", "id", postgresql_where=text("state = 'ready'")),
         Index("item_waiting_idx", "run_at", postgresql_where=text("state = 'waiting'")),
+        # What index jobs count (pipeline/index_jobs.py): else a list of a hundred of them would read a million URLs.
+        Index("item_indexed_idx", "job_id", postgresql_where=text("output->>'reason' = 'indexed'")),
+        Index(
+            "item_rate_limited_idx",
+            "job_id",
+            postgresql_where=text("state = 'failed' AND error->>'reason' = 'rate_limited'"),
+        ),
         # lease_until is in no index, so that a heartbeat stays a HOT update.
         Index("item_leased_idx", "lease_id", postgresql_where=text("state = 'leased'")),
         {"postgresql_with": BUSY_TABLE},
