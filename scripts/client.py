@@ -23,6 +23,8 @@ from scripts.options import settings_for
 TIMEOUT = aiohttp.ClientTimeout(total=None, connect=10, sock_read=60)
 #: How long a service that restarts, or asks for patience, is asked again.
 PATIENCE = timedelta(minutes=2)
+#: How long a cancellation is tried for: somebody who wants to leave is waiting.
+CANCEL_PATIENCE = timedelta(seconds=5)
 POLL_SECONDS = 0.3
 JITTER = wait_random_exponential(multiplier=0.2, max=5)
 #: What passes by itself.
@@ -152,6 +154,15 @@ class Client:
                 error = job["error"] or {}
                 raise Refused(f"The job {job['state']}: {error.get('message', 'no reason was given')}")
             await asyncio.sleep(POLL_SECONDS)
+
+    async def cancel(self, job_id: str) -> str:
+        """Cancel a job, unless it has ended; returns its state. Raises Refused, NotReady."""
+
+        async def ask() -> Any:
+            async with self._session.post(f"/jobs/{job_id}/cancel") as response:
+                return await _read(response)
+
+        return str((await _patiently(ask, min(self._patience, CANCEL_PATIENCE)))["state"])
 
     async def fetch(self, job_id: str, file: Path) -> int:
         """Write a job's result into a file, whole or not at all; returns its size in bytes."""

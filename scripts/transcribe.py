@@ -28,15 +28,16 @@ def transcribe(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over texts that are there already.")] = False,
     url: Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")] = None,
     data: Data = None,
 ) -> None:
-    """Write down what is said in recordings; one that fails keeps no other from being done."""
+    """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
     from scripts.client import service_key, service_url  # aiohttp, which few commands need
 
     wanted = _read_format(form)
     texts = {recording: _text_file(recording, out, wanted) for recording in recordings}
-    _check(texts)
+    _check(texts, overwrite=overwrite)
     fields = {"language": language, "response_format": wanted}
     failed = asyncio.run(_transcribe_all(service_url(url, data), service_key(data), texts, fields))
     for recording, text in texts.items():
@@ -59,7 +60,7 @@ def _text_file(recording: Path, out: Path | None, wanted: Format) -> Path:
     return (out or recording.parent) / (recording.stem + ENDINGS[wanted])
 
 
-def _check(texts: dict[Path, Path]) -> None:
+def _check(texts: dict[Path, Path], *, overwrite: bool) -> None:
     """Refuse what could not be read or written, before anything is paid for. Raises InvalidRequest."""
     for recording, text in texts.items():
         if not (recording.is_file() and os.access(recording, os.R_OK)):
@@ -67,6 +68,8 @@ def _check(texts: dict[Path, Path]) -> None:
         text.parent.mkdir(parents=True, exist_ok=True)
         if text.exists() and (lost := next((one for one in texts if one.exists() and text.samefile(one)), None)):
             raise InvalidRequest(f"The text of {recording} would overwrite {lost}. Say with --out where it goes.")
+        if text.is_file() and not overwrite:
+            raise InvalidRequest(f"{text} is there already. Say --overwrite, or with --out where the texts go.")
         if text.is_dir() or not os.access(text.parent, os.W_OK | os.X_OK):
             raise InvalidRequest(f"{text} can't be written. Say with --out where the texts go.")
     if len(set(texts.values())) < len(texts):
@@ -83,7 +86,7 @@ async def _transcribe_all(
     room = asyncio.Semaphore(AT_ONCE)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
     async with Client.open(url, key) as client:
-        with Progress(*columns, TimeElapsedColumn()) as bar:
+        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
 
             async def work(recording: Path, text: Path, line: TaskID) -> None:
                 async with room:
@@ -103,5 +106,19 @@ async def _transcribe(
     client: "Client", recording: Path, text: Path, fields: dict[str, Any], bar: Progress, line: TaskID
 ) -> None:
     job_id = await client.submit(ROUTE, fields, {"audio": recording})
-    await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
+    try:
+        await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
+    except asyncio.CancelledError:  # Ctrl-C: nobody would fetch what goes on to be made, and paid for
+        told = plain(f"{recording}: {await _cancel(client, job_id)}")
+        bar.console.print(told, highlight=False, soft_wrap=True)
+        raise
     await client.fetch(job_id, text)
+
+
+async def _cancel(client: "Client", job_id: str) -> str:
+    """Cancel a job, and return what became of it."""
+    try:
+        state = await client.cancel(job_id)
+    except PressroomError as error:
+        return f"The job {job_id} was not cancelled. {error.message}"
+    return "The job was cancelled; nothing was charged." if state == "cancelled" else f"The job {job_id} {state}."

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -374,3 +375,27 @@ def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(service:
     assert not (out / "bad.json").exists()
 
     assert transcribe(str(tmp_path / "nowhere.wav")).returncode == 1
+
+
+def test_who_interrupts_transcribe_has_its_jobs_cancelled_and_pays_nothing(service: Running, tmp_path: Path) -> None:
+    with Database(service.database_url) as database:
+        key = open_account(database, name="hasty", tier="enterprise", credits=1_000).key.secret
+    (tmp_path / "hours.wav").write_bytes(wav(np.concatenate([LONG] * 20)))
+    with subprocess.Popen(
+        command("transcribe", str(tmp_path / "hours.wav"), "--data", str(service.data)),
+        env=clean_environment(extra={"PRESSROOM_API_KEY": key}),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as transcribing:
+        until = time.monotonic() + 60
+        while not (jobs := service.ask("/jobs", X_API_Key=key).json):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        service.wait_for_line(f'"GET","path":"/jobs/{jobs[0]["id"]}"')  # the command knows its job
+        transcribing.send_signal(signal.SIGINT)
+        said = transcribing.communicate(timeout=60)[1]
+
+    job = service.ask(f"/jobs/{jobs[0]['id']}", X_API_Key=key).json
+    assert (job["state"], job["credits"]["captured"]) == ("cancelled", 0)
+    assert transcribing.returncode == 130
+    assert "hours.wav: The job was cancelled; nothing was charged." in said
