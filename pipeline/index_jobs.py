@@ -86,7 +86,8 @@ def index_job_document(
         error_message=_error_message(job),
         created_at=_timestamp(job.created_at),
         pending_count=0 if job.is_final else job.items_total - processed,
-        failed_count=job.items_failed,
+        # A cancelled or expired job's other URLs have no answer either; their records say failed.
+        failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
         rate_limited_count=counts.rate_limited,
         eta=_eta(job, now, rest, interval),
     )

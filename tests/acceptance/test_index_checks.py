@@ -137,6 +137,7 @@ def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngin
     assert 0 < job["processed_urls"] < 200
     rows = exported(service, job_id)
     assert sum(row["status"] == "done" for row in rows) == job["processed_urls"]
+    assert sum(row["status"] == "failed" for row in rows) == job["failed_count"]
     assert {row["reason"] for row in rows if row["status"] == "failed"} == {"error"}
     paid = service.ask(f"/jobs/{job_id}").json["credits"]
     assert (paid["captured"], paid["released"]) == (job["processed_urls"], 200 - job["processed_urls"])
