@@ -22,7 +22,8 @@ TIME_LIMIT = timedelta(minutes=3)
 #: The decoders that a file may ask for: of sound, and of no picture or subtitle that it also holds.
 CODECS = (
     "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"
-    "ac3,eac3,wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,gsm,gsm_ms,"
+    "ac3,eac3,dca,truehd,mlp,wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,"
+    "gsm,gsm_ms,speex,nellymoser,"
     "pcm_alaw,pcm_mulaw,pcm_u8,pcm_s8,pcm_s16le,pcm_s16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be,pcm_f32le,pcm_f32be,"
     "pcm_f64le,pcm_f64be,pcm_bluray,pcm_dvd,adpcm_ms,adpcm_ima_wav,adpcm_ima_qt,adpcm_g722,adpcm_g726"
 )
@@ -52,7 +53,7 @@ def decode(
     """Return the first sound of a file, mono; of one that is cut short, what there is. The caller closes the track.
 
     `upload` is the bytes, or a real file open for reading. Its length counts as decoded: what headers say may be a lie.
-    Raises AudioUndecodable, AudioTooLong, Stopped.
+    Raises AudioUndecodable, AudioTooLong, Stopped, OSError when the disk is full.
     """
     with _as_file(upload) as file:
         demuxer = sniff(file)
@@ -88,11 +89,19 @@ def _decode(
         ) as run:
             if not run.wait(stop):
                 log.info("audio not decoded", format=demuxer, reason=run.said())
+                _require_room(track)
                 raise AudioUndecodable(f"The file looks like {demuxer}, but holds no audio that can be decoded.")
     except FfmpegFailed as error:
         raise AudioUndecodable(
             f"The file was not decoded within {time_limit.total_seconds():.0f} s. Send it as MP3 or WAV."
         ) from error
+
+
+def _require_room(track: Track) -> None:
+    """Raise OSError when the disk is full: then no file can be decoded, and it is not the file's fault."""
+    length = len(track) * SAMPLE_BYTES
+    track.append(bytes(2**20))
+    track.file.truncate(length)
 
 
 def _check(track: Track, max_duration: timedelta) -> None:

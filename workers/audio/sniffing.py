@@ -4,6 +4,8 @@ from typing import IO
 
 #: What is read of a file, and how far into it an MP3 may begin: some have junk in front.
 HEAD_BYTES = 65_536
+#: Tags that may stand in front of a sound, one behind the other: some programs add theirs without looking.
+MAX_TAGS = 8
 
 #: Bit rates in kbit/s: MPEG-1 layer III, MPEG-1 layer II, MPEG-2 both (ISO 11172-3, 13818-3). 0: not allowed here.
 LAYER_3 = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0)
@@ -47,12 +49,7 @@ TS_IN_A_ROW = 5
 
 def sniff(file: IO[bytes]) -> str | None:
     """Return ffmpeg's name for a file's format, or None for one that is no audio that we take."""
-    file.seek(0)
-    head = file.read(HEAD_BYTES)
-    if head.startswith(b"ID3"):
-        # A tag, with a picture or two perhaps, in front of MP3, AAC or FLAC; its size has 7 bits a byte.
-        file.seek(10 + sum((byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=False)))
-        head = file.read(HEAD_BYTES)
+    head = _untagged_head(file)
     for at, signature, name in SIGNATURES:
         if head.startswith(signature, at):
             return name
@@ -60,6 +57,19 @@ def sniff(file: IO[bytes]) -> str | None:
         # The bitstream's version is 8 or less in AC-3, and 11 to 16 in E-AC-3 (ETSI TS 102 366).
         return "ac3" if len(head) > 5 and head[5] >> 3 <= 10 else "eac3"
     return "mpegts" if _is_transport_stream(head) else _sniff_frames(head)
+
+
+def _untagged_head(file: IO[bytes]) -> bytes:
+    """Return the first bytes behind the tags, with a picture or two perhaps, in front of MP3, AAC or FLAC."""
+    at = 0
+    for _ in range(MAX_TAGS):
+        file.seek(at)
+        head = file.read(HEAD_BYTES)
+        if not head.startswith(b"ID3"):
+            break
+        # A tag's size has 7 bits a byte, and leaves out its header of ten bytes.
+        at += 10 + sum((byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=False))
+    return head
 
 
 def _is_transport_stream(head: bytes) -> bool:

@@ -26,6 +26,8 @@ FORMATS = {
     "aac": [], "webm": [], "mkv": [], "aiff": [], "wma": [], "ac3": [], "eac3": [], "caf": [], "w64": [], "au": [],
     "wv": [], "mp2": [], "ts": ["-c:a", "mp2"], "m2ts": ["-c:a", "ac3"], "flv": ["-c:a", "libmp3lame"], "mpg": [],
     "vob": ["-c:a", "ac3"], "avi": ["-c:a", "libmp3lame"], "amr": ["-ar", "8000", "-ac", "1"],
+    "dts.mkv": ["-c:a", "dca", "-strict", "-2", "-ar", "48000"], "nellymoser.flv": ["-c:a", "nellymoser"],
+    "truehd.mkv": ["-c:a", "truehd", "-strict", "-2", "-ar", "48000"],
 }  # fmt: skip
 
 
@@ -69,6 +71,7 @@ def test_tags_junk_and_an_open_file_are_no_obstacle(ffmpeg, tone, tmp_path):
     (tmp_path / "sound").write_bytes(picture + mp3)
 
     assert len(heard(ffmpeg, b"junk" * 100 + mp3)) > 60_000
+    assert len(heard(ffmpeg, picture * 3 + mp3)) > 60_000
     with (tmp_path / "sound").open("rb") as file, decode(ffmpeg, file, sample_rate=RATE, max_duration=HOUR) as track:
         assert track.duration.total_seconds() == pytest.approx(1.5, abs=0.1)
 
@@ -174,6 +177,18 @@ def test_a_decoder_that_hangs_is_ended(ffmpeg):
 
     with pytest.raises(AudioUndecodable, match="within 0 s"):
         decode(ffmpeg, flac, sample_rate=192_000, max_duration=HOUR, time_limit=timedelta(seconds=0.02))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_a_full_disk_is_not_the_fault_of_the_file(ffmpeg, tone):
+    with tempfile.TemporaryFile() as file, Track(RATE) as track, Path("/dev/full").open("wb", buffering=0) as full:
+        file.write(wav(tone))
+        file.seek(0)
+        track.file.close()
+        track.file = full
+
+        with pytest.raises(OSError, match="No space left"):
+            _decode(ffmpeg, file, "wav", track, HOUR, timedelta(seconds=60))
 
 
 def test_decoding_ends_as_soon_as_nobody_wants_it(ffmpeg, tmp_path, monkeypatch):
