@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PIL import Image
 
-from workers.engines.captioning.charts import Axis, labels_along, plot_of, strong_in, value_of
+from workers.engines.captioning.charts import Axis, labels_along, plot_of, strong_in, upended, value_of
 from workers.engines.captioning.ocr import Line
 
 #: Bars that a text has room for.
@@ -64,6 +64,12 @@ def readings_of(image: Image.Image, axis: Axis, lines: Sequence[Line]) -> Readin
         return None
     pairs = [(label.text, value) for label, value in zip(labels, values, strict=True)]
     return Readings(pairs, bool(numbers), [line.text for line in (*labels, *numbers)])
+
+
+def level_readings_of(image: Image.Image, axis: Axis, lines: Sequence[Line]) -> Readings | None:
+    """Return what the level bars of a chart say, from top to bottom; `axis` is its axis, upended."""
+    found = readings_of(image.transpose(Image.Transpose.TRANSVERSE), axis, list(map(upended, lines)))
+    return None if found is None else replace(found, pairs=found.pairs[::-1])
 
 
 def _one_each(bars: Sequence[Bar], lines: Sequence[Line]) -> list[Line]:

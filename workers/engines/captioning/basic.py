@@ -4,7 +4,7 @@ It never names what it did not recognise, and says "photo" or "screenshot" only 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -33,6 +33,8 @@ NOTE_CONFIDENCE = {"alt_text": 0.9, "caption": 0.8, "title": 0.6}
 FOREIGN_CONFIDENCE = 0.5
 #: Colours and a genre say little: without text, or with it in a photo, where it is the lesser part.
 COLOUR_CONFIDENCE = {"plain": 0.4, "photo": 0.3, "grey_photo": 0.3, "illustration": 0.3, "icon": 0.25, "picture": 0.2}
+#: Genres whose first words may be a heading.
+TITLED = frozenset(("chart", "bar_chart", "level_bar_chart", "page", "document"))
 #: Longer words at the top are no heading.
 LONGEST_TITLE = 80
 #: Words farther down, as a share of the height, are an axis's name.
@@ -130,7 +132,7 @@ class Basic:
             is_transparent=picture.has_transparency,
             is_animated=picture.is_animated,
             is_empty=picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_SEEN:]),
-            axis=found.axis,
+            axis=None if found.is_key else found.axis,
             ends=ends_of(found.labels),
             bars=found.bars,
             place=_place(lines) if blocks and found.genre in PLACED else None,
@@ -168,11 +170,16 @@ def _worth_quoting(lines: Sequence[Line], found: Finding) -> list[Block]:
     if found.genre == "table":
         worded = [block for block in blocks if value_of(block.text) is None]
         return [replace(block, weight=1 / place) for place, block in enumerate(worded, 1)]
-    if found.axis is None:
-        return blocks
-    told = [line.text for line in (*found.axis.marks, *(found.labels if ends_of(found.labels) else ()))]
-    marks = {*told, *(found.bars.texts if found.bars else ())}
-    return [block for block in blocks if block.text not in marks and (found.genre != "chart" or not _is_mark(block))]
+    told = {line.text for line in _marks(found)} | set(found.bars.texts if found.bars else ())
+    return [block for block in blocks if block.text not in told and (found.genre != "chart" or not _is_mark(block))]
+
+
+def _marks(found: Finding) -> Iterator[Line]:
+    """Yield what is told of an axis, and so not quoted."""
+    if found.axis is not None:
+        yield from found.axis.marks
+        yield from [found.axis.power] if found.axis.power else []
+        yield from found.labels if ends_of(found.labels) else []
 
 
 def _code(line: Line) -> Block:
@@ -188,7 +195,7 @@ def _is_mark(block: Block) -> bool:
 def _title(blocks: Sequence[Block], found: Finding) -> Block | None:
     """Return the heading of a chart or a page: the first words, in the largest letters."""
     worded = [block for block in blocks if value_of(block.text) is None]
-    if found.genre not in ("chart", "bar_chart", "page", "document") or not worded:
+    if found.genre not in TITLED or not worded:
         return None
     first, *others = worded
     larger = 1.2 if found.genre in ("page", "document") else 0.85

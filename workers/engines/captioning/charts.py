@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PIL import Image
@@ -12,10 +12,19 @@ from workers.engines.captioning.ocr import Line
 NUMBER = re.compile(r"[-–−+]?\s?[$€£¥]?\s?(\d[\d.,'’ ]*)\s?(?:[%€$£¥kKMm]|bn|mio|mil|°\s?[CF]?|[℃℉])?\.?")
 SHARE = re.compile(r"(\d{1,3}(?:[.,]\d)?)\s?%")
 
+#: What programs write at the end of an axis of large numbers: 1e6, x10^3.
+POWER = re.compile(r"(?:1e\+?|[x×]\s?10\^?)(\d{1,2})")
+#: Shades that a bar of colours has between its lowest and highest marks at least; a frame and its ticks have a few.
+LEAST_SHADES = 16
+#: The share of rows in which a bar of colours is as it is to the left and to the right.
+EVEN = 0.95
+
 #: Marks that make an axis, and how much of the height it takes at least.
 LEAST_MARKS, LEAST_SPAN = 3, 0.25
 #: How far marks may stand from a common edge and from their place on the scale, in shares of the picture.
 ALIGNED, ON_SCALE = 0.02, 0.02
+#: How much lower labels of one row may begin: small letters than capitals. Upended ones are as high as they are long.
+IN_ROW = 0.03
 #: What shares of a whole add up to, rounded as they may be.
 WHOLE = (98.0, 102.0)
 
@@ -31,6 +40,8 @@ class Axis:
     top: float
     bottom: float
     marks: tuple[Line, ...]
+    #: The power of ten that stands at its end and is meant with each mark, which `lowest` and `highest` have in them.
+    power: Line | None = None
 
 
 def value_of(text: str) -> float | None:
@@ -57,15 +68,47 @@ def axis_of(lines: Sequence[Line]) -> Axis | None:
             if _is_scale(column):
                 low, high = min(column, key=lambda one: one[1])[0], max(column, key=lambda one: one[1])[0]
                 marks = tuple(line for line, _ in column)
-                return Axis(low.text, high.text, high.middle[1], low.middle[1], marks)
+                return _multiplied(Axis(low.text, high.text, high.middle[1], low.middle[1], marks), lines)
     return None
+
+
+def _multiplied(axis: Axis, lines: Sequence[Line]) -> Axis:
+    """Return an axis with the power of ten that a program has written over it: 2.00 under 1e6 are two million."""
+    right = max(mark.right for mark in axis.marks)
+    for line in lines:
+        found = POWER.fullmatch(line.text)
+        if found is not None and line.bottom <= axis.top and line.left <= right + ALIGNED:
+            lowest, highest = ((value_of(mark) or 0.0) * 10 ** int(found[1]) for mark in (axis.lowest, axis.highest))
+            return replace(axis, lowest=f"{lowest:.0f}", highest=f"{highest:.0f}", power=line)
+    return axis
+
+
+def stands_at_colours(image: Image.Image, axis: Axis) -> bool:
+    """Return whether an axis's numbers belong to a bar of colours, which say what a map's colours mean."""
+    import numpy as np
+
+    left = round(min(mark.left for mark in axis.marks) * image.width)
+    # Between the bar and its numbers stand ticks.
+    strip = image.crop(
+        (max(0, left - image.width // 20), round(axis.top * image.height), left, round(axis.bottom * image.height))
+    )
+    if min(strip.size) < LEAST_SHADES:
+        return False
+    codes = np.asarray(strip).astype(np.int16) >> 3
+    # A bar is as it is over some pixels' width; the letters of an axis's name, of as many shades, are not.
+    across = max(4, image.width // 100)
+    is_even = (np.abs(codes[:, across:] - codes[:, :-across]).max(axis=2) <= 1).mean(axis=0) > EVEN
+    return any(len(np.unique(codes[:, column], axis=0)) >= LEAST_SHADES for column in np.flatnonzero(is_even))
+
+
+def upended(line: Line) -> Line:
+    """Return where a text stands in its picture once level bars stand upright: that of Image.Transpose.TRANSVERSE."""
+    return replace(line, left=1 - line.bottom, top=1 - line.right, right=1 - line.top, bottom=1 - line.left)
 
 
 def level_axis_of(lines: Sequence[Line]) -> Axis | None:
     """Return a level axis: four numbers or more beside each other. Not a calendar's days, which rise by one."""
-    # On its side it is an upright one.
-    turned = [Line(line.text, line.score, line.top, 1 - line.right, line.bottom, 1 - line.left) for line in lines]
-    axis = axis_of(turned)
+    axis = axis_of(list(map(upended, lines)))
     if axis is None or len(axis.marks) < LEAST_MARKS + 1:
         return None
     values = sorted(value for line in axis.marks if (value := value_of(line.text)) is not None)
@@ -89,9 +132,11 @@ def _is_scale(column: Sequence[tuple[Line, float]]) -> bool:
 
 def labels_along(axis: Axis, lines: Sequence[Line]) -> list[Line]:
     """Return the labels in the row under an upright axis, from left to right: months, years, names."""
-    under = [line for line in lines if line not in axis.marks and line.middle[1] > axis.bottom + 0.01]
-    first = min((line.middle[1] for line in under), default=0.0)
-    return sorted((line for line in under if line.middle[1] - first <= line.height / 2), key=lambda line: line.left)
+    under = [line for line in lines if line not in axis.marks and line.top > axis.bottom - 0.01]
+    first = min((line.top for line in under), default=0.0)
+    return sorted(
+        (line for line in under if line.top - first <= min(line.height / 2, IN_ROW)), key=lambda line: line.left
+    )
 
 
 def ends_of(labels: Sequence[Line]) -> tuple[str, str] | None:

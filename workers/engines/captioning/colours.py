@@ -1,5 +1,6 @@
 """Colours: a picture's, by the names that people use, nearest in OKLab (Ottosson 2020)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,8 @@ MOST_NAMED = 3
 LEAST_SHOWN, LEAST_PART = 0.01, 0.2
 #: The share of the edge's pixels, and of all, that make a colour the background.
 LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
+#: The share of the letters that have the colours which are told of all.
+LEAST_INKED = 0.7
 #: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
 HUE_WEIGHT = 1.8
 
@@ -98,18 +101,24 @@ def ink_of(image: Image.Image, boxes: Sequence[tuple[float, float, float, float]
     """Return the colours of the letters in boxes and of what they stand on; None: they can't be told.
 
     `boxes` are (left, top, right, bottom) in shares of the picture."""
-    import numpy as np
-
-    counts = np.zeros(len(NAMES))
+    areas: Counter[tuple[str, str] | None] = Counter()
     for left, top, right, bottom in boxes:
         width, height = image.size
         letters = image.crop((round(left * width), round(top * height), round(right * width), round(bottom * height)))
         if min(letters.size) < 4:
             continue
         letters.thumbnail((400, 60), Image.Resampling.NEAREST)
-        counts += np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
-    if not counts.any():
-        return None
+        areas[_ink_in(letters)] += letters.width * letters.height
+    # White letters on a blue bar and on a black window are not "blue on black".
+    commonest, area = areas.most_common(1)[0] if areas else (None, 0)
+    return commonest if area >= LEAST_INKED * areas.total() else None
+
+
+def _ink_in(letters: Image.Image) -> tuple[str, str] | None:
+    """Return the colours of the letters in a picture of them alone, and of what they stand on."""
+    import numpy as np
+
+    counts = np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
     paper = int(counts.argmax())
     # Between two colours lie the edges' mixtures: the ink is what is far from the paper, and not rare.
     contrast = np.abs(_typical() - _typical()[paper]).sum(axis=1)

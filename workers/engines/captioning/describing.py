@@ -18,7 +18,7 @@ MOST_ADDED = 8
 #: What a long text keeps for its first sentence, and for what follows its second.
 ROOM_FOR_MAIN, ROOM_FOR_REST = 250, 80
 #: Of these, colours say little.
-UNCOLOURED = ("page", "document", "table", "code", "chart", "bar_chart", "grey_photo")
+UNCOLOURED = ("page", "document", "table", "code", "chart", "bar_chart", "level_bar_chart", "grey_photo")
 
 
 @dataclass(frozen=True, slots=True)

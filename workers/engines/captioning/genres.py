@@ -8,24 +8,25 @@ from typing import Any, Literal
 
 from PIL import Image
 
-from workers.engines.captioning.bars import Readings, readings_of
+from workers.engines.captioning.bars import Readings, level_readings_of, readings_of
 from workers.engines.captioning.charts import (
     Axis,
     axis_of,
     count_bars,
     labels_along,
     level_axis_of,
+    stands_at_colours,
     tells_shares,
     value_of,
 )
 from workers.engines.captioning.colours import Palette, family, shrunk
+from workers.engines.captioning.numbered_bars import numbered_level, numbered_upright
 from workers.engines.captioning.ocr import Line
 from workers.images.picture import Picture
 
 Genre = Literal[
-    "photo", "grey_photo", "screenshot", "form", "code", "chart", "bar_chart", "page", "document", "table", "banner",
-    "logo", "icon",
-    "illustration", "graphic", "picture", "plain", "animation",
+    "photo", "grey_photo", "screenshot", "form", "code", "chart", "bar_chart", "level_bar_chart", "page", "document",
+    "table", "banner", "logo", "icon", "illustration", "graphic", "picture", "plain", "animation",
 ]  # fmt: skip
 
 #: The longest side that textures are measured at.
@@ -84,6 +85,8 @@ class Finding:
     axis: Axis | None = None
     labels: Sequence[Line] = ()
     bars: Readings | None = None
+    #: The axis's numbers say what colours mean, and not how far a chart goes.
+    is_key: bool = False
 
 
 def texture_of(image: Image.Image) -> Texture:
@@ -112,15 +115,32 @@ def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
         return Finding("animation")
     axis = axis_of(lines)
     if axis is not None and not texture.is_photographic:
+        if stands_at_colours(picture.image, axis):
+            return Finding("chart", axis, is_key=True)
         if not count_bars(picture.image, axis):
             return Finding("chart", axis, labels_along(axis, lines))
         return Finding("bar_chart", axis, labels_along(axis, lines), readings_of(picture.image, axis, lines))
-    level = level_axis_of(lines)
-    if level is not None and not texture.is_photographic:
-        return Finding("chart", level)
+    if not texture.is_photographic and (found := _level_chart(picture.image, lines) or _numbered(picture.image, lines)):
+        return found
     if texture.commonest > 0.995 and texture.tones == 1 and not lines:
         return Finding("plain")
     return Finding(_textual(picture, lines, palette, texture) or _visual(picture, lines, palette, texture))
+
+
+def _level_chart(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
+    """Return a chart whose values go from left to right."""
+    axis = level_axis_of(lines)
+    if axis is None:
+        return None
+    bars = level_readings_of(image, axis, lines)
+    return Finding("chart" if bars is None else "level_bar_chart", axis, bars=bars)
+
+
+def _numbered(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
+    """Return a chart without an axis, whose bars have numbers."""
+    if (bars := numbered_level(image, lines)) is not None:
+        return Finding("level_bar_chart", bars=bars)
+    return Finding("bar_chart", bars=bars) if (bars := numbered_upright(image, lines)) is not None else None
 
 
 def _textual(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre | None:

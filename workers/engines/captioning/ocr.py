@@ -28,6 +28,8 @@ LEAST_SIDE = 24
 CLEAR, FAINT_SCORE = 48, 0.3
 #: A line that is higher than this is no line, but a ring or a leaf that was taken for a letter.
 HIGHEST_LETTER = 0.6
+#: Greek and Cyrillic letters: the reader knows some of them, as signs of formulas, and takes words of them for others.
+UNREADABLE = re.compile("[\u0370-\u052f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ def _plain(text: str) -> str:
 def _is_text(line: Line) -> bool:
     signs = sum(map(str.isalnum, line.text))
     is_readable = signs * 2 >= len(line.text.replace(" ", "")) and (signs > 1 or line.height < HIGHEST_LETTER)
-    return bool(signs) and is_readable and line.score >= LEAST_SCORE
+    is_formula = 2 * len(UNREADABLE.findall(line.text)) <= sum(map(str.isalpha, line.text))
+    return bool(signs) and is_readable and (is_formula or signs == 1) and line.score >= LEAST_SCORE
 
 
 def _clearness(grey: Any, line: Line, share: float) -> float:

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from PIL import Image, ImageDraw
 
-from workers.engines.captioning.bars import readings_of
-from workers.engines.captioning.charts import Axis, axis_of, value_of
+from workers.engines.captioning.bars import level_readings_of, readings_of
+from workers.engines.captioning.charts import Axis, axis_of, level_axis_of, stands_at_colours, upended, value_of
+from workers.engines.captioning.numbered_bars import numbered_level, numbered_upright
 from workers.engines.captioning.ocr import Line
 
 WIDTH, HEIGHT = 800, 500
@@ -118,3 +119,65 @@ def test_a_bar_without_a_label_silences_them_all() -> None:
 )
 def test_marks_with_units_are_numbers(mark: str, value: float) -> None:
     assert value_of(mark) == value
+
+
+def laid(image: Image.Image, lines: Sequence[Line]) -> tuple[Image.Image, list[Line]]:
+    """Return a chart with its bars laid down, the first one at the bottom."""
+    return image.transpose(Image.Transpose.TRANSVERSE), [upended(line) for line in lines]
+
+
+def test_level_bars_are_read_from_top_to_bottom() -> None:
+    image, labels = chart({"North": 0.35, "East": 0.62, "South": 0.9, "West": 1.0})
+    image, lines = laid(image, [*marks("0", "20", "40", "60", "80", "100"), *labels])
+    axis = level_axis_of(lines)
+    assert axis is not None
+
+    found = level_readings_of(image, axis, lines)
+
+    assert found is not None
+    assert found.pairs == [("West", "100"), ("South", "90"), ("East", "62"), ("North", "35")]
+
+
+@pytest.mark.parametrize("is_level", [False, True])
+def test_bars_without_an_axis_are_proved_by_their_numbers(is_level: bool) -> None:
+    heights = {"Rent": 0.9, "Food": 0.6, "Travel": 0.3}
+    image, labels = chart(heights)
+    tops = [LOW - height * (LOW - HIGH) - 14 for height in heights.values()]
+
+    def read_with(*numbers: str) -> Sequence[tuple[str, str]] | None:
+        lines = [*labels, *[text(number, 190 + 150 * place, tops[place]) for place, number in enumerate(numbers)]]
+        found = numbered_level(*laid(image, lines)) if is_level else numbered_upright(image, lines)
+        return None if found is None else list(found.pairs)[:: -1 if is_level else 1]
+
+    assert read_with("45 %", "30 %", "15 %") == [("Rent", "45 %"), ("Food", "30 %"), ("Travel", "15 %")]
+    assert read_with("45 %", "25 %", "15 %") is None  # no bar is as long as that
+    assert read_with("45 %", "30 %") is None
+
+
+def test_large_numbers_have_the_power_of_ten_over_their_axis_in_them() -> None:
+    axis = axis_of([*marks("0.00", "0.50", "1.00", "1.50", "2.00"), text("1e6", 60, HIGH - 30)])
+
+    assert axis is not None
+    assert (axis.lowest, axis.highest) == ("0", "2000000")
+
+
+def test_numbers_at_a_bar_of_colours_are_no_value_axis() -> None:
+    axis = axis_of(marks("0.2", "0.4", "0.6", "0.8"))
+    assert axis is not None
+    image = Image.new("RGB", (WIDTH, HEIGHT), "white")
+
+    assert not stands_at_colours(image, axis)
+    for y in range(HIGH, LOW):
+        ImageDraw.Draw(image).line((5, y, 22, y), fill=(y // 2, 80, 255 - y // 2))
+    assert stands_at_colours(image, axis)
+
+
+def test_an_upright_name_of_an_axis_is_no_bar_of_colours() -> None:
+    axis = axis_of(marks("0", "20", "40", "60"))
+    assert axis is not None
+    name = Image.new("RGB", (LOW - HIGH, 22), "white")
+    ImageDraw.Draw(name).text((4, 0), "Revenue in millions of euros", font_size=20, fill="black")
+    image = Image.new("RGB", (WIDTH, HEIGHT), "white")
+    image.paste(name.rotate(90, expand=True), (4, HIGH))
+
+    assert not stands_at_colours(image, axis)

@@ -2,8 +2,11 @@
 
 import io
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import drawn_pictures as drawn
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
@@ -263,6 +266,18 @@ def test_a_letter_is_a_page_and_a_poster_is_none() -> None:
 
     assert letter["short"].text.startswith("Page of text beginning “Northwind Trading 14 March 2025 Running text")
     assert event["short"].text.startswith("Graphic with the text “JAZZ NIGHT”")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_read"), [("αλ ατ", False), ("Добро пожаловать", False), ("β-carotene", True), ("μ", True)]
+)
+def test_words_in_letters_that_the_reader_does_not_know_are_not_read(words: str, is_read: bool) -> None:
+    class Guessing(Reader):
+        def _found(self, pixels: Any) -> Any:
+            box = np.array([[20, 20], [300, 20], [300, 60], [20, 60]])
+            return SimpleNamespace(txts=[words], scores=[0.99], boxes=[box])
+
+    assert bool(Guessing().read(Image.new("RGB", (400, 100), "white"))) is is_read
 
 
 def test_letters_that_hardly_stand_out_are_read_with_less_confidence() -> None:

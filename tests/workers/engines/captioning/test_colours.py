@@ -50,6 +50,18 @@ def test_ink_is_what_stands_out_and_not_the_mixtures_at_its_edges() -> None:
     assert ink_of(image, []) is None
 
 
+def test_letters_of_one_colour_on_several_grounds_are_not_said_to_have_one_of_these() -> None:
+    image = Image.new("RGB", (400, 200), "#101828")
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, 400, 100), fill="#4f46e5")
+    draw.text((20, 20), "Update", font_size=50, fill="white")
+    draw.text((20, 120), "Install", font_size=50, fill="white")
+
+    above, below = (0.04, 0.1, 0.5, 0.4), (0.04, 0.6, 0.5, 0.9)
+    assert ink_of(image, [above]) == ("white", "blue")
+    assert ink_of(image, [above, below]) is None
+
+
 @pytest.mark.parametrize("language", WORDINGS)
 def test_every_language_has_every_colour_and_genre(language: str) -> None:
     wording = WORDINGS[language]

@@ -11,6 +11,7 @@ GERMAN = Wording(
         "code": ("Screenshot von Programmcode", "der Screenshot von Programmcode"),
         "chart": ("Diagramm", "das Diagramm"),
         "bar_chart": ("Säulendiagramm", "das Säulendiagramm"),
+        "level_bar_chart": ("Balkendiagramm", "das Balkendiagramm"),
         "page": ("Textseite", "die Textseite"),
         "document": ("Dokument", "das Dokument"),
         "table": ("Tabelle", "die Tabelle"),
@@ -106,8 +107,8 @@ GERMAN = Wording(
         "unten",
         "unten rechts",
     ),
-    bars="Die Säulen zeigen {pairs}.",
-    bars_about="Nach der Achse zeigen die Säulen etwa {pairs}.",
+    bars="Dargestellt sind {pairs}.",
+    bars_about="Nach der Achse sind etwa {pairs} dargestellt.",
     pair="{value} für {label}",
     animated="Beschrieben ist nur das erste Bild.",
 )

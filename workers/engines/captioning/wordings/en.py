@@ -18,6 +18,7 @@ ENGLISH = Wording(
         "code": ("screenshot of code", "the screenshot of code"),
         "chart": ("chart", "the chart"),
         "bar_chart": ("bar chart", "the bar chart"),
+        "level_bar_chart": ("horizontal bar chart", "the horizontal bar chart"),
         "page": ("page of text", "the page of text"),
         "document": ("document", "the document"),
         "table": ("table", "the table"),

@@ -11,6 +11,7 @@ SPANISH = Wording(
         "code": ("captura de pantalla de código", "la captura de pantalla de código"),
         "chart": ("gráfico", "el gráfico"),
         "bar_chart": ("gráfico de barras", "el gráfico de barras"),
+        "level_bar_chart": ("gráfico de barras horizontales", "el gráfico de barras horizontales"),
         "page": ("página de texto", "la página de texto"),
         "document": ("documento", "el documento"),
         "table": ("tabla", "la tabla"),

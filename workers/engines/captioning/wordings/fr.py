@@ -11,6 +11,7 @@ FRENCH = Wording(
         "code": ("capture d’écran de code", "la capture d’écran de code"),
         "chart": ("graphique", "le graphique"),
         "bar_chart": ("graphique à barres", "le graphique à barres"),
+        "level_bar_chart": ("graphique à barres horizontales", "le graphique à barres horizontales"),
         "page": ("page de texte", "la page de texte"),
         "document": ("document", "le document"),
         "table": ("tableau", "le tableau"),

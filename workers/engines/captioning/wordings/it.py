@@ -11,6 +11,7 @@ ITALIAN = Wording(
         "code": ("schermata di codice", "la schermata di codice"),
         "chart": ("grafico", "il grafico"),
         "bar_chart": ("grafico a barre", "il grafico a barre"),
+        "level_bar_chart": ("grafico a barre orizzontali", "il grafico a barre orizzontali"),
         "page": ("pagina di testo", "la pagina di testo"),
         "document": ("documento", "il documento"),
         "table": ("tabella", "la tabella"),

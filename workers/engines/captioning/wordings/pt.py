@@ -11,6 +11,7 @@ PORTUGUESE = Wording(
         "code": ("captura de tela de código", "a captura de tela de código"),
         "chart": ("gráfico", "o gráfico"),
         "bar_chart": ("gráfico de barras", "o gráfico de barras"),
+        "level_bar_chart": ("gráfico de barras horizontais", "o gráfico de barras horizontais"),
         "page": ("página de texto", "a página de texto"),
         "document": ("documento", "o documento"),
         "table": ("tabela", "a tabela"),
