@@ -120,6 +120,8 @@ def _run(wanted: Any, url: str | None, data: Path | None, *, dry_run: bool) -> N
     console = Console(stderr=True, soft_wrap=True)
     faults = f", {estimate.faulty:,} faulty (see {wanted.errors})" if estimate.faulty else ""
     console.print(f"rows: {estimate.rows:,}{faults}; credits: {estimate.credits:,}", highlight=False)
+    if estimate.faulty and not estimate.rows:
+        console.print(f"column {wanted.sheet.index + 1} was read; --column NAME names another", highlight=False)
     if dry_run:
         return
     if not estimate.rows:

@@ -102,7 +102,9 @@ class Sheet:
 
 
 def encoding_of(file: Path) -> str:
-    """Return how a file is encoded: by its mark, or UTF-8 if all of it is, or else Latin-1, which anything is."""
+    """Return how a file is encoded: by its mark, or UTF-8 if all of it is, or else Windows-1252.
+
+    That is what spreadsheets write as Latin-1; quotes, dashes and the euro are where that has control characters."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with file.open("rb") as opened:
         block = opened.read(SAMPLE_BYTES)
@@ -117,7 +119,7 @@ def encoding_of(file: Path) -> str:
                 block = opened.read(BLOCK_BYTES)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
-            return "latin-1"
+            return "cp1252"
     return "utf-8"
 
 

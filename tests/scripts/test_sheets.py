@@ -5,10 +5,12 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -57,6 +59,13 @@ def test_a_sign_within_some_cells_separates_none(tmp_path: Path, text: str, valu
     found = [row.value for row in Sheet(file, column=None, names=("url",)).rows()]
 
     assert found[: len(values) or None] == values
+
+
+def test_what_spreadsheets_call_latin_1_keeps_its_quotes_and_its_euro(tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_bytes("text\n“Only 5 €” – café\n".encode("cp1252"))
+
+    assert [row.value for row in Sheet(file, column=None, names=("text",)).rows()] == ["“Only 5 €” – café"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -120,6 +129,16 @@ def test_faulty_rows_are_written_down_with_their_line_and_cost_nothing(tmp_path:
     _, first, second = errors.read_text().splitlines()
     assert first.startswith("3,it does not begin with http:// or https://,'=cmd")
     assert second.startswith("5,it has a user name")
+
+
+def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("id,Address\n1,https://e.example/\n2,https://e.example/b\n")
+
+    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--dry-run"])
+
+    assert "rows: 0, 2 faulty" in ran.output
+    assert "column 1 was read; --column NAME names another" in ran.output
 
 
 def test_an_import_that_never_began_stands_in_no_other_s_way(tmp_path: Path) -> None:
@@ -187,12 +206,34 @@ class IndexingService(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """One whose clients may hang up when they have what they want: an import that is done resets its connections."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextmanager
+def indexing_service(*jobs: list[str]) -> Iterator[str]:
+    """Run one that knows these jobs; its address."""
+    IndexingService.jobs[:] = jobs
+    with Server(("127.0.0.1", 0), IndexingService) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            serving.join()
+
+
 def test_an_import_of_a_hundred_thousand_rows_needs_no_more_memory_than_one_of_a_few(tmp_path: Path) -> None:
     def peak(rows: int) -> int:
         file = tmp_path / f"{rows}.csv"
         file.write_text("url\n" + "".join(f"https://shop.example/products/{n}?ref=list\n" for n in range(rows)))
         said = subprocess.run(
-            [sys.executable, "-c", IMPORT, str(file), f"http://127.0.0.1:{server.server_port}"],
+            [sys.executable, "-c", IMPORT, str(file), address],
             env=environment(),
             capture_output=True,
             text=True,
@@ -203,27 +244,22 @@ def test_an_import_of_a_hundred_thousand_rows_needs_no_more_memory_than_one_of_a
             assert sum(1 for line in results if '"true"' in line) == rows
         return int(said[-1])
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), IndexingService) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with indexing_service() as address:
         few, many = peak(3_000), peak(100_000)
-        server.shutdown()
     assert many < few + 8_000  # KiB; the rows alone would be 30,000
 
 
 def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     file, out = tmp_path / "urls.csv", tmp_path / "out.csv"
     file.write_text("url\n" + "".join(f"https://shop.example/{n}\n" for n in range(4)))
-    with ThreadingHTTPServer(("127.0.0.1", 0), IndexingService) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with indexing_service(["https://shop.example/0", "https://shop.example/1"]) as address:
         wanted = UrlImport(file, column=None, out=out, errors=tmp_path / "e", batch=2, fields={})
-        IndexingService.jobs[:] = [["https://shop.example/0", "https://shop.example/1"]]
         journal = wanted._journal()
         journal.note(batch=0, job_id="0")
         journal.note(batch=0, size=500)
 
-        asyncio.run(wanted.run(f"http://127.0.0.1:{server.server_port}", "key"))
+        asyncio.run(wanted.run(address, "key"))
 
-        server.shutdown()
     assert len(IndexingService.jobs) == 2
     assert len(out.read_text().splitlines()) == 5
 
@@ -231,15 +267,12 @@ def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked
 def test_an_import_whose_job_has_been_deleted_names_the_journal_that_knows_it(tmp_path: Path) -> None:
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/\n")
-    with ThreadingHTTPServer(("127.0.0.1", 0), IndexingService) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with indexing_service([]) as address:
         wanted = UrlImport(file, column=None, out=tmp_path / "out.csv", errors=tmp_path / "e", batch=2, fields={})
-        IndexingService.jobs[:] = [[]]
         wanted._journal().note(batch=0, job_id="0")
 
         with pytest.raises(Gone, match=r"out\.csv\.journal knows a job .*\. Delete it"):
-            asyncio.run(wanted.run(f"http://127.0.0.1:{server.server_port}", "key"))
-        server.shutdown()
+            asyncio.run(wanted.run(address, "key"))
 
 
 def test_a_service_that_is_not_there_is_told_at_once_and_leaves_nothing_behind(
@@ -262,12 +295,8 @@ def test_an_import_that_the_account_can_not_pay_for_says_so_and_begins(
     monkeypatch.setenv("PRESSROOM_API_KEY", "key")
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/a\nhttps://shop.example/b\n")
-    with ThreadingHTTPServer(("127.0.0.1", 0), IndexingService) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        ran = CliRunner().invoke(
-            import_csv.app, ["check", str(file), "--url", f"http://127.0.0.1:{server.server_port}"]
-        )
-        server.shutdown()
+    with indexing_service() as address:
+        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
 
     assert ran.exit_code == 0, ran.output
     assert "credits of the account: 1;" in ran.output
