@@ -327,13 +327,18 @@ def test_many_names_of_one_owner_take_no_places_from_others(
         ("cdn.shop.co.uk", "shop.co.uk"),
         ("WWW.Loja.com.BR", "loja.com.br"),
         ("co.uk", "co.uk"),
+        ("cdn.a.school.nz", "a.school.nz"),
+        ("img.shop.xn--55qx5d.cn", "shop.xn--55qx5d.cn"),
+        ("anna.github.io", "anna.github.io"),
+        ("github.io", "github.io"),
+        ("a..b", "a..b"),
         ("a.b.example.de", "example.de"),
         ("intranet", "intranet"),
         ("203.0.113.7", "203.0.113.7"),
         ("2001:db8::1", "2001:db8::1"),
     ],
 )
-def test_hosts_of_one_site_are_told_by_their_last_labels(host: str, site: str) -> None:
+def test_hosts_of_one_owner_are_told_by_the_public_suffix_list(host: str, site: str) -> None:
     assert site_of(host) == site
 
 

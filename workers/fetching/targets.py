@@ -2,7 +2,9 @@
 
 import ipaddress
 import re
+from functools import cache
 
+from publicsuffixlist import PublicSuffixList
 from yarl import URL
 
 from pipeline.urls import fault_of, host_key
@@ -13,35 +15,6 @@ MAX_SHOWN = 120
 USERINFO = re.compile(r"//[^/?#]*@", re.DOTALL)
 #: The last label of a host that resolvers read as a number, whatever stands before it: 0x7f.1 is 127.0.0.1.
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-#: Below two-letter countries, labels under which everybody may have a name: bbc.co.uk is no neighbour of a.co.uk.
-SHARED = frozenset(
-    [
-        "ac",
-        "co",
-        "com",
-        "edu",
-        "gen",
-        "go",
-        "gob",
-        "gouv",
-        "gov",
-        "gv",
-        "id",
-        "ind",
-        "info",
-        "ltd",
-        "me",
-        "ne",
-        "net",
-        "nhs",
-        "nom",
-        "or",
-        "org",
-        "plc",
-        "sch",
-        "web",
-    ]
-)
 
 
 class Refused(Exception):
@@ -76,13 +49,18 @@ def read_target(text: str, reach: Reach) -> URL:
 
 
 def site_of(host: str) -> str:
-    """Return what hosts of one owner have in common, more or less: a name's last two labels, or three as in
-    example.co.uk; an address whole."""
-    labels = host.rstrip(".").lower().split(".")
-    if ":" in host or NUMBER.fullmatch(labels[-1]):
+    """Return what hosts of one owner have in common: the name that was registered, by the public suffix list.
+
+    Of shared places such as github.io that is a user's own name; an address, or a suffix itself, is returned whole."""
+    name = host.rstrip(".").lower()
+    if ":" in host or NUMBER.fullmatch(name.rpartition(".")[2]):
         return host
-    is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in SHARED
-    return ".".join(labels[-3 if is_shared else -2 :])
+    return _suffixes().privatesuffix(name) or name
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
 
 
 def shown(text: str) -> str:
