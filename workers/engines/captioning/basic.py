@@ -135,6 +135,7 @@ class Basic:
             axis=None if found.is_key else found.axis,
             ends=ends_of(found.labels),
             bars=found.bars,
+            table=found.table,
             place=_place(lines) if blocks and found.genre in PLACED else None,
             title=_title(blocks, found),
         )
@@ -154,6 +155,8 @@ def _told(told: Sequence[tuple[str, Any]], mode: Mode, described: str = "") -> C
 
 def _confidence(facts: Facts) -> float:
     colours = COLOUR_CONFIDENCE.get(facts.genre, 0.25)
+    if facts.table is not None:
+        return round(min(facts.table.score, 1.0), 3)
     if not facts.blocks:
         return colours
     read = sum(block.score * block.weight for block in facts.blocks) / sum(block.weight for block in facts.blocks)
@@ -167,6 +170,8 @@ def _worth_quoting(lines: Sequence[Line], found: Finding) -> list[Block]:
     if found.genre == "code":
         return [_code(line) for line in code_in(lines)[:1]]
     blocks = blocks_of(lines)
+    if found.table is not None:
+        return blocks_of([line for line in lines if line not in found.table.cells])
     if found.genre == "table":
         worded = [block for block in blocks if value_of(block.text) is None]
         return [replace(block, weight=1 / place) for place, block in enumerate(worded, 1)]
@@ -195,7 +200,7 @@ def _is_mark(block: Block) -> bool:
 def _title(blocks: Sequence[Block], found: Finding) -> Block | None:
     """Return the heading of a chart or a page: the first words, in the largest letters."""
     worded = [block for block in blocks if value_of(block.text) is None]
-    if found.genre not in TITLED or not worded:
+    if not (found.genre in TITLED or found.table is not None) or not worded:
         return None
     first, *others = worded
     larger = 1.2 if found.genre in ("page", "document") else 0.85

@@ -10,11 +10,14 @@ from workers.engines.captioning.charts import Axis
 from workers.engines.captioning.colours import family
 from workers.engines.captioning.genres import Genre
 from workers.engines.captioning.shaping import LIMITS, fitted, split_sentences
+from workers.engines.captioning.tables import Table
 from workers.engines.captioning.wordings.wording import Wording
 
 #: Most texts that are quoted in a phrase, and in the sentence of a long text that adds more.
 MOST_QUOTED: dict[Mode, int] = {"short": 3, "seo": 3, "long": 12}
 MOST_ADDED = 8
+#: Most rows of a table that are told.
+MOST_ROWS = 6
 #: What a long text keeps for its first sentence, and for what follows its second.
 ROOM_FOR_MAIN, ROOM_FOR_REST = 250, 80
 #: Of these, colours say little.
@@ -39,6 +42,7 @@ class Facts:
     #: Which of nine parts the text stands in, row by row from the top left; None: it fills more than one.
     place: int | None = None
     bars: Readings | None = None
+    table: Table | None = None
     title: Block | None = None
     is_empty: bool = False
 
@@ -62,11 +66,25 @@ def quote_author(facts: Facts, text: str, mode: Mode, wording: Wording) -> str:
 
 def _main(facts: Facts, mode: Mode, wording: Wording, *, is_sentence: bool) -> str:
     """Return the one phrase or sentence that says what there is."""
+    if facts.table is not None and facts.title is None:
+        return _columns(facts, facts.table, mode, wording, is_sentence=is_sentence)
     if not facts.blocks:
         return _without_text(facts, wording, is_sentence=is_sentence)
     tail = _tail(facts, wording, is_sentence=is_sentence)
     texts = _texts(facts, mode, wording, tail, is_sentence=is_sentence)
     return _filled(_template(facts, wording, is_sentence), facts, wording, **texts) + tail
+
+
+def _columns(facts: Facts, table: Table, mode: Mode, wording: Wording, *, is_sentence: bool) -> str:
+    """Return the names of a table's columns; the first ones as mere text where not all of them fit."""
+    all_, some = (wording.has_columns, wording.reads) if is_sentence else (wording.columns, wording.with_text)
+    said = _filled(all_, facts, wording, quotes=wording.quoted(table.columns))
+    limit = LIMITS[mode] - 1
+    names = list(table.columns)
+    while len(said) > limit and len(names) > 1:
+        names.pop()
+        said = _filled(some, facts, wording, quotes=wording.quoted(names))
+    return said
 
 
 def _without_text(facts: Facts, wording: Wording, *, is_sentence: bool) -> str:
@@ -128,7 +146,7 @@ def _tail(facts: Facts, wording: Wording, *, is_sentence: bool) -> str:
 
 def _rest(facts: Facts, main: str, wording: Wording, mode: Mode) -> list[str]:
     """Return the sentences that follow the first, the most telling first."""
-    rest = _chart(facts, main, wording, mode)
+    rest = [*_chart(facts, main, wording, mode), *_rows(facts, main, wording, mode)]
     if facts.is_animated:
         rest.append(wording.animated)
     if mode == "long":
@@ -151,6 +169,22 @@ def _chart(facts: Facts, main: str, wording: Wording, mode: Mode) -> list[str]:
         if len(main) + len(said) + 2 <= LIMITS[mode]:
             return [said]
     return _axes(facts, wording)
+
+
+def _rows(facts: Facts, main: str, wording: Wording, mode: Mode) -> list[str]:
+    """Return what a table says, as far as it fits: its columns, if its title went before them, and its first rows."""
+    if facts.table is None:
+        return []
+    said = []
+    if facts.title is not None:
+        said.append(_filled(wording.has_columns, facts, wording, quotes=wording.quoted(facts.table.columns)) + ".")
+    texts = [("; " if any("," in cell for cell in row) else ", ").join(row) for row in facts.table.rows]
+    left = LIMITS[mode] - len(main) - sum(map(len, said)) - len(said) - 2
+    for count in range(min(len(texts), MOST_ROWS), 1, -1):
+        rows = wording.rows.format(quotes=wording.quoted(texts[:count]))
+        if len(rows) <= left:
+            return [*said, rows]
+    return said
 
 
 def _axes(facts: Facts, wording: Wording) -> list[str]:

@@ -22,6 +22,7 @@ from workers.engines.captioning.charts import (
 from workers.engines.captioning.colours import Palette, family, shrunk
 from workers.engines.captioning.numbered_bars import numbered_level, numbered_upright
 from workers.engines.captioning.ocr import Line
+from workers.engines.captioning.tables import Table, rows_of, table_of
 from workers.images.picture import Picture
 
 Genre = Literal[
@@ -87,6 +88,7 @@ class Finding:
     bars: Readings | None = None
     #: The axis's numbers say what colours mean, and not how far a chart goes.
     is_key: bool = False
+    table: Table | None = None
 
 
 def texture_of(image: Image.Image) -> Texture:
@@ -124,7 +126,9 @@ def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
         return found
     if texture.commonest > 0.995 and texture.tones == 1 and not lines:
         return Finding("plain")
-    return Finding(_textual(picture, lines, palette, texture) or _visual(picture, lines, palette, texture))
+    table = table_of(picture.image, lines)
+    genre = _textual(picture, lines, palette, texture, has_table=table is not None)
+    return Finding(genre or _visual(picture, lines, palette, texture), table=table if genre == "table" else None)
 
 
 def _level_chart(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
@@ -143,7 +147,9 @@ def _numbered(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
     return Finding("bar_chart", bars=bars) if (bars := numbered_upright(image, lines)) is not None else None
 
 
-def _textual(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre | None:
+def _textual(
+    picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture, *, has_table: bool
+) -> Genre | None:
     """Return a genre that its text proves."""
     if _is_page(lines, texture):
         return "page"
@@ -159,6 +165,8 @@ def _textual(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
             return "document"
         if min(texture.rules) >= LEAST_GRID and _is_grid(lines):
             return "table"
+    if has_table:
+        return "table"
     if _is_screen(picture, lines, texture):
         return "form" if sum(bool(FORM_WORD.search(line.text)) for line in lines) >= 2 else "screenshot"
     return None
@@ -191,12 +199,7 @@ def code_in(lines: Sequence[Line]) -> list[Line]:
 
 def _is_grid(lines: Sequence[Line]) -> bool:
     """Return whether short texts stand in rows, each of several cells."""
-    rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: line.middle[1]):
-        if rows and abs(rows[-1][0].middle[1] - line.middle[1]) <= line.height / 2:
-            rows[-1].append(line)
-        else:
-            rows.append([line])
+    rows = rows_of(lines)
     return sum(len(row) >= LEAST_GRID for row in rows) >= max(LEAST_GRID, len(rows) / 2)
 
 

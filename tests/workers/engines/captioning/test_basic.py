@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -410,13 +411,66 @@ def ruled(size: tuple[int, int], across: int, upright: int) -> Picture:
     return as_file(image)
 
 
-def test_a_table_is_told_by_its_grid_and_its_numbers_are_not_torn_out_of_it() -> None:
-    lines = cells(["Country", "2024", "2025"], ["Spain", "12", "15"], ["France", "12", "25"], ["Italy", "14", "16"])
+TABLE = (["Country", "2024", "2025"], ["Spain", "12", "15"], ["France", "12", "25"], ["Italy", "14", "16"])
+
+
+def test_a_table_is_told_by_its_columns_and_rows() -> None:
+    texts = captions(Basic(Blind(*cells(*TABLE))), as_file(Image.new("RGB", (900, 300), "#101828")))
+
+    assert texts["short"].text == "Table with the columns “Country”, “2024” and “2025”"
+    assert texts["long"].text == (
+        "The table has the columns “Country”, “2024” and “2025”. "
+        "The first rows are “Spain, 12, 15”, “France, 12, 25” and “Italy, 14, 16”."
+    )
+    assert texts["short"].confidence == 1.0
+
+
+def test_words_over_a_table_are_its_title() -> None:
+    title = Line("Visitors in millions", 1.0, 0.1, -0.2, 0.9, -0.05)
+
+    texts = captions(Basic(Blind(title, *cells(*TABLE))), as_file(Image.new("RGB", (900, 300), "#101828")))
+
+    assert texts["short"].text == "Table titled “Visitors in millions”"
+    assert texts["long"].text.startswith(
+        "The table is titled “Visitors in millions”. The table has the columns “Country”, “2024” and “2025”. The first"
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        cells(["7", "8", "9"], ["4", "5", "6"], ["1", "2", "3"], ["00", "0", "C"]),
+        cells(["Shirts", "Shoes", "Hats"], ["12", "15"], ["Bags", "Belts", "Socks"], ["10", "20", "30"]),
+        [replace(cell, right=cell.right + 0.3) for cell in cells(*TABLE)],
+        [replace(cell, bottom=cell.top + 0.02) for cell in cells(*TABLE)],
+    ],
+    ids=["no names", "a cell is missing", "columns overlap", "far apart"],
+)
+def test_what_is_no_clear_table_is_none(lines: list[Line]) -> None:
+    picture = as_file(Image.new("RGB", (900, 300), "#101828"))
+
+    assert "Table" not in captions(Basic(Blind(*lines)), picture)["short"].text
+
+
+def test_names_of_columns_are_told_by_their_own_ground_too() -> None:
+    people = (["Anna", "Engineer", "Berlin"], ["Luis", "Designer", "Madrid"], ["Marie", "Manager", "Paris"])
+    lines = cells(["Name", "Role", "City"], *people)
+    image = Image.new("RGB", (900, 300), "white")
+
+    assert "Table" not in captions(Basic(Blind(*lines)), as_file(image))["short"].text
+    ImageDraw.Draw(image).rectangle((0, 0, 900, 60), fill="#d0d0d0")
+    assert captions(Basic(Blind(*lines)), as_file(image))["short"].text == (
+        "Table with the columns “Name”, “Role” and “City”"
+    )
+
+
+def test_a_ruled_table_without_names_is_one_and_its_numbers_are_not_torn_out_of_it() -> None:
+    lines = cells(["Spain", "12", "15"], ["France", "12", "25"], ["Italy", "14", "16"], ["Malta", "1", "2"])
 
     texts = captions(Basic(Blind(*lines)), ruled((900, 500), 5, 5))
 
-    assert texts["short"].text == "Table with the text “Country”, “Spain” and “France”"
-    assert texts["long"].text.startswith("The table reads “Country”, “Spain”, “France” and “Italy”.")
+    assert texts["short"].text == "Table with the text “Spain”, “France” and “Italy”"
+    assert texts["long"].text.startswith("The table reads “Spain”, “France”, “Italy” and “Malta”.")
 
 
 def test_a_sheet_of_paper_is_a_document_and_no_screenshot() -> None:

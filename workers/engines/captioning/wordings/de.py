@@ -110,5 +110,8 @@ GERMAN = Wording(
     bars="Dargestellt sind {pairs}.",
     bars_about="Nach der Achse sind etwa {pairs} dargestellt.",
     pair="{value} für {label}",
+    columns="{noun} mit den Spalten {quotes}",
+    has_columns="{the} hat die Spalten {quotes}",
+    rows="Die ersten Zeilen lauten {quotes}.",
     animated="Beschrieben ist nur das erste Bild.",
 )

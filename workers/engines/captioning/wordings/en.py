@@ -74,5 +74,8 @@ ENGLISH = Wording(
     bars="The bars show {pairs}.",
     bars_about="By the axis, the bars show about {pairs}.",
     pair="{value} for {label}",
+    columns="{noun} with the columns {quotes}",
+    has_columns="{the} has the columns {quotes}",
+    rows="The first rows are {quotes}.",
     animated="Only its first frame is described.",
 )

@@ -89,5 +89,8 @@ SPANISH = Wording(
     bars="Las barras indican {pairs}.",
     bars_about="Según el eje, las barras indican aproximadamente {pairs}.",
     pair="{value} en {label}",
+    columns="{noun} con las columnas {quotes}",
+    has_columns="{the} tiene las columnas {quotes}",
+    rows="Las primeras filas son {quotes}.",
     animated="Solo se describe su primer fotograma.",
 )

@@ -92,5 +92,8 @@ FRENCH = Wording(
     bars="Les barres indiquent {pairs}.",
     bars_about="D’après l’axe, les barres indiquent environ {pairs}.",
     pair="{value} pour {label}",
+    columns="{noun} avec les colonnes {quotes}",
+    has_columns="{the} a pour colonnes {quotes}",
+    rows="Les premières lignes sont {quotes}.",
     animated="Seule sa première image est décrite.",
 )

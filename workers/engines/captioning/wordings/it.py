@@ -90,5 +90,8 @@ ITALIAN = Wording(
     bars="Le barre indicano {pairs}.",
     bars_about="Secondo l’asse, le barre indicano circa {pairs}.",
     pair="{value} per {label}",
+    columns="{noun} con le colonne {quotes}",
+    has_columns="{the} ha le colonne {quotes}",
+    rows="Le prime righe sono {quotes}.",
     animated="È descritto solo il primo fotogramma.",
 )

@@ -89,5 +89,8 @@ PORTUGUESE = Wording(
     bars="As barras indicam {pairs}.",
     bars_about="Pelo eixo, as barras indicam cerca de {pairs}.",
     pair="{value} para {label}",
+    columns="{noun} com as colunas {quotes}",
+    has_columns="{the} tem as colunas {quotes}",
+    rows="As primeiras linhas são {quotes}.",
     animated="Só o primeiro quadro é descrito.",
 )

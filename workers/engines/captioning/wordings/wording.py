@@ -53,6 +53,10 @@ class Wording:
     bars: str
     bars_about: str
     pair: str
+    #: Of a table: {noun} or {the}, and {quotes}.
+    columns: str
+    has_columns: str
+    rows: str
     animated: str
 
     #: Colours in "on a … background", where it is not the plain name.
