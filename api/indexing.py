@@ -29,6 +29,7 @@ from pipeline.jobs import Item
 from pipeline.keys import Caller
 from pipeline.kind import Request
 from pipeline.kinds.index_check import PROVIDERS, IndexCheckRequest, kind_name
+from pipeline.offers import preferred_engines
 
 #: Longest page of jobs and of URLs (API.md, Lists).
 MAX_JOBS = 100
@@ -49,14 +50,9 @@ class RetryRequest(Request):
     reason: Literal["rate_limited", "error"] | None = Field(None, description="rate_limited or error; all without.")
 
 
-def providers_of(services: Services) -> list[str]:
-    """Return the search providers that are asked, in order."""
-    return [name.strip() for name in services.settings.search.engines.split(",")]
-
-
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
     """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
-    first = counted.job.request.get("engine") or providers_of(services)[0]
+    first = counted.job.request.get("engine") or next(iter(preferred_engines(services.settings, "search")), "")
     provider = getattr(services.settings.search, first, None)
     return index_job_document(
         counted.job,
@@ -70,7 +66,9 @@ def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
     """Return an index job of the caller's account. Raises JobNotFound; Gone when its URLs have been deleted."""
     found = await services.database.run(
-        find_index_job(read_job_id(job_id), caller.account_id, KINDS, providers=providers_of(services))
+        find_index_job(
+            read_job_id(job_id), caller.account_id, KINDS, providers=preferred_engines(services.settings, "search")
+        )
     )
     if found is None:
         raise JobNotFound
@@ -109,8 +107,9 @@ class IndexJobs(Work):
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
         kinds: Sequence[str] = () if wanted == "submit" else KINDS
+        providers = preferred_engines(services.settings, "search")
         page = await services.database.run(
-            list_index_jobs(caller.account_id, kinds, providers=providers_of(services), limit=limit, offset=offset)
+            list_index_jobs(caller.account_id, kinds, providers=providers, limit=limit, offset=offset)
         )
         show_page(req, resp, limit=limit, offset=offset, total=page.total)
         show_json(resp, [show_index_job(services, counted) for counted in page.jobs])

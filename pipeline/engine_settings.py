@@ -180,6 +180,6 @@ class SearchSettings(BaseModel):
         if self.providers:
             return self.providers
         for name in ("brave_api", "serper", "serpapi"):
-            if getattr(self, name).api_key is not None:
+            if getattr(self, name).api_key:  # an empty one, as a template of settings has it, is none
                 return name
         return "searxng" if self.searxng.url else "duckduckgo,bing"

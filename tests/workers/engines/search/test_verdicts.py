@@ -226,6 +226,7 @@ def test_the_order_of_providers_is_as_set_or_what_is_there() -> None:
     assert SearchSettings().engines == "duckduckgo,bing"
     assert SearchSettings(searxng=ProviderSettings(url="http://127.0.0.1:9/")).engines == "searxng"
     assert SearchSettings(serper=WITH_KEY, searxng=WITH_KEY).engines == "serper"
+    assert SearchSettings(serper=ProviderSettings(url="http://127.0.0.1:9/", api_key="")).engines == "duckduckgo,bing"
 
 
 @pytest.mark.parametrize("minutes", ["", "abc", "15,,60", "0,15", "-1", "nan", "inf"])
