@@ -19,7 +19,7 @@ from pipeline.transcripts import Segment, Word
 from workers.audio.track import Samples
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE, Hearing
-from workers.engines.transcription.weights import find_weights
+from workers.engines.transcription.weights import find_weights, missing
 
 log = get_logger(__name__)
 
@@ -54,7 +54,7 @@ class Whisper:
             return f"{SETTING} names no model"
         if importlib.util.find_spec("faster_whisper") is None:
             return "faster-whisper is not installed; pip install 'pressroom[whisper]'"
-        return None
+        return missing(self._settings.model, setting=SETTING)
 
     def setup(self) -> None:
         """Load the model and use it once. Raises NotReady."""
@@ -63,7 +63,7 @@ class Whisper:
         try:
             self._model = self._load(folder)
             self._warm_up()
-        except (RuntimeError, ValueError, OSError) as error:
+        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
             raise NotReady(f"The model {self._settings.model!r} can't be used: {error}") from error
         self._codes = {CODES.get(code, code): code for code in self._model.supported_languages}
         self._unload_later()

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -130,13 +131,28 @@ def test_without_a_model_it_says_which_setting_names_one() -> None:
     assert needs == "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL names no model"
 
 
-@pytest.mark.parametrize("content", [{}, {"model.bin": b"\0" * 100}, {"model.bin": b"", "config.json": b"{"}])
-def test_a_folder_without_a_model_is_told(tmp_path: Path, content: dict[str, bytes]) -> None:
-    for name, data in content.items():
+@pytest.mark.parametrize("content", [{"model.bin": b"\0" * 100}, {"model.bin": b"", "config.json": b"{"}, None])
+def test_a_folder_with_a_broken_model_is_told(
+    tmp_path: Path, whisper_folder: Path, content: dict[str, bytes] | None
+) -> None:
+    if content is None:
+        content = {file.name: file.read_bytes() for file in whisper_folder.iterdir()}
+    for name, data in (content | {"tokenizer.json": b"{"}).items():
         (tmp_path / name).write_bytes(data)
 
     with pytest.raises(NotReady, match="can't be used"):
-        Whisper(WhisperSettings(model=str(tmp_path))).setup()
+        made(tmp_path)
+
+
+@pytest.mark.parametrize("lacking", ["model.bin", "tokenizer.json"])
+def test_a_folder_that_lacks_a_file_is_told_before_anything_is_loaded_or_fetched(tmp_path: Path, lacking: str) -> None:
+    for name in {"model.bin", "tokenizer.json", "config.json"} - {lacking}:
+        (tmp_path / name).touch()
+    engine = Whisper(WhisperSettings(model=str(tmp_path)))
+
+    assert f"no {lacking} in that folder" in (engine.readiness() or "")
+    with pytest.raises(NotReady, match=f"no {lacking} in that folder.*--copy_files tokenizer.json"):
+        engine.setup()
 
 
 @pytest.fixture
@@ -169,6 +185,46 @@ def test_nothing_is_asked_of_the_hub_when_the_operator_is_offline(
         Whisper(WhisperSettings(model="small")).setup()
     with pytest.raises(TimeoutError):
         hub.accept()
+
+
+def cached(folder: Path, **files: bytes) -> None:
+    """Put a model into the cache of the hub's library."""
+    repository = folder / "models--Systran--faster-whisper-small"
+    snapshot = repository / "snapshots" / ("a" * 40)
+    snapshot.mkdir(parents=True)
+    for name, content in files.items():
+        (snapshot / name).write_bytes(content)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("a" * 40)
+
+
+def test_a_download_that_was_broken_off_does_not_pass_for_a_model(hub: socket.socket, tmp_path: Path) -> None:
+    cached(tmp_path, **{"config.json": b"{}"})
+
+    with pytest.raises(NotReady, match="Download it where there is a network"):
+        Whisper(WhisperSettings(model="small")).setup()
+
+
+def test_a_hub_that_answers_with_something_else_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Portal(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>Accept our terms")
+
+        def log_message(self, *_: object) -> None:
+            asked.append(self.path)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Portal) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+        with pytest.raises(NotReady, match="'small' could not be downloaded"):
+            Whisper(WhisperSettings(model="small")).setup()
+        server.shutdown()
+    assert len(asked) > 1
 
 
 @pytest.mark.parametrize("model", ["smaller", "/nowhere/at/all", "models/whisper/small"])
