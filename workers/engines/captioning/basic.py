@@ -198,14 +198,16 @@ def _is_mark(block: Block) -> bool:
 
 
 def _title(blocks: Sequence[Block], found: Finding) -> Block | None:
-    """Return the heading of a chart or a page: the first words, in the largest letters."""
+    """Return the heading of a chart or a page: the first words, in the largest letters, or alone over running text."""
     worded = [block for block in blocks if value_of(block.text) is None]
     if not (found.genre in TITLED or found.table is not None) or not worded:
         return None
     first, *others = worded
     larger = 1.2 if found.genre in ("page", "document") else 0.85
     is_larger = first.height >= larger * max((block.height for block in others), default=0)
-    return first if is_larger and len(first.text) <= LONGEST_TITLE and first.top <= LOWEST_TITLE else None
+    is_apart = found.genre == "page" and bool(others) and len(others[0].text) > LONGEST_TITLE
+    is_heading = is_larger or (is_apart and first.text[-1] not in ".!?…:,;")
+    return first if is_heading and len(first.text) <= LONGEST_TITLE and first.top <= LOWEST_TITLE else None
 
 
 def _largest(lines: Sequence[Line]) -> list[tuple[float, float, float, float]]:

@@ -269,6 +269,21 @@ def test_a_letter_is_a_page_and_a_poster_is_none() -> None:
     assert event["short"].text.startswith("Graphic with the text “JAZZ NIGHT”")
 
 
+def test_a_line_alone_over_running_text_is_its_heading() -> None:
+    running = [
+        Line("The annual general meeting will be held in the town hall and all", 1.0, 0.1, 0.2 + place / 20, 0.9, y)
+        for place, y in ((place, 0.23 + place / 20) for place in range(8))
+    ]
+
+    def short(*lines: Line) -> str:
+        return captions(Basic(Blind(*lines, *running)), as_file(Image.new("RGB", (600, 850), "white")))["short"].text
+
+    assert short(Line("Notice of meeting", 1.0, 0.1, 0.08, 0.4, 0.11)) == "Page of text titled “Notice of meeting”"
+    assert short(Line("Dear members,", 1.0, 0.1, 0.08, 0.4, 0.11)).startswith(
+        "Page of text beginning “Dear members, The"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "is_read"), [("αλ ατ", False), ("Добро пожаловать", False), ("β-carotene", True), ("μ", True)]
 )
