@@ -12,7 +12,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.kinds.alt_text_batch import MAX_IMAGES
 from pipeline.kinds.index_check import MAX_URLS
 from scripts.describe import Mode
-from scripts.options import Data
+from scripts.options import Data, plain
 
 app = typer.Typer(help="Send the rows of a CSV file, and get the results back.", no_args_is_help=True)
 
@@ -109,7 +109,7 @@ def speech(
     )
     if header is None and not wanted.sheet.has_header:
         # Nothing tells a name from a text, and a text that is spoken is paid for.
-        Console(stderr=True, soft_wrap=True).print("the first row counts as a text; --header if it names the columns")
+        _say("the first row counts as a text; --header if it names the columns")
     _run(wanted, url, data, dry_run=dry_run)
 
 
@@ -117,30 +117,35 @@ def _run(wanted: Any, url: str | None, data: Path | None, *, dry_run: bool) -> N
     from scripts.client import service_key, service_url
 
     estimate = wanted.estimate()
-    console = Console(stderr=True, soft_wrap=True)
     faults = f", {estimate.faulty:,} faulty (see {wanted.errors})" if estimate.faulty else ""
-    console.print(f"rows: {estimate.rows:,}{faults}; credits: {estimate.credits:,}", highlight=False)
+    _say(f"rows: {estimate.rows:,}{faults}; credits: {estimate.credits:,}")
     if estimate.faulty and not estimate.rows:
-        console.print(f"column {wanted.sheet.index + 1} was read; --column NAME names another", highlight=False)
+        _say(f"column {wanted.sheet.index + 1} was read; --column NAME names another")
     if dry_run:
         return
     if not estimate.rows:
         raise InvalidRequest(f"{wanted.sheet.file} has no row that can be sent.")
     try:
-        asyncio.run(_carry_out(wanted, service_url(url, data), service_key(data), estimate.credits, console))
+        asyncio.run(_carry_out(wanted, service_url(url, data), service_key(data), estimate.credits))
     except KeyboardInterrupt:
-        console.print("stopped; the same command goes on where it was", highlight=False)
+        _say("stopped; the same command goes on where it was")
         raise typer.Exit(130) from None
-    console.print(f"results in {wanted.out}", highlight=False)
+    _say(f"results in {wanted.out}")
+    if wanted.unanswered_rows:
+        _say(f"rows without an answer: {wanted.unanswered_rows:,}; {wanted.reasons} says why")
 
 
-async def _carry_out(wanted: Any, url: str, key: str, credits: int, console: Console) -> None:
+def _say(text: str) -> None:
+    # Names of files come from users: brackets in them are no markup.
+    Console(stderr=True, soft_wrap=True).print(plain(text))
+
+
+async def _carry_out(wanted: Any, url: str, key: str, credits: int) -> None:
     """Ask for the balance first: a wrong address or key is told at once, where a running import waits for an hour."""
     from scripts.client import Client
 
     async with Client.open(url, key, patience=FIRST_PATIENCE) as client:
         left = await client.balance()
     if left < credits:
-        note = f"credits of the account: {left:,}; when they are spent, the same command goes on after a top-up"
-        console.print(note, highlight=False)
+        _say(f"credits of the account: {left:,}; when they are spent, the same command goes on after a top-up")
     await wanted.run(url, key)

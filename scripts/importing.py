@@ -6,11 +6,9 @@ import os
 from array import array
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from http import HTTPStatus
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -18,11 +16,10 @@ from typing import Any, ClassVar, TextIO
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from pipeline.cells import defused
-from pipeline.errors import Gone
 from pipeline.urls import fault_of
-from scripts.client import Client, Refused
+from scripts.client import Client
 from scripts.faulty_rows import ErrorFile
-from scripts.journals import BEGIN_ANEW, Journal
+from scripts.journals import Journal, told_if_gone
 from scripts.sheets import Row, Sheet
 
 #: Jobs that are open at once: the service always has the next when one ends, and we keep few rows in memory.
@@ -74,6 +71,9 @@ class Import:
         self.sheet = Sheet(file, column=column, names=self.names)
         self.sheet.spare(out, errors)
         self.out, self.errors = out, errors
+        #: Rows whose results hold no answer, and where it stands why.
+        self.unanswered_rows = 0
+        self.reasons = out
         self._batch = batch
         self._fields = fields
         self._total: int | None = None
@@ -83,6 +83,10 @@ class Import:
     def fault_of(self, url: str) -> str | None:
         """Return why a URL is not sent; None: it is."""
         return fault_of(url)
+
+    def is_answered(self, cells: Cells) -> bool:
+        """Return whether the results of a URL are an answer."""
+        raise NotImplementedError
 
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
         """Ask for URLs; returns the job's id."""
@@ -174,10 +178,12 @@ class Import:
         for row in batch.rows:
             url = row.value or ""
             cells = self._known.get(url) or found.get(url, self.unanswered)
-            self._remember(url, cells)
+            self._take_in(url, cells)
             writer.writerow((row.line, defused(url), *cells))
 
-    def _remember(self, url: str, cells: Cells) -> None:
+    def _take_in(self, url: str, cells: Cells) -> None:
+        """Count a row's results, and keep them where a later row wants the same."""
+        self.unanswered_rows += not self.is_answered(cells)
         if mark_of(url) in self._repeated:
             self._known[url] = cells
 
@@ -196,7 +202,7 @@ class Import:
         count = 0
         written = islice(csv.reader(output), 1, None) if output.readable() else iter(())
         for count, row in enumerate(done, 1):  # noqa: B007  it is what is returned
-            self._remember(row.value or "", next(written, ("", "", *self.unanswered))[2:])
+            self._take_in(row.value or "", next(written, ("", "", *self.unanswered))[2:])
         output.seek(0, os.SEEK_END)
         return count
 
@@ -227,17 +233,6 @@ class Import:
             elif faults is not None:
                 faults.note(row, fault)
             is_first = False
-
-
-@contextmanager
-def told_if_gone(journal: Journal) -> Iterator[None]:
-    """Say what helps when a job that a journal knows has been deleted: the same command would not. Raises Gone."""
-    try:
-        yield
-    except Refused as error:
-        if error.answered != HTTPStatus.GONE:
-            raise
-        raise Gone(f"{journal.file} knows a job whose results are not kept any more. {BEGIN_ANEW}") from error
 
 
 def mark_of(url: str) -> int:

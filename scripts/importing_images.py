@@ -26,6 +26,10 @@ class ImageImport(Import):
         """Return nothing for what the service itself judges, picture by picture, at no cost."""
         return None if url.lower().startswith(("http://", "https://")) else "it does not begin with http:// or https://"
 
+    def is_answered(self, cells: Cells) -> bool:
+        """Return whether a picture has its texts."""
+        return not dict(zip(self.columns[1:], cells, strict=False)).get("code")
+
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
         """Ask for a batch."""
         return await submit_images(client, [{"image_url": url, "source": "batch", **self._fields} for url in urls], key)

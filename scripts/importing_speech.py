@@ -37,6 +37,9 @@ class SpeechImport:
         self.sheet = Sheet(file, column=column, names=("text", "texts"), has_header=has_header)
         self.sheet.spare(errors)
         self.out, self.errors = out, errors
+        #: Texts that the service refused, and where it stands why.
+        self.unanswered_rows = 0
+        self.reasons = out / "refused.csv"
         self._fields = fields
 
     def estimate(self) -> Estimate:
@@ -56,7 +59,7 @@ class SpeechImport:
         about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
         # Of another file or voice, a recording under the same line would be another's.
         Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
-        refused = ErrorFile(self.out / "refused.csv")
+        refused = ErrorFile(self.reasons)
         with progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
             async with Client.open(url, key, patience=PATIENCE) as client:
@@ -64,6 +67,7 @@ class SpeechImport:
                 speakers = [self._speak_all(client, rows, digest, refused, bar, shown) for _ in range(OPEN_TEXTS)]
                 await asyncio.gather(*speakers)
         refused.close()
+        self.unanswered_rows = refused.count
         self._list()
 
     async def _speak_all(

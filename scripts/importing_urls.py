@@ -23,6 +23,10 @@ class UrlImport(Import):
     columns = ("url", "status", "is_indexed", "reason", "provider", "matched_url", "proof_url", "checked_at")
     unanswered = ("failed", "", "error", "", "", "", "")
 
+    def is_answered(self, cells: Cells) -> bool:
+        """Return whether a URL was checked."""
+        return "done" in cells[:1]
+
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
         """Make an index job."""
         fields = {"type": "check", "urls": urls, "source": "batch", **self._fields}

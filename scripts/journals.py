@@ -2,10 +2,14 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import Conflict
+from pipeline.errors import Conflict, Gone
+from scripts.client import Refused
 
 #: What helps whoever can't go on with a journal; "it" is its file.
 BEGIN_ANEW = "Delete it to begin anew, which is charged anew."
@@ -69,3 +73,14 @@ class Journal:
         self.steps = lines[1:]
         # What was half written is written again.
         self.file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+@contextmanager
+def told_if_gone(journal: Journal) -> Iterator[None]:
+    """Say what helps when a job that a journal knows has been deleted: the same command would not. Raises Gone."""
+    try:
+        yield
+    except Refused as error:
+        if error.answered != HTTPStatus.GONE:
+            raise
+        raise Gone(f"{journal.file} knows a job whose results are not kept any more. {BEGIN_ANEW}") from error

@@ -171,6 +171,12 @@ print(rows, status.partition("VmHWM:")[2].split()[0])
 """
 
 
+def record(url: str) -> dict[str, Any]:
+    if "blocked" in url:
+        return {"url": url, "status": "failed", "is_indexed": None, "raw_result": {"reason": "rate_limited"}}
+    return {"url": url, "status": "done", "is_indexed": True, "raw_result": None}
+
+
 class IndexingService(BaseHTTPRequestHandler):
     """Takes index jobs whose URLs are all indexed at once."""
 
@@ -190,7 +196,7 @@ class IndexingService(BaseHTTPRequestHandler):
         if not urls:
             self._answer({"message": "The job's URLs have been deleted."}, 410)
         elif rest:
-            self._answer([{"url": url, "status": "done", "is_indexed": True, "raw_result": None} for url in urls])
+            self._answer([record(url) for url in urls])
         else:
             self._answer({"status": "complete", "processed_urls": len(urls), "total_urls": len(urls)})
 
@@ -301,6 +307,21 @@ def test_an_import_that_the_account_can_not_pay_for_says_so_and_begins(
     assert ran.exit_code == 0, ran.output
     assert "credits of the account: 1;" in ran.output
     assert len(file.with_suffix(".results.csv").read_text().splitlines()) == 3
+
+
+def test_rows_without_an_answer_are_told_and_a_file_s_name_is_no_markup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESSROOM_API_KEY", "key")
+    file = tmp_path / "urls[1].csv"
+    file.write_text("".join(f"https://shop.example/{name}\n" for name in ("blocked", "a", "blocked")))
+    with indexing_service() as address:
+        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+
+    assert ran.exit_code == 0, ran.output
+    results = tmp_path / "urls[1].results.csv"
+    assert f"results in {results}" in ran.output
+    assert f"rows without an answer: 2; {results} says why" in ran.output
 
 
 def test_a_first_row_is_a_header_where_it_names_a_column_or_we_are_told(tmp_path: Path) -> None:
