@@ -13,7 +13,7 @@ from falcon.asgi.multipart import BodyPart, MultipartForm
 from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
-from api.bodies import CHUNK_BYTES, require_type, too_large
+from api.bodies import CHUNK_BYTES, require_type
 from pipeline.artifacts import Artifacts, upload_key
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import Kind
@@ -102,12 +102,17 @@ class FormReader:
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
         self._handler = MultipartFormHandler(options)
 
+    def refuse_length(self, req: falcon.asgi.Request) -> None:
+        """Raise PayloadTooLarge when the request says itself that it is."""
+        if (req.content_length or 0) > self._max_bytes:
+            raise self._too_large()
+
     async def read(self, req: falcon.asgi.Request, upload: Upload) -> dict[str, Any]:
         """Return the form's texts by field, its files kept. Raises InvalidRequest, PayloadTooLarge."""
         require_type(req, "multipart/form-data")
         try:
             form = await self._handler.deserialize_async(
-                _FormStream(_counted(req, self._max_bytes)),
+                _FormStream(self._counted(req)),
                 req.content_type,
                 req.content_length,
             )
@@ -134,6 +139,21 @@ class FormReader:
                 texts[name] = await _text(part, name, max_bytes=self._max_field_bytes)
             # Any other is ignored, whatever it holds: the form goes on behind it.
         return texts
+
+    async def _counted(self, req: falcon.asgi.Request) -> AsyncIterator[bytes]:
+        size = 0
+        while chunk := await req.stream.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise self._too_large()
+            yield chunk
+
+    def _too_large(self) -> PayloadTooLarge:
+        return PayloadTooLarge(
+            f"The form is larger than {self._max_bytes:,} bytes; a file in it may have {self._max_file_bytes:,}. "
+            "Send a shorter or more compressed one.",
+            max_bytes=self._max_file_bytes,
+        )
 
 
 class _FormStream(BufferedReader):
@@ -164,12 +184,3 @@ async def _text(part: BodyPart, name: str, *, max_bytes: int) -> str:
     if "\0" in text:
         raise FormInvalid(f"The field {name[:60]!a} holds a NUL character.", code="text_has_nul")
     return text
-
-
-async def _counted(req: falcon.asgi.Request, max_bytes: int) -> AsyncIterator[bytes]:
-    size = 0
-    while chunk := await req.stream.read(CHUNK_BYTES):
-        size += len(chunk)
-        if size > max_bytes:
-            raise too_large(max_bytes)
-        yield chunk

@@ -66,7 +66,10 @@ class Work:
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
         """Return the request when it is in order; the order of refusal is API.md's."""
         services = self._services
-        refuse_length(req, self._max_bytes)
+        if self._kind.files:
+            self._forms.refuse_length(req)
+        else:
+            refuse_length(req, self._max_bytes)
         key = header_key(req)
         caller = await services.authenticate(req, key) if key else None
         sent, body_key = await self._read(req, upload)

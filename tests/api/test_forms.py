@@ -242,6 +242,7 @@ def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(clean:
     )
     received = clean.send_raw(sent.encode() + b"x" * 54_000_000)
     assert received.startswith(b"HTTP/1.1 413")
+    assert b"a file in it may have 26,214,400" in received
 
 
 def test_a_wrong_key_in_a_header_refuses_an_upload_before_it_is_kept(clean: Service) -> None:
