@@ -25,6 +25,9 @@ INFINITIVES = {
     "it": regex.compile(r"(?:are|ere|ire|(?<=\p{L}{3})[aei]r(?:si|l[aeio]|ne))$"),
     "fr": regex.compile(r"(?:er|ir|oir|dre|ttre)$"),
     "ru": regex.compile(r"(?:ть|ться|ти)$"),
+    "uk": regex.compile(r"(?:ти|тися)$"),
+    "pl": regex.compile(r"ć$"),
+    "tr": regex.compile(r"(?:m[ae]k|m[ae]n[ıi]n|m[ae]y[ıi])$"),
 }
 ADJECTIVES = {
     "en": regex.compile(r"(?:ful|ous|less|able|ible|est|ier|ish|ive|ical|ent|ant)$"),
@@ -32,6 +35,7 @@ ADJECTIVES = {
     "it": regex.compile(r"(?:issim[oaie]|os[oaie]|abil[ei]|ibil[ei])$"),
     "pt": regex.compile(r"(?:íssim[oa]s?|os[oa]s?|áve(?:l|is)|íve(?:l|is))$"),
     "fr": regex.compile(r"(?:eux|euses?|ables?|ibles?|ives?|ifs?)$"),
+    "uk": regex.compile(r"(?:ий|ій|ого|ої|ому|ими|их)$"),
     "ru": regex.compile(r"(?:ее|ый|ий|ая|ое|ые|ого|ых|ыми|ую)$"),
 }
 #: Of what was done to the noun before: *elecciones explicadas*.

@@ -30,6 +30,8 @@ class Seen:
     named: int = 0  # after a determiner or preposition
     articled: int = 0  # after a determiner
     acting: int = 0  # after a subject
+    led: int = 0  # right after a sentence's first word, which may be the first of its name
+    leading: int = 0  # right before a word that says something
     first: int = 1_000_000
     forms: Counter[str] = field(default_factory=Counter)
 
@@ -45,6 +47,8 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     articles = language.determiners - PREPOSITIONS
     before: Word | None = None
     for place, word in enumerate(words):
+        if before is not None and word is not None:
+            seen[before.lower].leading += not language.is_hollow(word.lower)
         if word is not None:
             known = seen[word.lower]
             known.count += 1
@@ -58,6 +62,7 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
                 known.articled += before.lower in articles
                 # “A guide to Lisbon”: what has a capital is no verb.
                 known.acting += before.lower in language.subjects and not word.is_capital
+                known.led += before.is_first and word.is_capital and not language.is_hollow(before.lower)
         before = word
     return seen
 

@@ -10,6 +10,7 @@ from workers.engines.metadata import Metadata, Post, languages
 from workers.engines.metadata.checks import MOST_TAGS, finished
 from workers.engines.metadata.excerpt import excerpt_of, titled_excerpt
 from workers.engines.metadata.plain import read_post
+from workers.engines.metadata.sentences import without_orders
 from workers.engines.metadata.sorting import counted, sort_post
 from workers.engines.metadata.tags import tags_of
 from workers.engines.metadata.taxonomy import Taxonomy, load_taxonomy
@@ -50,14 +51,14 @@ class Extractive:
 
     def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
         """Return a post's metadata. Raises Stopped."""
-        text = post.text[:LONGEST_TEXT]
+        text = without_orders(post.text[:LONGEST_TEXT])
         language = languages.language_of(post.title, text, post.language)
         words = list(words_of(text, language))
         found = sort_post(post.title, text, counted(words), language, self.taxonomy)
         if stop():
             raise Stopped
         tags = tags_of(post.title, words, language, found.cues)
-        own = self.taxonomy.own_tags(found.category, language.code)
+        own = self.taxonomy.own_tags(found.category, language.taxonomy)
         if stop():
             raise Stopped
         subject = own[0] if own and found.category != self.taxonomy.fallback else None
@@ -77,7 +78,7 @@ class Extractive:
             category=found.category,
             tags=tags,
             taxonomy=self.taxonomy,
-            language=language.code,
+            language=language.taxonomy,
         )
 
 

@@ -3,11 +3,13 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 
 import regex
+
+from workers.engines.metadata.traditional import is_traditional, traditional
 
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(
@@ -40,6 +42,12 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
 
+#: What the taxonomy's words in traditional characters are called.
+TRADITIONAL_CHINESE = "zh-hant"
+
+#: How language tags begin that ask for traditional characters.
+TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
+
 #: Languages that write no space between words.
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
@@ -58,6 +66,12 @@ class Language:
     dangling: frozenset[str] = frozenset()
     about: str = ""
     whole: str = ""
+    variant: str = ""
+
+    @property
+    def taxonomy(self) -> str:
+        """Return the language of a taxonomy's words: zh-hant where a post is in traditional characters."""
+        return self.variant or self.code
 
     def is_hollow(self, word: str) -> bool:
         """Return whether a word in lower case says nothing of what a text is about."""
@@ -69,8 +83,12 @@ class Language:
 
 def language_of(title: str, text: str, wanted: str) -> Language:
     """Return the language that a post is in: what was asked for, unless the post evidently is in another."""
-    primary = wanted.lower().replace("_", "-").partition("-")[0]
-    return _language(_evident(f"{title}\n{text[:SAMPLE]}", primary))
+    asked = wanted.lower().replace("_", "-")
+    primary = asked.partition("-")[0]
+    sample = f"{title}\n{text[:SAMPLE]}"
+    code = _evident(sample, primary)
+    is_other_script = code == "zh" and is_traditional(sample, otherwise=asked.startswith(TRADITIONAL_TAGS))
+    return _traditional_chinese() if is_other_script else _language(code)
 
 
 def _evident(sample: str, wanted: str) -> str:
@@ -124,7 +142,20 @@ def _language(code: str) -> Language:
     sets = {name: frozenset(known.get(name, "").split()) for name in SETS}
     # The library's stop words have nouns among them.
     stop = (_stop_words(code) - sets["companions"]) | sets["determiners"] | sets["subjects"] | sets["dangling"]
-    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""))
+    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""), variant="")
+
+
+@cache
+def _traditional_chinese() -> Language:
+    known = _language("zh")
+    return replace(
+        known,
+        stop=known.stop.union(map(traditional, known.stop)),
+        vague=known.vague.union(map(traditional, known.vague)),
+        about=traditional(known.about),
+        whole=traditional(known.whole),
+        variant=TRADITIONAL_CHINESE,
+    )
 
 
 SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling")

@@ -86,7 +86,7 @@ class Llm:
             tags=written["tags"],
             spare_tags=extracted.tags,
             taxonomy=self._taxonomy,
-            language=language.code,
+            language=language.taxonomy,
         )
 
     @property

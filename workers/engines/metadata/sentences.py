@@ -39,14 +39,24 @@ _BOILERPLATE = regex.compile(
     regex.IGNORECASE,
 )
 
-#: Orders to whoever reads a text, which no summary of it says.
-INSTRUCTIONS = regex.compile(
-    r"(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,4}(?:instruction|prompt|rule|previous|above)"
+#: Orders to a language model, which whoever reads the text is none.
+_ORDERS = (
+    r"(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,4}(?:instruction|prompt)"
     r"|(?:system|developer)\s+prompt|you are (?:now )?(?:a|an) (?:ai|assistant|language model)|as an ai\b"
     r"|(?:ignora|olvida|ignorez|oublie[zr]?|ignorier\w*|vergiss|ignore|esqueça|dimentica)\s+(?:\w+\s+){0,4}"
-    r"(?:instruc|instruk|istruz|anweisung)|</?\w+>|[{}<>\[\]|\\]",
+    r"(?:instruc|instruk|istruz|anweisung)"
+)
+ORDERS = regex.compile(_ORDERS, regex.IGNORECASE)
+
+#: Those, what else sounds like one, and markup: no summary says them.
+INSTRUCTIONS = regex.compile(
+    rf"{_ORDERS}|(?:ignore|disregard|forget|override)\s+(?:\w+\s+){{0,4}}(?:rule|previous|above)"
+    r"|</?\w+>|[{}<>\[\]|\\]",
     regex.IGNORECASE,
 )
+
+#: Characters of a paragraph that is left out for an order in it; of a longer one only the sentence is.
+LONGEST_ORDER = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,11 @@ def sentences_of(text: str) -> list[Sentence]:
         if len(found) >= MOST_SENTENCES:
             break
     return found[:MOST_SENTENCES]
+
+
+def without_orders(text: str) -> str:
+    """Return a text without its short paragraphs that give orders to a language model: all of one is the same order."""
+    return "\n".join(line for line in text.split("\n") if len(line) > LONGEST_ORDER or ORDERS.search(line) is None)
 
 
 def is_usable(sentence: Sentence, title: str, language: Language) -> bool:

@@ -36,7 +36,7 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
 
     `words` has the text's words in lower case and how often each stands in it.
     """
-    cues = taxonomy.cues(language.code)
+    cues = taxonomy.cues(language.taxonomy)
     weights: dict[str, float] = defaultdict(float)
     spoken: dict[str, set[str]] = defaultdict(set)
     for found, weight in (

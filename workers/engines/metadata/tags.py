@@ -19,6 +19,13 @@ MOST_WORDS = 3
 LEAST_WORTH = 0.6
 
 
+#: Letters of a word from which another is made, at least, and of what is added to it at most.
+SHORTEST_ROOT, LONGEST_ENDING = 6, 3
+
+#: Languages that join words, and letters of one that is found in another.
+COMPOUNDING, SHORTEST_JOINED = frozenset({"de", "nl", "sv", "da", "no"}), 5
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     text: str
@@ -38,7 +45,7 @@ def tags_of(title: str, text: Sequence[Word | None], language: Language, cues: I
     length = max(len(in_text), 1)
     weights = Weights(language, seen, frozenset(w.lower for w in in_title if w), cues, length)
     ranking = _Ranking(language, seen, weights, cues, length)
-    return _chosen(ranking.candidates(in_title, in_text))
+    return _chosen(ranking.candidates(in_title, in_text), joins=language.code in COMPOUNDING)
 
 
 class _Ranking:
@@ -121,6 +128,8 @@ class _Ranking:
     def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
         content = [word for word in name if word not in self._language.joints]
         joined = " ".join(name)
+        if not self._is_proper(name) and any(self._language.is_hollow(word) for word in {*content} - self._cues):
+            return 0.0
         if len(joined) > 40 or len({stem(word) for word in content}) < len(content):
             return 0.0
         # Buenos Aires is a name if it stands there once.
@@ -139,7 +148,7 @@ class _Ranking:
         # What acts is no part of a name, wherever it stands; an adjective may start one.
         for place, word in enumerate(content):
             known = self._seen[word]
-            if known.acting > known.named:
+            if known.acting > known.named and joined not in self._cues:
                 worth *= 0.3
             code = self._language.code
             if code == "en" and place == len(content) - 1 and ADJECTIVES["en"].search(word) and word not in self._cues:
@@ -161,8 +170,8 @@ def _runs(words: Sequence[Word | None]) -> Iterator[list[Word]]:
             run = []
 
 
-def _chosen(candidates: Sequence[_Candidate]) -> list[str]:
-    """Return the best candidates that don't repeat each other."""
+def _chosen(candidates: Sequence[_Candidate], *, joins: bool) -> list[str]:
+    """Return the best candidates that don't repeat each other; `joins`: in a language that makes one word of two."""
     chosen: list[_Candidate] = []
     used: Counter[str] = Counter()
     for candidate in candidates:
@@ -171,6 +180,8 @@ def _chosen(candidates: Sequence[_Candidate]) -> list[str]:
         stems = set(candidate.stems)
         if any(stems <= set(other.stems) or stems >= set(other.stems) for other in chosen):
             continue
+        if any(_is_kin(candidate, other) or (joins and _is_joined(candidate, other)) for other in chosen):
+            continue
         if any(used[word] >= 2 for word in stems) or any(_is_within(candidate.text, other.text) for other in chosen):
             continue
         used.update(stems)
@@ -178,6 +189,20 @@ def _chosen(candidates: Sequence[_Candidate]) -> list[str]:
         if len(chosen) == 8:
             break
     return [candidate.text for candidate in chosen]
+
+
+def _is_kin(one: _Candidate, other: _Candidate) -> bool:
+    """Return whether two words are made of the same one: *guitar* and *guitarist*, *professori* and *professoressa*."""
+    if len(one.stems) != 1 or len(other.stems) != 1:
+        return False
+    short, long = sorted((one.stems[0], other.stems[0]), key=len)
+    return len(short) >= SHORTEST_ROOT and long.startswith(short) and len(long) - len(short) <= LONGEST_ENDING
+
+
+def _is_joined(one: _Candidate, other: _Candidate) -> bool:
+    """Return whether one word is joined of another and a third: *Rückenschmerzen* of *Rücken* and *Schmerzen*."""
+    short, long = sorted((one.text, other.text), key=len)
+    return len(short) >= SHORTEST_JOINED and " " not in long and (long.startswith(short) or long.endswith(short))
 
 
 def _is_within(one: str, other: str) -> bool:

@@ -12,6 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipeline.errors import NotReady
+from workers.engines.metadata.languages import TRADITIONAL_CHINESE
+from workers.engines.metadata.traditional import traditional
 
 #: Characters of a tag, at least and at most (API.md, /blog/generate).
 SHORTEST_TAG, LONGEST_TAG = 2, 40
@@ -133,6 +135,9 @@ def _category(parsed: _Category) -> Category:
                     f"characters; a tag has {SHORTEST_TAG} to {LONGEST_TAG}."
                 )
     cues = {language: (*_listed(words.cues), *tags[language]) for language, words in by_language.items()}
+    for known in (tags, cues):
+        if "zh" in known:
+            known.setdefault(TRADITIONAL_CHINESE, tuple(map(traditional, known["zh"])))
     return Category(parsed.name, tags, cues)
 
 

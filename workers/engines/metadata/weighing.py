@@ -14,6 +14,9 @@ from workers.engines.metadata.words import stem
 #: Words of a text from which one that stands in it once says little of it.
 LONG = 60
 
+#: Words of a text from which one that stands in it once is no name, where nothing but the words' number is known.
+SHORT = 12
+
 #: Letters of a Thai run between two spaces; a longer one is half a sentence.
 LONGEST_RUN = 14
 
@@ -39,6 +42,7 @@ class Weights:
             self._inside[stem(word)] += known.inside
             self._capital[stem(word)] += known.capital
         self._worth: dict[str, float] = {}
+        self._is_strange = length > SHORT and not language.determiners and language.code not in ("zh", "ja", "ko", "th")
 
     def usual_form(self, word: str) -> str:
         """Return the form of a word that stands there most often."""
@@ -59,16 +63,20 @@ class Weights:
         code = self._language.code
         if word in self._language.companions or (code == "en" and VERBS["en"].search(word)):
             return 0.0
-        if self._is_in_title(word):
-            return worth
+        if self._language.is_hollow(word) or self._is_half(known) or code == "vi":
+            # A Vietnamese syllable is a part of a word.
+            return 0.0
         count = self._count(word)
+        if self._is_in_title(word):
+            return worth * 0.35 if self._length > LONG and self._lacks_name(word, known, count) else worth
+        if count < 2 and self._is_strange:
+            # Where nouns can't be told from verbs, only what recurs or stands in the title is taken for a name.
+            return 0.0
         if count < 2 and (code == "ko" or (code == "ja" and len(word) < 3)):
             return 0.0
         if code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self._language.stop))):
             return 0.0
-        # Twice without an article or a preposition before it is a verb more often than a noun.
-        needs_name = bool(self._language.determiners) and code != "de" and not self._is_proper(known)
-        return worth * 0.4 if needs_name and not known.named and count < 3 else worth
+        return worth * 0.4 if self._lacks_name(word, known, count) else worth
 
     def _judged(self, word: str) -> float:
         known = self._seen[word]
@@ -84,6 +92,19 @@ class Weights:
         worth *= 1.5 if is_cue else 1.0
         worth *= self._as_noun(word, known, is_cue)
         return worth * (1.25 if self._is_proper(known) else 1.0)
+
+    def _lacks_name(self, word: str, known: Seen, count: int) -> bool:
+        """Return whether a word has no article or preposition before it: twice so, it is rather a verb than a noun."""
+        needs_name = bool(self._language.determiners) and self._language.code != "de" and not self._is_proper(known)
+        return needs_name and count < 3 and not any(self._seen[form].named for form in self._forms[stem(word)])
+
+    def _is_half(self, known: Seen) -> bool:
+        """Return whether a word only leads to others, as adjectives do, or only follows what may be its first name.
+
+        *Intermittent* fasting, and Monte *Albán* at a sentence's start."""
+        if self._language.code == "en" and self._length > LONG and not self._is_proper(known):
+            return known.leading == known.count
+        return known.inside > 0 and known.led == known.count and self._is_proper(known)
 
     def _is_aside(self, known: Seen, count: int, is_cue: bool) -> bool:
         """Return whether a title's word is none that its text comes back to, and none that is named: *Really* good."""
@@ -105,7 +126,8 @@ class Weights:
         if language.is_hollow(word) and not (
             is_cue and word not in language.determiners | language.subjects | language.vague
         ):
-            return False
+            # Elden Ring, Black Friday: a part of a name, if it is written as one.
+            return self._is_proper(known) and len(word) > 2 and word not in language.determiners | language.subjects
         if language.code == "en" and not is_cue and known.first == 0 and known.count == 1 and word.endswith("ing"):
             # “Understanding tides”: what opens a title and never comes again is what is done, not to what.
             return False

@@ -53,7 +53,7 @@ _JAPANESE = regex.compile(
 _CHINESE = regex.compile(r"\p{Han}+|[A-Za-z][\w+#.-]*")
 _THAI = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 
-_ENDINGS = regex.compile(r"(?<=.{3})(?:en|er|ern|em|e|n|a|o|i|ы|и|а|я|у|ов|ам|ах|ами|ях|ями|ой|ом|е)$")
+_ENDINGS = regex.compile(r"(?<=.{3})(?:en|er|ern|em|io|e|n|a|o|i|ы|и|а|я|у|ов|ам|ах|ами|ях|ями|ой|ом|е)$")
 
 #: A plural's ending comes off first: loans are loan, and no loan is a loa of theirs.
 _PLURAL = regex.compile(r"(?<=.{3})(?<!s)s$")
