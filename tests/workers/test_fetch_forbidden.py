@@ -1,6 +1,7 @@
 """What a download may not reach: refused with a reason, and not so much as a connection."""
 
 import asyncio
+import re
 import socket
 from collections.abc import Callable, Iterator
 
@@ -152,6 +153,19 @@ def test_only_the_ports_of_the_web_are_asked(make_fetcher: Callable[..., Fetcher
     with pytest.raises(ImageBlocked, match="80 and 443"):
         make_fetcher("", names).start(f"http://outside.example:{port}/").result(30)
     assert names.asked == []
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://10.0.0.1:80/", "its address is not a public one. Use a URL that anybody"),
+        ("http://10.0.0.1:8080/", "its address is not a public one. Use a URL that anybody"),
+        (f"http://{PUBLIC}:8080/", "its port is 8080; only 80 and 443 are asked. Use a URL that anybody"),
+    ],
+)
+def test_a_refusal_says_whether_the_address_or_the_port_is_the_reason(fetcher: Fetcher, url: str, why: str) -> None:
+    with pytest.raises(ImageBlocked, match=re.escape(why)):
+        fetcher.start(url).result(30)
 
 
 def test_an_allowed_network_lifts_the_rule_of_ports_for_itself_alone() -> None:

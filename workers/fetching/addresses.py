@@ -83,6 +83,10 @@ class Reach:
         is_allowed, is_open = self._judge(host)
         return is_allowed or (is_open and port in PORTS)
 
+    def takes_address(self, host: str) -> bool:
+        """Return whether an address, as text, may be connected to on any port at all."""
+        return any(self._judge(host))
+
     def _judge_address(self, host: str) -> tuple[bool, bool]:
         try:
             address = ipaddress.ip_address(host)

@@ -68,8 +68,8 @@ class Downloader:
         try:
             url = read_target(text, self._reach)
         except Refused as refused:
-            error = ImageBlocked if refused.is_forbidden else ImageUrlInvalid
-            raise error(f"{shown(text)} can't be fetched: {refused.why}.") from None
+            said = f"{shown(text)} can't be fetched: {refused.why}."
+            raise (ImageBlocked(f"{said} {REMEDY}") if refused.is_forbidden else ImageUrlInvalid(said)) from None
         for _ in range(self._settings.redirects + 1):
             async with self._turns.at(url.raw_host or ""):
                 found = await clock.run(self._exchange(url))

@@ -43,7 +43,7 @@ def read_target(text: str, reach: Reach) -> URL:
     if url.scheme not in ("http", "https") or url.raw_user is not None or port is None or host_key(host) is None:
         raise Refused("it can't be read in one way only")
     if not reach.takes_port(port):
-        raise Refused(f"its port is {port}; only {_ports()} are asked", is_forbidden=True)
+        raise _of_port(port)
     _check_literal(host, port, reach)
     return url
 
@@ -83,8 +83,10 @@ def _check_literal(host: str, port: int, reach: Reach) -> None:
         ipaddress.ip_address(host)
     except ValueError:
         raise Refused("its host is a number, but no address as they are written today") from None
-    raise Refused(f"its address is not a public one, or its port is neither {_ports(' nor ')}", is_forbidden=True)
+    if reach.takes_address(host):
+        raise _of_port(port)
+    raise Refused("its address is not a public one", is_forbidden=True)
 
 
-def _ports(between: str = " and ") -> str:
-    return between.join(map(str, sorted(PORTS)))
+def _of_port(port: int) -> Refused:
+    return Refused(f"its port is {port}; only {' and '.join(map(str, sorted(PORTS)))} are asked", is_forbidden=True)

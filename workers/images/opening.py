@@ -115,7 +115,10 @@ def _translated(limits: Limits) -> Iterator[None]:
         raise
     # What decoders raise depends on the file, and none of them gives a list.
     except Exception as error:
-        raise ImageUndecodable("The image is damaged or cut off, and can't be decoded; save it again.") from error
+        raise ImageUndecodable(
+            "The image is damaged or cut off, or a rare variant of its format, and can't be decoded; save it again, as "
+            "PNG or JPEG."
+        ) from error
 
 
 def _give_back() -> None:
