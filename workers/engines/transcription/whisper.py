@@ -26,6 +26,9 @@ log = get_logger(__name__)
 SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
 #: Whisper's own code of a language: ISO 639-1's.
 CODES = {"jw": "jv"}
+#: Windows that the language may be looked for in, until one is more likely than not: a song or another's words in front
+#: would decide it for hours.
+LANGUAGE_WINDOWS = 4
 #: Segments that go through a CUDA device together, unless told.
 CUDA_BATCH = 8
 #: What Whisper hears at once, in seconds; only more than that can be batched.
@@ -118,6 +121,7 @@ class Whisper:
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
         # A text is no context for the next one: where Whisper errs, it would go on and on.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
+        how["language_detection_segments"] = LANGUAGE_WINDOWS
         batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
         if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
             found: tuple[Any, Any] = self._model.transcribe(sound, **how)

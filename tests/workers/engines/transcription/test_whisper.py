@@ -82,6 +82,28 @@ def long() -> Samples:
     return np.concatenate([*once, np.zeros(5 * RATE, np.int16), *once])
 
 
+def test_who_is_not_sure_of_the_language_hears_on(
+    whisper: Whisper, long: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    class Unsure:
+        """The model, which takes each window for another language."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(model, name)
+
+        def detect_language(self, window: object) -> list[list[tuple[str, float]]]:
+            asked.append(window)
+            return [[(f"<|{('nl', 'de', 'de')[len(asked) - 1]}|>", 0.4)]]
+
+    model = whisper._model.model
+    monkeypatch.setattr(whisper._model, "model", Unsure())
+
+    assert heard(whisper, long)[:2] == ("de", 0.4)
+    assert len(asked) == 3  # of half a minute each
+
+
 @pytest.mark.parametrize("timed", [False, True])
 def test_long_recordings_go_through_the_model_in_batches_where_that_is_set(
     whisper: Whisper, whisper_folder: Path, long: Samples, timed: bool
