@@ -5,6 +5,7 @@ from index_pools import GONE, HERE, Start, codes, reasons
 from search_engine import SearchEngine
 
 from pipeline.index_urls import raw_result_of, reason_of
+from workers.handlers.index_check import MAX_TRIES
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,16 @@ def test_a_stalled_answer_and_an_unreachable_provider_fail_as_errors_without_cha
     found = raw_result_of(item)
     assert found is not None
     assert (item.state, item.captured, found["reason"], found["code"]) == ("failed", 0, "error", "transport")
+
+
+@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "serpapi"])
+def test_a_query_that_is_lost_is_sent_once_a_try(start: Start, engine: SearchEngine, provider: str) -> None:
+    engine.always = "reset"
+
+    (item,) = start(provider, tries=2, unreachable_seconds=0.01).check(HERE)
+
+    assert codes([item]) == {"transport"}
+    assert len(engine.asked) == 2 * MAX_TRIES
 
 
 @pytest.mark.parametrize(("retry_after", "waited"), [("", 0.3), ("1", 1.0)])
@@ -133,3 +144,15 @@ def test_a_url_whose_providers_are_all_of_no_use_for_its_job_fails_with_the_reas
     assert codes(items) == {"js_required"}
     assert {item.captured for item in items} == {0}
     assert len(engine.queries("google")) == 3
+
+
+def test_a_process_that_can_ask_nobody_leaves_the_urls_to_others(start: Start, engine: SearchEngine) -> None:
+    able = start("brave_api")
+    unable = start("brave_api", brave_api={"api_key": None})
+    unable.handlers.clear()  # it has nothing to close
+    job_id = unable.submit(HERE)
+
+    unable.runner.drain()
+
+    assert [item.state for item in unable.items(job_id)] == ["ready"]
+    able.drain(lambda: able.job(job_id).is_final)

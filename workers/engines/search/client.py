@@ -83,8 +83,7 @@ class SearchClient:
         except TimeoutError as error:
             raise Unreachable(f"No answer within {self._settings.limit_seconds:g} s.") from error
         except (aiohttp.ClientError, OSError) as error:
-            # Without its text, which may hold the address, and with it a key.
-            raise Unreachable(f"The connection failed ({type(error).__name__}).") from None
+            raise _lost(error) from None
 
     async def _exchange(self, sent: Sent) -> Reply:
         async with self._open_session().request(
@@ -120,10 +119,24 @@ class SearchClient:
                 },
                 timeout=aiohttp.ClientTimeout(total=None, connect=self._settings.connect_seconds),
                 connector=aiohttp.TCPConnector(limit=self._settings.slots),
+                middlewares=(_send_once,),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
             )
         return self._session
+
+
+async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Send a request, and not again when it was lost: aiohttp would, at once, whatever the provider's pace."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise _lost(error) from None
+
+
+def _lost(error: Exception) -> Unreachable:
+    # Without its text, which may hold the address, and with it a key.
+    return Unreachable(f"The connection failed ({type(error).__name__}).")
 
 
 def _address(asked: str, location: str) -> str:
