@@ -34,7 +34,7 @@ TONES = {
     "orange": "ff8c00 ff6f1a f39c12 ffab40",
     "yellow": "ffff00 ffe000 ffd83a fff176 e6c619",
     "light_green": "a5d6a7 90ee90 c5e8b7 c8e6c9 e8f5e9",
-    "green": "00a040 00c800 4caf50 2e8b3a 6fae2c 00ff00",
+    "green": "00a040 00c800 4caf50 2e8b3a 6fae2c 00ff00 10b981",
     "dark_green": "0b3d17 1b5e20 2f4f1f 14432a",
     "turquoise": "1abc9c 40e0d0 00a0a0 26c6da 007a7a",
     "light_blue": "87ceeb add8e6 90caf9 bbdefb cfe4f7 e3f2fd",

@@ -34,6 +34,8 @@ class Facts:
     paper: str | None
     ink: str | None
     halves: tuple[str, str] | None
+    #: The colour in the middle, if it is another than those of the whole.
+    middle: str | None
     is_transparent: bool
     is_animated: bool
     axis: Axis | None = None
@@ -100,7 +102,8 @@ def _without_text(facts: Facts, wording: Wording, *, is_sentence: bool) -> str:
         return noun
     if facts.is_transparent:
         return noun + ground + _filled(wording.mostly_after, facts, wording)
-    return noun + _filled(wording.mostly, facts, wording) + ground
+    centre = wording.centred.format(middle=wording.colour(facts.middle)) if facts.middle else ""
+    return noun + _filled(wording.mostly, facts, wording) + (centre or ground)
 
 
 def _ground(facts: Facts, wording: Wording) -> str:
@@ -153,6 +156,9 @@ def _rest(facts: Facts, main: str, wording: Wording, mode: Mode) -> list[str]:
         rest += _added_text(facts, " ".join([main, *rest]), wording)
     if facts.blocks and facts.paper is None and facts.genre not in UNCOLOURED and not facts.is_transparent:
         rest.append(_filled(wording.is_mostly, facts, wording))
+    if facts.middle is not None and not facts.blocks:
+        middle = {"middle": wording.colour(facts.middle), "the_middle": wording.definite([facts.middle])}
+        rest.append(wording.centre.format(**middle))
     if facts.halves is not None and not facts.blocks:
         rest.append(_filled(wording.halves, facts, wording))
     if mode == "long" and facts.place is not None:

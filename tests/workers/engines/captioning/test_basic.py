@@ -245,6 +245,20 @@ def test_what_stands_on_white_is_told_apart_from_it() -> None:
     assert said["long"].text == "The picture is mostly blue on a white background."
 
 
+def test_what_stands_in_the_middle_of_a_photo_has_its_colour_told() -> None:
+    def photo(middle: str) -> Picture:
+        image = drawn.photo()
+        ImageDraw.Draw(image).ellipse((410, 270, 790, 530), fill=middle)
+        return as_file(image, "JPEG", quality=90)
+
+    texts = captions(Basic(Blind()), photo("#e0305a"))
+
+    assert texts["short"].text == "Photo, mostly light blue, brown and green; red in the middle"
+    assert texts["seo"].text.endswith("The middle is mostly red.")
+    for told_or_grey in ("#90c8f0", "#808080"):
+        assert "middle" not in captions(Basic(Blind()), photo(told_or_grey))["seo"].text
+
+
 def test_a_letter_is_a_page_and_a_poster_is_none() -> None:
     address = [
         Line("Northwind Trading", 0.99, 0.1, 0.06, 0.4, 0.085),

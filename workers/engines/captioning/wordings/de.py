@@ -95,6 +95,8 @@ GERMAN = Wording(
     axis="Die Werteachse reicht bis {high}.",
     across="Die waagerechte Achse reicht von {first} bis {last}.",
     halves="Oben herrscht {top} vor, unten {bottom}.",
+    centred="; in der Mitte {middle}",
+    centre="In der Mitte herrscht {middle} vor.",
     placed="Der Text steht {place}.",
     places=(
         "oben links",

@@ -59,6 +59,8 @@ ENGLISH = Wording(
     axis="The value axis goes up to {high}.",
     across="The horizontal axis runs from {first} to {last}.",
     halves="The upper part is mostly {top}, the lower part mostly {bottom}.",
+    centred="; {middle} in the middle",
+    centre="The middle is mostly {middle}.",
     placed="The text is {place}.",
     places=(
         "at the top left",

@@ -74,6 +74,8 @@ SPANISH = Wording(
     axis="El eje de valores llega hasta {high}.",
     across="El eje horizontal va de {first} a {last}.",
     halves="Arriba predomina {the_top}; abajo, {the_bottom}.",
+    centred="; {middle} en el centro",
+    centre="En el centro predomina {the_middle}.",
     placed="El texto está {place}.",
     places=(
         "arriba a la izquierda",

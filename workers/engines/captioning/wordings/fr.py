@@ -77,6 +77,8 @@ FRENCH = Wording(
     axis="L’axe des valeurs va jusqu’à {high}.",
     across="L’axe horizontal va de {first} à {last}.",
     halves="En haut domine {the_top}\u00a0; en bas, {the_bottom}.",
+    centred="; {middle} au centre",
+    centre="Au centre domine {the_middle}.",
     placed="Le texte se trouve {place}.",
     places=(
         "en haut à gauche",

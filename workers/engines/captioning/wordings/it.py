@@ -75,6 +75,8 @@ ITALIAN = Wording(
     axis="L’asse dei valori arriva a {high}.",
     across="L’asse orizzontale va da {first} a {last}.",
     halves="In alto predomina {the_top}; in basso {the_bottom}.",
+    centred="; {middle} al centro",
+    centre="Al centro domina {the_middle}.",
     placed="Il testo si trova {place}.",
     places=(
         "in alto a sinistra",

@@ -74,6 +74,8 @@ PORTUGUESE = Wording(
     axis="O eixo de valores vai até {high}.",
     across="O eixo horizontal vai de {first} a {last}.",
     halves="Em cima predomina {the_top}; embaixo, {the_bottom}.",
+    centred="; {middle} no centro",
+    centre="No centro predomina {the_middle}.",
     placed="O texto está {place}.",
     places=(
         "em cima, à esquerda",

@@ -46,6 +46,9 @@ class Wording:
     axis: str
     across: str
     halves: str
+    #: What is in the middle: {middle}, {the_middle}; the first stands behind a phrase.
+    centred: str
+    centre: str
     #: Where the text stands, {place} being one of nine, row by row from the top left.
     placed: str
     places: tuple[str, ...]
