@@ -24,6 +24,9 @@ BEST = 14
 #: Sentences of an excerpt at most (SPEC.md, Blog metadata result).
 MOST_CHOSEN = 3
 
+#: How well a sentence must stand alone to be in an excerpt, and to count as what a post opens with.
+LEAST_MANNERS, OPENING_MANNERS = 0.2, 0.4
+
 #: Characters of a post that is its own excerpt; one sentence of a shorter one may say as much.
 SHORTEST_WHOLE = 40
 
@@ -37,9 +40,12 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
     if (short := _whole_post(everything, language)) is not None:
         return short
     usable = [sentence for sentence in everything if is_usable(sentence, title, language)]
-    if not usable:
+    alone = [manners(sentence, title, language) for sentence in usable]
+    # A post whose only sentence is its author's thanks is better told by its title.
+    if max(alone, default=0.0) < LEAST_MANNERS:
         return _first_words(everything, title)
-    ranks = _ranks(usable, title, language)
+    opening = next(s.place for s, worth in zip(usable, alone, strict=True) if worth >= min(OPENING_MANNERS, max(alone)))
+    ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
     fitting = [
         (rank, sentence) for rank, sentence in zip(ranks, usable, strict=True) if len(sentence.text) <= LONGEST_EXCERPT
     ]
@@ -47,7 +53,7 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
     if not fitting:
         return cut(long[1].text)
     best = sorted(fitting, key=lambda ranked: -ranked[0])[:BEST]
-    chosen = max(_combinations(best), key=lambda group: _worth(group, language, usable[0].place))
+    chosen = max(_combinations(best), key=lambda group: _worth(group, language, opening))
     return _joiner(language).join(sentence.text for _, sentence in chosen)
 
 
@@ -87,7 +93,7 @@ def _joiner(language: Language) -> str:
 
 
 def _ranks(sentences: list[Sentence], title: str, language: Language) -> list[float]:
-    """Return what each sentence is worth: how central, near to the title and early it is, and its manners."""
+    """Return what each sentence is worth: how central, near to the title and early it is."""
     import numpy as np
 
     vectors = _vectors([sentence.text for sentence in sentences] + [title], language)
@@ -97,8 +103,7 @@ def _ranks(sentences: list[Sentence], title: str, language: Language) -> list[fl
     places = np.array([sentence.place for sentence in sentences], dtype=float)
     early = 1.0 / (1.0 + places / 4.0)
     ranks = 0.40 * central / max(central.max(), 1e-9) + 0.30 * to_title / max(to_title.max(), 1e-9) + 0.45 * early
-    alone = np.array([manners(sentence, language) for sentence in sentences])
-    return [float(rank) for rank in ranks * alone]
+    return [float(rank) for rank in ranks]
 
 
 def _vectors(texts: list[str], language: Language) -> Any:

@@ -27,7 +27,16 @@ _QUESTION = regex.compile(r"[?？؟][\"'”’»」』)]*$")
 
 #: What says nothing of a post, in several languages: its web site, its author, its shop.
 _BOILERPLATE = regex.compile(
-    r"click|(?:use|accept|our) cookies|cookie policy|subscrib|newsletter|sign up|log in|read more"
+    # How posts greet, thank, and come to their subject.
+    r"^(?:hi|hey|hello|welcome|thanks|thank you|hola|bienvenid[oa]s?|gracias|bonjour|salut|bienvenue|merci|hallo"
+    r"|willkommen|danke|vielen dank|olá|oi|bem-vind[oa]s?|obrigad[oa]|ciao|benvenut[oi]|grazie)\b"
+    r"|^today,? (?:i|we)(?:'m|'ll|'re going| am| will| want| would)\b|^in (?:this|today's) (?:post|article|video)"
+    r"|^hoy,? (?:os|les|te|vamos|voy|quiero)\b|^en este (?:post|artículo)|^dans cet article"
+    r"|^aujourd'hui,? (?:je v|on va|nous allons)|^heute (?:möchte|zeige|will|geht|erzähle)\b"
+    r"|^in diesem (?:beitrag|artikel)|^hoje,? (?:eu )?(?:vou|vamos|quero)\b|^neste (?:post|artigo)"
+    r"|^oggi (?:vi|ti|voglio|parliamo)\b|^in questo (?:post|articolo)"
+    r"|if you(?:'re| are) new here|my name is|^[A-Z]:\s|(?<!\w)@\w"
+    r"|click|(?:use|accept|our) cookies|cookie policy|subscrib|newsletter|sign up|log in|read more"
     r"|share this|follow us|all rights reserved|affiliate|sponsor|comment below|in the comments|let me know"
     r"|privacy policy|photo by|written by|posted (?:on|by)|last updated|©|copyright|haz clic|suscr[ií]b"
     r"|boletín|síguenos|comentarios|derechos reservados|publicado (?:el|por|em)|política de privacidad"
@@ -124,14 +133,19 @@ def _is_balanced(text: str) -> bool:
     return quoted and text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
 
 
-def manners(sentence: Sentence, language: Language) -> float:
+def _says_nothing(text: str, title: str) -> bool:
+    """Return whether a sentence is of those that say nothing of any post; a post on newsletters may speak of them."""
+    return _BOILERPLATE.search(text.replace("’", "'")) is not None and _BOILERPLATE.search(title) is None
+
+
+def manners(sentence: Sentence, title: str, language: Language) -> float:
     """Return how well a sentence stands alone, from 0 to 1."""
     text = sentence.text
     worth = 1.0
+    if _says_nothing(text, title):
+        worth *= 0.15
     if _QUESTION.search(text):
         worth *= 0.35
-    if _BOILERPLATE.search(text):
-        worth *= 0.15
     if text.endswith("!"):
         worth *= 0.8
     if text[0] in "\"“«„'‘「":
