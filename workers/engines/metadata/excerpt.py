@@ -44,7 +44,9 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
     # A post whose only sentence is its author's thanks is better told by its title.
     if max(alone, default=0.0) < LEAST_MANNERS:
         return _first_words(everything, title)
-    opening = next(s.place for s, worth in zip(usable, alone, strict=True) if worth >= min(OPENING_MANNERS, max(alone)))
+    polite = (s for s, worth in zip(usable, alone, strict=True) if worth >= OPENING_MANNERS)
+    # In the midst of a paragraph it goes on with what was said: “Ever tried? You need no garden for that.”
+    opening = next((sentence.place for sentence in polite if sentence.opens), usable[0].place)
     ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
     fitting = [
         (rank, sentence) for rank, sentence in zip(ranks, usable, strict=True) if len(sentence.text) <= LONGEST_EXCERPT

@@ -70,3 +70,16 @@ def test_a_post_on_newsletters_may_speak_of_them(engine: Extractive) -> None:
         "Write the newsletter to one person. Send it on the same day each week, and subscribers will wait for it."
     )
     assert excerpt(engine, "How to Write a Newsletter", content).startswith("A newsletter needs a subject line")
+
+
+def test_the_answer_to_a_question_that_is_left_out_opens_no_excerpt(engine: Extractive) -> None:
+    content = (
+        "Have you ever tasted a tomato that was still warm from the sun? You don't need a garden for that.\n\n"
+        "A balcony with six hours of sun is enough for four tomato plants. Choose compact varieties, because tall vines"
+        " need stakes."
+    )
+    assert excerpt(engine, "Tomatoes on a Balcony", content).startswith("A balcony with six hours of sun")
+
+
+def test_a_word_of_another_language_that_is_a_short_english_one_sorts_no_post(engine: Extractive) -> None:
+    assert engine.write(read_post("Iso lumiukko", None, "fi")).category == "General"
