@@ -12,8 +12,8 @@ from typing import Any
 UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 KANA, THAI = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u0e00-\u0e7f]")
 
-#: What no line may begin with, and what none may end with (a part of JIS X 4051, and of Western usage).
-NOT_FIRST = frozenset("、。，．・：；？！ー々…％）」』】〕》〉’”!?,.:;)]}»%ぁぃぅぇぉっゃゅょァィゥェォッャュョ")
+#: What no line may begin with, and what none may end with (a part of JIS X 4051, and of Western and Thai usage).
+NOT_FIRST = frozenset("、。，．・：；？！ー々…％）」』】〕》〉’”!?,.:;)]}»%ぁぃぅぇぉっゃゅょァィゥェォッャュョๆฯ")
 NOT_LAST = frozenset("（「『【〔《〈‘“([{«¿¡")
 
 #: The parts of a compound or an address, each with the sign that it ends with.
@@ -99,7 +99,13 @@ def _phrases(word: str, language: str) -> list[str]:
         parser = _parser("ja")
     else:
         parser = _parser("zh-hant" if re.search(r"(?i)-(tw|hk|mo|hant)", language) else "zh-hans")
-    return list(parser.parse(word))
+    phrases: list[str] = []
+    for phrase in parser.parse(word):
+        if phrases and phrase[0] in NOT_FIRST:
+            phrases[-1] += phrase
+        else:
+            phrases.append(phrase)
+    return phrases
 
 
 def _cut(word: str, glue: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:

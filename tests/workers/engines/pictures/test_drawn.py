@@ -16,6 +16,7 @@ from PIL import Image
 from pipeline.errors import NotReady
 from workers.engines import Stopped
 from workers.engines.pictures import Brief, Painted, motifs, subjects, topics, wording
+from workers.engines.pictures.breaking import pieces_of
 from workers.engines.pictures.canvas import HEIGHT, WIDTH, Canvas
 from workers.engines.pictures.drawn import DESIGNS, GENERAL, Drawn
 from workers.engines.pictures.fonts import Fonts, sized
@@ -374,3 +375,9 @@ def test_a_folder_that_is_missing_and_a_file_that_is_no_font_are_named(tmp_path:
     (tmp_path / "broken.ttf").write_bytes(b"no font")
     with pytest.raises(NotReady, match=r"broken\.ttf"):
         Fonts(str(tmp_path)).setup()
+
+
+def test_no_piece_of_a_title_begins_with_a_sign_that_belongs_to_the_word_before() -> None:
+    pieces = pieces_of("วิธีทำต้มยำกุ้งแบบง่ายๆ ที่บ้าน", "th", lambda text: True)
+    assert "ง่ายๆ" in [piece.text for piece in pieces]
+    assert not any(piece.text.startswith("ๆ") for piece in pieces)
