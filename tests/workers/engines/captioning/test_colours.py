@@ -1,5 +1,6 @@
 """Colours: each has the name that people would give it."""
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
@@ -39,6 +40,19 @@ def test_shades_of_one_colour_are_one_and_small_ones_are_not_named() -> None:
 
     assert palette.main == ["light_blue", "white"] or palette.main == ["blue", "white"]
     assert palette.background is None
+
+
+def test_letters_too_thin_for_an_average_have_their_own_colour_and_not_that_of_mixtures() -> None:
+    image = Image.new("RGB", (1000, 400), "#065f46")
+    ImageDraw.Draw(image).text((80, 150), "what nobody here can read", font_size=60, fill="white")
+
+    assert (palette_of(image).shown, palette_of(image).background) == (["white"], "dark_green")
+
+
+def test_grey_that_is_an_average_of_grain_is_no_background() -> None:
+    grain = np.random.default_rng(1).integers(0, 255, (400, 600, 3), dtype=np.uint8)
+
+    assert palette_of(Image.fromarray(grain)).background is None
 
 
 def test_ink_is_what_stands_out_and_not_the_mixtures_at_its_edges() -> None:
