@@ -46,9 +46,9 @@ def is_refused(error: BaseException) -> bool:
     return isinstance(error, PoolTimeout)
 
 
-def _retry_options(patience: timedelta, statement: Statement[Any]) -> dict[str, Any]:
+def _retry_options(patience: timedelta, *statements: Statement[Any]) -> dict[str, Any]:
     return {
-        "retry": retry_if_exception(is_passing if statement.repeatable else is_refused),
+        "retry": retry_if_exception(is_passing if all(one.repeatable for one in statements) else is_refused),
         "stop": stop_after_delay(patience),
         "wait": wait_random_exponential(multiplier=0.05, max=1),
         "reraise": False,
@@ -114,11 +114,33 @@ class Database:
         except RetryError as error:
             raise _unavailable(error) from error.last_attempt.exception()
 
+    def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
+        """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails."""
+        try:
+            results: list[Any] = Retrying(**_retry_options(self._patience, *statements))(self._run_together, statements)
+            return results
+        except RetryError as error:
+            raise _unavailable(error) from error.last_attempt.exception()
+
     def _run(self, statement: Statement[Result]) -> Result:
         with self._pool.connection() as connection:
             cursor = connection.execute(statement.sql, statement.parameters)
             result: Result = statement.read(cursor.fetchall())
             return result
+
+    def _run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
+        if len(statements) == 1:
+            return [self._run(statements[0])]
+        with self._pool.connection() as connection:
+            try:
+                # Without a transaction block, what is sent up to the pipeline's end is one transaction.
+                with connection.pipeline():
+                    cursors = [connection.execute(one.sql, one.parameters) for one in statements]
+                return [one.read(cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
+            except Exception:
+                # psycopg now believes in prepared statements that the server dropped with the rest.
+                connection.close()
+                raise
 
 
 class AsyncDatabase:

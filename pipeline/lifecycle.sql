@@ -247,21 +247,23 @@ BEGIN
     VALUES (v_job.account_id, v_job.api_key_id, v_job.id, v_job.route, 'raise', -v_more, v_more);
 END $$;
 
--- report: what became of some items of a lease. Outcomes: done and failed (final, with the credits earned, which are
--- cut to 0 … price: one wrong number must not cost its neighbours their reports), retry
--- (after so many seconds; counts an attempt), release (the same, and counts none). Only items still on the lease
+-- report: what became of some items, each of which names its lease: those that a process ends at about the same time
+-- share a commit, and their job's row changes hands once. Outcomes: done and failed (final, with the credits earned,
+-- which are cut to 0 … price: one wrong number must not cost its neighbours their reports), retry
+-- (after so many seconds; counts an attempt), release (the same, and counts none). Only items still on their lease
 -- change, and counters move by what changed. Returns the items taken, and the job's state where that ended it.
-CREATE FUNCTION lifecycle.report(p_lease uuid, p_outcomes jsonb)
+CREATE FUNCTION lifecycle.report(p_outcomes jsonb)
 RETURNS TABLE (item_id bigint, job_id uuid, job_state text) LANGUAGE plpgsql AS $$
 DECLARE
     v_items bigint[] := ARRAY(SELECT (o ->> 'item')::bigint FROM jsonb_array_elements(p_outcomes) o);
+    v_leases uuid[] := ARRAY(SELECT DISTINCT (o ->> 'lease')::uuid FROM jsonb_array_elements(p_outcomes) o);
     v_jobs uuid[];
     v_changed bigint[];
     v_complete uuid[];
 BEGIN
-    v_jobs := ARRAY(SELECT i.job_id FROM item i WHERE i.id = ANY (v_items) AND i.lease_id = p_lease);
+    v_jobs := ARRAY(SELECT i.job_id FROM item i WHERE i.id = ANY (v_items) AND i.lease_id = ANY (v_leases));
     PERFORM FROM job j WHERE j.id = ANY (v_jobs) ORDER BY j.id FOR NO KEY UPDATE;
-    PERFORM FROM item i WHERE i.id = ANY (v_items) AND i.lease_id = p_lease AND i.state = 'leased'
+    PERFORM FROM item i WHERE i.id = ANY (v_items) AND i.lease_id = ANY (v_leases) AND i.state = 'leased'
     ORDER BY i.id FOR NO KEY UPDATE;
     WITH changed AS (
         UPDATE item i SET
@@ -274,8 +276,9 @@ BEGIN
                             ELSE i.captured END,
             output = o.output, error = o.error, updated_at = now()
         FROM jsonb_to_recordset(p_outcomes)
-            AS o (item bigint, outcome text, credits integer, output jsonb, error jsonb, after float8, engine text)
-        WHERE i.id = o.item AND i.lease_id = p_lease AND i.state = 'leased' AND i.id = ANY (v_items)
+            AS o (lease uuid, item bigint, outcome text, credits integer, output jsonb, error jsonb, after float8,
+                  engine text)
+        WHERE i.id = o.item AND i.lease_id = o.lease AND i.state = 'leased' AND i.id = ANY (v_items)
         RETURNING i.id, i.job_id, i.state, o.engine
     ), counted AS (
         UPDATE job j SET items_ok = j.items_ok + c.ok, items_failed = j.items_failed + c.failed,

@@ -3,21 +3,19 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from pipeline.database import Database
 from pipeline.kind import Gated, Handler
 
 
 class Gates:
     """The gated handlers among a process's, asked before each claim and told after it."""
 
-    def __init__(self, handlers: Mapping[str, Handler], database: Database) -> None:
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self._gated: list[Gated] = []
         self._kinds: dict[int, list[str]] = {}
         for kind, handler in handlers.items():
             if not isinstance(handler, Gated):
                 continue
             if id(handler) not in self._kinds:
-                handler.use(database)
                 self._gated.append(handler)
             self._kinds.setdefault(id(handler), []).append(kind)
 

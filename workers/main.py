@@ -17,8 +17,8 @@ from pipeline.settings import Settings
 from workers.handlers import load_handlers
 from workers.run import Runner
 
-#: Reports that a process writes at once.
-MOST_REPORTS = 4
+#: Statements that the runs of a process send at once, such as a look for a fresh answer.
+MOST_OF_RUNS = 4
 
 
 class Pools(Middleware):
@@ -54,8 +54,8 @@ class Pools(Middleware):
         slots = max(handler.slots for handler in handlers.values())
         database = Database(
             database_url,
-            # One for the claims, one for the heartbeat, and some for reports, which take a millisecond.
-            connections=min(slots, MOST_REPORTS) + 2,
+            # One for reports and claims, one for the heartbeat, and some for the runs, whose take a millisecond.
+            connections=min(slots, MOST_OF_RUNS) + 2,
             patience=timedelta(seconds=settings.work.lease_seconds * 2 / 3),
             prepare=settings.database.prepare,
         )

@@ -1,6 +1,7 @@
 """Reporting: what became of a run is written to its items, and told to whoever waits for it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +10,10 @@ from redis.exceptions import RedisError
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.kind import Kind
+from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
 from pipeline.notices import add_notice
@@ -19,6 +21,16 @@ from pipeline.streams import Parts, add_part_notice
 from workers.heartbeat import Run
 
 log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that its handler is done with, after so many seconds, and what became of its tasks."""
+
+    kind: Kind[Any]
+    run: Run
+    outcomes: Sequence[lifecycle.Outcome]
+    seconds: float
 
 
 class Reporter:
@@ -33,15 +45,35 @@ class Reporter:
         self._artifacts = artifacts
         self._metrics = metrics
 
-    def report(self, kind: Kind[Any], run: Run, outcomes: Sequence[lifecycle.Outcome], *, seconds: float) -> None:
-        """Write what became of a run that took so long. Raises PressroomError when it can't be written."""
-        taken = self._database.run(lifecycle.report(run.lease_id, outcomes))
+    def write(
+        self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None
+    ) -> tuple[list[Taken], list[ClaimedItem]]:
+        """Write what became of runs and make the claim that comes next, in one transaction: one commit pays for all.
+
+        Returns what of the reports counted, and what was claimed. Raises PressroomError when there was nothing to
+        report, and nothing can be claimed."""
+        if not due:
+            return [], self._database.run(then) if then else []
+        report = lifecycle.report_together((one.run.lease_id, one.outcomes) for one in due)
+        try:
+            taken, *claimed = self._database.run_together([report, then] if then else [report])
+        except PressroomError as error:
+            # Their leases run out, and somebody does the work again.
+            log.error("reports not written", error=error.message, runs=len(due))
+            return [], []
+        except Exception:
+            log.exception("reports refused, now one by one", runs=len(due))
+            return [item for one in due for item in self._write_alone(one)], []
+        return taken, claimed[0] if claimed else []
+
+    def tell(self, due: Sequence[Ended], taken: Sequence[Taken]) -> None:
+        """Tell whoever waits for them which jobs have ended, and count and log what was reported."""
         ended = {item.job_id for item in taken if item.job_state}
-        if kind.files:
-            self._delete_uploads(ended)
         if ended:
             self._send(lambda pipe: add_notice(pipe, ended))  # before what only we need: somebody waits for it
-        self._observe(kind, run, outcomes, seconds=seconds)
+        self._delete_uploads({task.job_id for one in due if one.kind.files for task in one.run.tasks} & ended)
+        for one in due:
+            self._observe(one)
         for item in taken:
             log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
 
@@ -62,6 +94,14 @@ class Reporter:
         except RedisError as error:
             log.warning("metrics not written", error=str(error))
 
+    def _write_alone(self, ended: Ended) -> list[Taken]:
+        """Write one run's report: what can't be written must not cost its neighbours theirs."""
+        try:
+            return self._database.run(lifecycle.report(ended.run.lease_id, ended.outcomes))
+        except Exception:
+            log.exception("report not written", items=len(ended.outcomes))
+            return []
+
     def _delete_uploads(self, ended: set[UUID]) -> None:
         for job_id in ended:
             try:
@@ -78,9 +118,10 @@ class Reporter:
         except RedisError as error:
             log.warning("notice not sent", error=str(error))
 
-    def _observe(self, kind: Kind[Any], run: Run, outcomes: Sequence[lifecycle.Outcome], *, seconds: float) -> None:
-        labels = {"queue": self._queue, "kind": kind.name}
-        for task, outcome in zip(run.tasks, outcomes, strict=True):
+    def _observe(self, ended: Ended) -> None:
+        labels = {"queue": self._queue, "kind": ended.kind.name}
+        tasks = ended.run.tasks
+        for task, outcome in zip(tasks, ended.outcomes, strict=True):
             self._metrics.count("pressroom_items_total", 1, outcome=outcome.outcome, **labels)
             self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
-            self._metrics.observe("pressroom_item_run_seconds", seconds / len(run.tasks), **labels)
+            self._metrics.observe("pressroom_item_run_seconds", ended.seconds / len(tasks), **labels)

@@ -7,7 +7,7 @@ the async API and the sync workers run alike. docs/architecture.md draws the sta
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account
 from pipeline.lifecycle.cancelling import CANCELLED, cancel
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
-from pipeline.lifecycle.reports import Outcome, Taken, report
+from pipeline.lifecycle.reports import Outcome, Taken, report, report_together
 from pipeline.lifecycle.schema import SCHEMA, install_sql
 from pipeline.lifecycle.submission import Submission, Submitted, submit
 from pipeline.lifecycle.sweep import (
@@ -52,6 +52,7 @@ __all__ = [
     "raise_hold",
     "reap",
     "report",
+    "report_together",
     "submit",
     "wake_waiting",
 ]

@@ -1,6 +1,6 @@
 """Reports: what became of items, which counts while their lease does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
@@ -34,13 +34,19 @@ class Taken:
     job_state: str | None
 
 
-_REPORT = call("report", "lease", "outcomes")
+_REPORT = call("report", "outcomes")
 
 
 def report(lease_id: UUID, outcomes: Sequence[Outcome]) -> Statement[list[Taken]]:
     """Hand in what became of items; those no longer on the lease change nothing and are missing from the answer."""
+    return report_together([(lease_id, outcomes)])
+
+
+def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statement[list[Taken]]:
+    """Hand in several reports, each with its lease, at the price of one; a lease may have several."""
     rows = [
         {
+            "lease": str(lease_id),
             "item": outcome.item_id,
             "outcome": outcome.outcome,
             "credits": outcome.credits,
@@ -49,8 +55,7 @@ def report(lease_id: UUID, outcomes: Sequence[Outcome]) -> Statement[list[Taken]
             "after": outcome.after.total_seconds(),
             "engine": outcome.engine,
         }
+        for lease_id, outcomes in reports
         for outcome in outcomes
     ]
-    return Statement(
-        _REPORT, {"lease": lease_id, "outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found]
-    )
+    return Statement(_REPORT, {"outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found])

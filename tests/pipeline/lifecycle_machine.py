@@ -268,9 +268,8 @@ class LifecycleMachine(RuleBasedStateMachine):
 
     @action(
         with_items("leased", 12, otherwise=1),
-        number=recent,
         picks=st.lists(
-            st.tuples(recent, st.sampled_from(("done", "done", "failed", "retry", "release")), earnings),
+            st.tuples(recent, recent, st.sampled_from(("done", "done", "failed", "retry", "release")), earnings),
             min_size=1,
             max_size=4,
         ),
@@ -278,23 +277,26 @@ class LifecycleMachine(RuleBasedStateMachine):
         doubled=st.booleans(),
         strange=st.booleans(),
     )
-    def report(self, number, picks, later, doubled, strange) -> None:
-        lease = self.lease(number)
-        outcomes = {self.item(lease, pick).number: (outcome, earned) for pick, outcome, earned in picks}
+    def report(self, picks, later, doubled, strange) -> None:
+        outcomes = {}
+        for number, pick, outcome, earned in picks:
+            lease = self.lease(number)
+            outcomes[lease, self.item(lease, pick).number] = (outcome, earned)
         sent, taken = [], set()
-        for item, (outcome, earned) in outcomes.items():
+        for (lease, item), (outcome, earned) in outcomes.items():
             output = {"by": lease}
             after = HOUR if later else timedelta()
-            sent.append(Outcome(self.item_ids[item], outcome, earned, output, None, after))  # type: ignore[arg-type]
+            said = Outcome(self.item_ids[item], outcome, earned, output, None, after)
+            sent.append((self.lease_ids[lease], [said]))
             known = self.model.items[item]
             if self.model.report(lease, known, outcome, earned, later=later, output=output):
                 taken.add(item)
         ended = {self.job_ids[job.number]: job.state for job in self.model.jobs if not job.is_open}
-        sent += [Outcome(number, "done", 1) for number in (-1, 2**40) if strange]
-        found = self.run(lifecycle.report(self.lease_ids[lease], sent * (2 if doubled else 1)))
+        sent += [(lease_id, [Outcome(-1, "done", 1), Outcome(2**40, "done", 1)]) for lease_id, _ in sent if strange]
+        found = self.run(lifecycle.report_together(sent * (2 if doubled else 1)))
         assert [item.item_id for item in found] == sorted(self.item_ids[item] for item in taken)
         assert all(item.job_state == ended.get(item.job_id) for item in found)
-        assert self.run(lifecycle.report(self.lease_ids[lease], sent)) == []
+        assert self.run(lifecycle.report_together(sent)) == []
 
     @action(with_jobs(1), number=recent, by=st.sampled_from(("owner", "owner", "operator", "stranger")))
     def cancel(self, number: int, by: str) -> None:

@@ -79,6 +79,24 @@ def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> N
     run(database_url, ask)
 
 
+def test_what_a_worker_asks_for_together_is_one_transaction(database: Database) -> None:
+    (one, said_in), (two, also_in) = database.run_together([say(1), say(2)])
+
+    assert (one, two) == (1, 2)
+    assert said_in == also_in
+
+
+def test_where_one_of_a_workers_statements_fails_none_is_carried_out(database: Database, payer: Payer) -> None:
+    broken: Statement[Any] = Statement("SELECT 1 / %(zero)s::int", {"zero": 0})
+
+    for _ in range(4):  # by then psycopg prepares what it sends, and must not believe in what was rolled back
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            database.run_together([submit(submission(payer)), broken])
+        assert database.run(Statement("SELECT FROM job")) == []
+
+    assert [answer.outcome for answer in database.run_together([submit(submission(payer))])] == ["accepted"]
+
+
 def test_submissions_that_go_together_take_their_turns_as_if_one_after_another(
     database_url: str, database: Database, payer: Payer
 ) -> None:

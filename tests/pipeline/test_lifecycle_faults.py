@@ -23,11 +23,16 @@ class Fault:
 
 FAULTS = (
     Fault("a report needs no token", (
-        ("report", " AND i.lease_id = p_lease AND i.state = 'leased'", " AND i.state = 'leased'"),
-        ("report", " AND i.lease_id = p_lease);", ");"),
+        ("report", " AND i.lease_id = ANY (v_leases) AND i.state = 'leased'", " AND i.state = 'leased'"),
+        ("report", " AND i.lease_id = ANY (v_leases));", ");"),
+        ("report", " AND i.lease_id = o.lease AND", " AND"),
+    )),
+    Fault("a report needs a token, whichever", (
+        ("report", " AND i.lease_id = o.lease AND", " AND i.lease_id = ANY (v_leases) AND"),
     )),
     Fault("a report needs the token, not the state", (
-        ("report", " AND i.lease_id = p_lease AND i.state = 'leased'", " AND i.lease_id = p_lease"),
+        ("report", " AND i.lease_id = ANY (v_leases) AND i.state = 'leased'", " AND i.lease_id = ANY (v_leases)"),
+        ("report", " AND i.lease_id = o.lease AND i.state = 'leased'", " AND i.lease_id = o.lease"),
     )),
     Fault("what was sent is counted, not what was changed", (
         ("report", "FROM changed c GROUP BY c.job_id) c", """

@@ -45,16 +45,16 @@ def are_locked(bench_url: str, table: str, rows: Sequence[Any]) -> list[bool]:
 
 
 def many_jobs(bench: Workbench, payers: int = 1) -> list[ClaimedItem]:
-    """Return claimed items of six jobs, shuffled; each item is all of its job."""
+    """Return items of six jobs, on a lease each, shuffled; each item is all of its job."""
     accounts = [bench.payer, *(open_account(bench.database) for _ in range(payers - 1))]
     for number in range(6):
         bench.job_of(2, payer=accounts[number % payers], slice_size=100)
-    items = bench.claim(6)
+    items = [bench.claim_one() for _ in range(6)]
     return [items[place] for place in (3, 0, 5, 1, 4, 2)]
 
 
 def done(items: Sequence[ClaimedItem]) -> Statement[Any]:
-    return lifecycle.report(items[0].lease_id, [Outcome(item.item_id, "done", 1) for item in items])
+    return lifecycle.report_together((item.lease_id, [Outcome(item.item_id, "done", 1)]) for item in items)
 
 
 def beats(items: Sequence[ClaimedItem]) -> Statement[Any]:

@@ -116,6 +116,21 @@ def test_one_report_may_end_several_jobs_of_several_accounts(bench):
     assert bench.balance() == 996
 
 
+def test_reports_on_several_leases_are_handed_in_as_one(bench):
+    other = open_account(bench.database)
+    jobs = [bench.job_of(2, 2), bench.job_of(3, payer=other)]
+    items = [bench.claim_one() for _ in range(3)]
+    reports = [(item.lease_id, [Outcome(item.item_id, "done", 1)]) for item in items]
+
+    taken = bench.database.run(lifecycle.report_together(reversed(reports)))
+
+    assert [item.item_id for item in taken] == sorted(item.item_id for item in items)
+    assert {item.job_id for item in taken if item.job_state == "succeeded"} == set(jobs)
+    assert [bench.entries(job_id)[1:] for job_id in jobs] == [[("capture", 0, -2), ("release", 2, -2)],
+                                                             [("capture", 0, -1), ("release", 2, -2)]]  # fmt: skip
+    assert bench.database.run(lifecycle.report_together(reports)) == []
+
+
 def test_a_report_keeps_the_engine_that_is_known(bench):
     job_id = bench.job_of(1, 1)
     first, second = bench.claim(2)
@@ -219,6 +234,18 @@ def test_items_that_are_not_on_the_lease_are_left_out_of_a_report(bench):
 
     assert [item.item_id for item in taken] == [mine.item_id]
     assert bench.job(job_id)["items_ok"] == 1
+
+
+def test_each_report_of_several_counts_for_what_is_on_its_own_lease(bench):
+    bench.job_of(1, 1)
+    first, second = bench.claim_one(), bench.claim_one()
+    before = states(bench)
+
+    swapped = [(first.lease_id, [Outcome(second.item_id, "done", 1)]),
+               (second.lease_id, [Outcome(first.item_id, "done", 1)])]  # fmt: skip
+
+    assert bench.database.run(lifecycle.report_together(swapped)) == []
+    assert states(bench) == before
 
 
 def test_an_item_named_twice_in_a_report_counts_once(bench):

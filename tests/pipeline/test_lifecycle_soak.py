@@ -53,7 +53,8 @@ class Client:
             self.calls[call.__name__] += 1
 
     def _weights(self) -> Iterator[tuple[Callable[[], None], int]]:
-        yield from [(self.submit, 6), (self.claim, 4), (self.report, 6), (self.beat, 4), (self.raise_hold, 2)]
+        yield from [(self.submit, 6), (self.claim, 2), (self.report, 3), (self.beat, 4), (self.raise_hold, 2)]
+        yield self.report_and_claim, 5
         yield from [(self.cancel, 1), (self.sweep, 2), (self.die, 1), (self.let_expire, 1), (self.top_up, 1)]
 
     def _run(self, statement: Statement[Any]) -> Any:
@@ -76,19 +77,27 @@ class Client:
     def report(self) -> None:
         if not self._held:
             return
-        lease = self._held[-1 - int(len(self._held) * self._random.random() ** 3)].lease_id  # a recent one, mostly
-        mine = [item for item in self._held if item.lease_id == lease]
+        leases = {self._recent().lease_id for _ in range(self._random.randrange(1, 4))}
+        mine = [item for item in self._held if item.lease_id in leases]
         self._random.shuffle(mine)
         mine = mine[: self._random.randrange(1, 40)]
-        outcomes = [
-            Outcome(
-                item.item_id, self._random.choice(("done", "done", "done", "failed", "retry", "release")), item.price
-            )
+        outcomes = ("done", "done", "done", "failed", "retry", "release")
+        reports = [
+            (item.lease_id, [Outcome(item.item_id, self._random.choice(outcomes), item.price)])  # type: ignore[arg-type]
             for item in mine
         ]
-        self._run(lifecycle.report(lease, outcomes))
+        self._run(lifecycle.report_together(reports))
         # A tenth is kept, and reported again later.
         self._held = [item for item in self._held if item not in mine or self._random.random() < 0.1]
+
+    def _recent(self) -> ClaimedItem:
+        return self._held[-1 - int(len(self._held) * self._random.random() ** 3)]  # mostly
+
+    def report_and_claim(self) -> None:
+        """Do both in one transaction, as workers do: a claim holds no lock that a report may wait for, nor waits."""
+        with self.connection.transaction():
+            self.report()
+            self.claim()
 
     def beat(self) -> None:
         some = self._random.sample(self._held, min(60, len(self._held)))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 import redis
 from made_up import MadeUp, MadeUpHandler
@@ -17,14 +18,14 @@ from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database, Statement
+from pipeline.errors import ServiceUnavailable
 from pipeline.jobs import Item, Job, find_ended, find_items, find_job, list_jobs
 from pipeline.kind import Done
 from pipeline.ledger import discrepancies
 from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
-from workers import outcomes
-from workers import run as run_module
+from workers import claiming, outcomes
 from workers.handlers import load_handlers
 from workers.run import Runner
 
@@ -34,9 +35,9 @@ KIND = MadeUp()
 class Pool:
     """One runner over real servers, and a way to give it jobs."""
 
-    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer) -> None:
+    def __init__(self, database: Database, url: str, redis_url: str, folder: Path, payer: Payer) -> None:
         self.settings = Settings(data=folder, work={"heartbeat_seconds": 0.1, "drain_seconds": 1})
-        self.database = database
+        self.database, self.url = database, url
         self.payer = payer
         self.handler = MadeUpHandler(self.settings)
         self.redis = connect(redis_url)
@@ -100,8 +101,8 @@ class Pool:
 
 
 @pytest.fixture
-def pool(database: Database, redis_url: str, tmp_path: Path, payer: Payer) -> Iterator[Pool]:
-    made = Pool(database, redis_url, tmp_path, payer)
+def pool(database: Database, database_url: str, redis_url: str, tmp_path: Path, payer: Payer) -> Iterator[Pool]:
+    made = Pool(database, database_url, redis_url, tmp_path, payer)
     yield made
     assert database.run(discrepancies()) == []
     made.redis.close()
@@ -304,8 +305,8 @@ def test_a_busy_process_with_several_slots_gets_idle_now_and_then_for_a_crashed_
 ) -> None:
     monkeypatch.setattr(pool.handler, "slots", 2)
     monkeypatch.setattr(pool.handler, "batch", 1)
-    monkeypatch.setattr(run_module, "ALONE_EVERY_SECONDS", 0.3)
-    monkeypatch.setattr(run_module, "ASK_SECONDS", 0.1)
+    monkeypatch.setattr(claiming, "ALONE_EVERY_SECONDS", 0.3)
+    monkeypatch.setattr(claiming, "ASK_SECONDS", 0.1)
     crashed = pool.submit({})
     pool.database.run(Statement("UPDATE item SET crashes = 1 WHERE job_id = %(id)s RETURNING 1", {"id": crashed.id}))
     pool.database.run(Statement("UPDATE item SET state = 'waiting', run_at = now() RETURNING 1"))
@@ -329,7 +330,7 @@ def test_a_busy_process_with_several_slots_gets_idle_now_and_then_for_a_crashed_
 def test_a_long_item_holds_up_no_other_while_there_are_slots(pool: Pool, monkeypatch: Any) -> None:
     monkeypatch.setattr(pool.handler, "slots", 2)
     monkeypatch.setattr(pool.handler, "batch", 1)
-    monkeypatch.setattr(run_module, "ALONE_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr(claiming, "ALONE_EVERY_SECONDS", 0.1)
     long = pool.submit({"do": "sleep", "seconds": 3})
     working = threading.Thread(target=pool.runner.drain)
     working.start()
@@ -342,6 +343,103 @@ def test_a_long_item_holds_up_no_other_while_there_are_slots(pool: Pool, monkeyp
 
     assert not pool.job(long.id).is_final
     working.join(timeout=60)
+
+
+class Reports:
+    """Runs of four slots whose reports meet: the first waits in the database until the others have ended as well."""
+
+    def __init__(self, pool: Pool, monkeypatch: Any, outputs: list[dict[str, Any]]) -> None:
+        self._pool = pool
+        self._outputs = outputs
+        self._started = threading.Semaphore(0)
+        self._all_run, self._first_waits = threading.Event(), threading.Event()
+        monkeypatch.setattr(pool.handler, "slots", 4)
+        monkeypatch.setattr(pool.handler, "batch", 1)
+        monkeypatch.setattr(pool.handler, "run", self._run)
+
+    def _run(self, tasks: Any) -> Any:
+        place = tasks[0].index
+        self._started.release()
+        assert (self._first_waits if place else self._all_run).wait(60)
+        return [Done(self._outputs[place], engine="made_up")]
+
+    def meet(self) -> Job:
+        """Return a job, one item an output, whose reports have met."""
+        job = self._pool.submit(*({} for _ in self._outputs))
+        working = threading.Thread(target=self._pool.runner.drain)
+        working.start()
+        for _ in self._outputs:
+            assert self._started.acquire(timeout=60)
+        with psycopg.connect(self._pool.url) as other:
+            other.execute("SELECT FROM job WHERE id = %s FOR NO KEY UPDATE", [job.id])
+            self._all_run.set()
+            while not other.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
+                time.sleep(0.01)
+            self._first_waits.set()
+            while len(self._pool.runner._due) < len(self._outputs) - 1:
+                time.sleep(0.01)
+        working.join(timeout=60)
+        assert not working.is_alive()
+        return job
+
+
+def test_runs_that_end_while_a_report_is_on_its_way_are_reported_together(pool: Pool, monkeypatch: Any) -> None:
+    job = Reports(pool, monkeypatch, [{}, {}, {}, {}]).meet()
+
+    first, *others = [item.updated_at for item in pool.items(job)]
+    assert pool.job(job.id).state == "succeeded"
+    assert len(set(others)) == 1
+    assert first != others[0]
+
+
+def test_a_report_that_can_not_be_written_costs_its_neighbours_nothing(pool: Pool, monkeypatch: Any) -> None:
+    unfit = {"text": "PostgreSQL takes no \x00."}
+
+    job = Reports(pool, monkeypatch, [{}, {}, unfit, {}]).meet()
+
+    assert [item.state for item in pool.items(job)] == ["done", "done", "leased", "done"]
+    assert pool.finish(pool.submit({})).state == "succeeded"  # its slot is free again
+
+
+def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monkeypatch: Any) -> None:
+    claimed_before, done = pool.runner._claimer.next, threading.Event()
+
+    def claim(held: Any) -> Any:
+        if done.is_set():
+            raise ServiceUnavailable("The database does not answer.")
+        return claimed_before(held)
+
+    def run(tasks: Any) -> Any:
+        done.set()
+        return [Done({}, engine="made_up")]
+
+    monkeypatch.setattr(pool.runner._claimer, "next", claim)
+    monkeypatch.setattr(pool.handler, "run", run)
+    job = pool.submit({})
+    with pytest.raises(ServiceUnavailable):
+        pool.runner.drain()
+    while pool.runner._heartbeat.held():
+        time.sleep(0.01)
+
+    assert pool.job(job.id).state == "succeeded"
+
+
+def test_what_comes_next_is_claimed_with_the_report(pool: Pool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pool.handler, "batch", 1)
+    monkeypatch.setattr(pool.runner._heartbeat, "_every", 60)  # a beat has a time of its own
+    seen: list[list[Any]] = []
+
+    def run(tasks: Any) -> Any:
+        seen.append([(item.state, item.updated_at) for item in pool.items(job)[:2]])
+        return [Done({}, engine="made_up")]
+
+    monkeypatch.setattr(pool.handler, "run", run)
+    job = pool.submit({}, {})
+    pool.finish(job)
+
+    (done, reported), (leased, claimed) = seen[1]
+    assert (done, leased) == ("done", "leased")
+    assert reported == claimed  # both are the time of their transaction
 
 
 def test_a_handler_that_runs_apart_neither_takes_the_others_slots_nor_waits_for_them(

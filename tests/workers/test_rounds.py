@@ -1,0 +1,50 @@
+"""Rounds: one thread at a time makes them, and nobody asks in vain."""
+
+import threading
+
+import pytest
+
+from workers.rounds import Rounds
+
+
+def test_who_asks_during_a_round_is_served_by_the_next_and_does_not_wait_for_it() -> None:
+    made_by: list[threading.Thread] = []
+
+    def make() -> bool:
+        made_by.append(threading.current_thread())
+        if len(made_by) == 1:
+            other = threading.Thread(target=rounds.ask)
+            other.start()
+            other.join(timeout=60)
+            assert not other.is_alive()
+        return False
+
+    rounds = Rounds(make)
+    rounds.ask()
+
+    assert made_by == [threading.current_thread()] * 2
+
+
+def test_a_round_may_call_for_another() -> None:
+    left = [True, True, False]
+
+    Rounds(lambda: left.pop(0)).ask()
+
+    assert left == []
+
+
+def test_after_a_round_that_failed_the_next_to_ask_makes_one() -> None:
+    made = []
+
+    def make() -> bool:
+        made.append(len(made))
+        if len(made) == 1:
+            raise ValueError("nobody foresaw this")
+        return False
+
+    rounds = Rounds(make)
+    with pytest.raises(ValueError, match="foresaw"):
+        rounds.ask()
+    rounds.ask()
+
+    assert made == [0, 1]

@@ -1,0 +1,97 @@
+"""Claiming: what a process may take on next, for its free slots and through the gates of its handlers."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import count
+
+from pipeline import lifecycle
+from pipeline.broker import WakeBroker
+from pipeline.database import Database, Statement
+from pipeline.kind import Handler
+from pipeline.lifecycle import ClaimedItem
+from pipeline.settings import Settings
+from workers.gates import Gates
+from workers.heartbeat import Run
+from workers.slots import Slots
+
+#: A process with several slots is never idle while there is work; it gets so after this time, in seconds, when an item
+#: that has crashed a worker is ready, which goes only to a process that holds nothing else. It asks so often.
+ALONE_EVERY_SECONDS = 30.0
+ASK_SECONDS = 1.0
+#: A process that claims time and again wakes another this often at most, in seconds.
+WAKE_AGAIN_SECONDS = 0.05
+
+
+class Claimer:
+    """Says what a process claims next, and is told what it got; by one thread at a time."""
+
+    def __init__(
+        self, queue: str, handlers: Mapping[str, Handler], *, database: Database, broker: WakeBroker, settings: Settings
+    ) -> None:
+        self._queue = queue
+        self._handlers = handlers
+        self._database = database
+        self._broker = broker
+        self._lease_for = timedelta(seconds=settings.work.lease_seconds)
+        self._oldest_first_every = settings.work.oldest_first_every
+        self._gates = Gates(handlers)
+        self._slots = Slots(handlers)
+        self._limits: dict[str, int] = {}
+        self._claims = count(1)
+        self._alone_at = time.monotonic()
+        self._asked_at = 0.0
+        self._awaited = False
+        self._woke_at = 0.0
+
+    def room(self, held: Sequence[Run]) -> dict[str, int]:
+        """Return for how many runs of each kind there are slots beside those held; of kinds that are missing, none."""
+        is_kept_free = any(task.item.crashes for run in held for task in run.tasks) or (held and self._is_awaited())
+        return {} if is_kept_free else self._slots.room(held)
+
+    def next(self, held: Sequence[Run]) -> Statement[list[ClaimedItem]] | None:
+        """Return the claim to make beside the runs held; None: there is no slot, or no gate is open."""
+        runs = self._gates.admit(self.room(held))
+        self._limits = {kind: number * self._handlers[kind].batch for kind, number in runs.items()}
+        if not self._limits:
+            return None
+        if not held:
+            self._alone_at = time.monotonic()
+        oldest = next(self._claims) % self._oldest_first_every == 0
+        return lifecycle.claim(self._limits, lease_for=self._lease_for, alone=not held, oldest=oldest)
+
+    def claimed(self, items: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
+        """Take note of what was claimed, and return the runs that it is made of."""
+        kind = items[0].kind if items else None
+        size = self._handlers[kind].batch if kind else 1
+        runs = [items[first : first + size] for first in range(0, len(items), size)]
+        self._gates.claimed(kind, runs=len(runs))
+        if kind and len(items) == self._limits[kind]:
+            self._wake_another()
+        return runs
+
+    def pause(self, *, most: timedelta) -> timedelta | None:
+        """Return how long it will be until a gate opens, None when that is longer than `most`."""
+        return self._gates.pause(most=most)
+
+    def wake_again(self) -> None:
+        """Wake another process after the next full claim, however soon that is."""
+        self._woke_at = 0.0
+
+    def _wake_another(self) -> None:
+        """There may be more: one wake-up ramps the whole pool, each process waking the next."""
+        if time.monotonic() - self._woke_at > WAKE_AGAIN_SECONDS:
+            self._woke_at = time.monotonic()
+            self._broker.wake(self._queue)
+
+    def _is_awaited(self) -> bool:
+        """Return whether a crashed item waits for a process that holds nothing, and this has held something for long.
+
+        Without one nothing is held back: a recording may take hours, and others come meanwhile."""
+        now = time.monotonic()
+        if now - self._alone_at <= ALONE_EVERY_SECONDS:
+            self._awaited = False
+        elif now - self._asked_at > ASK_SECONDS:
+            self._asked_at = now
+            self._awaited = self._database.run(lifecycle.has_crashed_ready(list(self._handlers)))
+        return self._awaited

@@ -1,0 +1,37 @@
+"""Rounds: what any thread may ask for, and one at a time does for all that asked meanwhile."""
+
+import threading
+from collections.abc import Callable
+
+
+class Rounds:
+    """Makes rounds; `make` makes one, and returns whether another is called for at once."""
+
+    def __init__(self, make: Callable[[], bool]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._is_asked = False
+        self._is_making = False
+
+    def ask(self) -> None:
+        """Make rounds until nobody has asked since the last began; while another thread does, return at once.
+
+        Raises what a round raises; what was asked for meanwhile is then made by whoever asks next."""
+        with self._lock:
+            self._is_asked = True
+            if self._is_making:
+                return
+            self._is_making = True
+        try:
+            while self._begin():
+                if self._make():
+                    self._is_asked = True
+        except BaseException:
+            self._is_making = False
+            raise
+
+    def _begin(self) -> bool:
+        """Return whether a round was asked for; when none was, the next to ask makes it."""
+        with self._lock:
+            self._is_making, self._is_asked = self._is_asked, False
+            return self._is_making
