@@ -52,6 +52,10 @@ TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
 
+#: Languages that make one word of two.
+COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no"})
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """What is known of a language's words; empty where nothing is."""

@@ -9,7 +9,7 @@ from itertools import islice
 import regex
 
 from workers.engines.metadata.endings import ARABIC_ARTICLE, ARABIC_PREFIXES
-from workers.engines.metadata.languages import UNSPACED, Language
+from workers.engines.metadata.languages import COMPOUNDING, UNSPACED, Language
 from workers.engines.metadata.taxonomy import Cues, Taxonomy
 from workers.engines.metadata.words import Word, lowered
 
@@ -18,6 +18,9 @@ TITLE_WEIGHT = 3.0
 
 #: What the best category must weigh at least: one cue in a title, two in a text.
 LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 0.7, 1.3, 120
+
+#: Letters of a joined word's last part: shorter ones end many words by chance.
+SHORTEST_HEAD = 5
 
 #: What Hebrew writes to the beginning of a word.
 _HEBREW_PREFIXES = "הבלמכשו"
@@ -83,11 +86,22 @@ def _found(
 def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
     if language.code == "he" and word[0] in _HEBREW_PREFIXES:
         return cues.of_word(word[1:])
+    if language.code in COMPOUNDING:
+        return _of_compound(word, cues)
     if language.code != "ko":
         return frozenset()
     for length in range(len(word) - 1, max(len(word) - 4, 1), -1):
         if names := cues.words.get(word[:length]):
             return names
+    return frozenset()
+
+
+def _of_compound(word: str, cues: Cues) -> frozenset[str]:
+    """Return what the last part of a joined word speaks for, which names the thing: a *Linsensuppe* is a *Suppe*."""
+    for start in range(3, len(word) - SHORTEST_HEAD + 1):
+        for head in (word[start:], word[start:-1]):
+            if len(head) >= SHORTEST_HEAD and (names := cues.words.get(head) or cues.stems.get(head)):
+                return names
     return frozenset()
 
 

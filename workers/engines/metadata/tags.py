@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workers.engines.metadata.chinese import segmented
 from workers.engines.metadata.endings import ADJECTIVES, ELISION, UNSPACED_LETTERS
 from workers.engines.metadata.evidence import Seen, arabic_name, bare, observed, untitled
-from workers.engines.metadata.languages import Language
+from workers.engines.metadata.languages import COMPOUNDING, Language
 from workers.engines.metadata.weighing import LONG, Weights
 from workers.engines.metadata.words import Word, stem, words_of
 
@@ -22,8 +22,8 @@ LEAST_WORTH = 0.6
 #: Letters of a word from which another is made, at least, and of what is added to it at most.
 SHORTEST_ROOT, LONGEST_ENDING = 6, 3
 
-#: Languages that join words, and letters of one that is found in another.
-COMPOUNDING, SHORTEST_JOINED = frozenset({"de", "nl", "sv", "da", "no"}), 5
+#: Letters of a word that is found in another, in a language that joins words.
+SHORTEST_JOINED = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,9 @@ def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
         *(("Tio tips för bättre sömn", "sv", "Health & Wellness"), ("Як зварити борщ", "uk", "Food & Recipes")),
         *(("Cara merawat anak kucing", "id", "Pets"), ("Du lịch Đà Nẵng tự túc", "vi", "Travel")),
         *(("比特幣還能買嗎？", "zh", "Finance"), ("京都三日遊", "zh-Hant", "Travel")),
+        # The last part of a joined word names the thing.
+        *(("Linsensuppe für alle", "de", "Food & Recipes"), ("Rückentraining", "de", "Sports & Fitness")),
+        *(("Warum unser Kindergarten kein Spielzeug hat", "de", "Parenting & Family"),),
         # A place says less than a subject, and these say nothing.
         *(("Jazz in New York", "en", "Music"), ("The London Mayor", "en", "Politics & Society")),
         *(("We Hit 10k Followers", "en", "Marketing"), ("A Talk with My Boss", "en", "General")),
