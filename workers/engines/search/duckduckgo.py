@@ -6,6 +6,8 @@ from workers.engines.search.provider import BaseProvider
 from workers.engines.search.verdict import Traits
 
 ROWS = "#links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
+#: Rows that are looked at; a page has thirty. Each costs a walk up to the page's root.
+MAX_ROWS = 200
 CHALLENGE = ("#challenge-form", ".anomaly-modal__title", "script[src*='anomaly.js']", "form[action*='anomaly.js']")
 
 
@@ -25,7 +27,7 @@ class DuckDuckGo(BaseProvider):
     def parse(self, reply: Reply) -> Reading:
         """Return what a page says."""
         soup = soup_of(reply)
-        links = [tag for tag in soup.select(ROWS) if tag.find_parent(class_="result--ad") is None]
+        links = [tag for tag in soup.select(ROWS, limit=MAX_ROWS) if tag.find_parent(class_="result--ad") is None]
         rows, opaque = unwrapped(href_of(tag, "https://duckduckgo.com/") for tag in links)
         if rows or opaque:
             return Reading(rows, opaque)

@@ -193,6 +193,7 @@ def test_a_page_made_to_take_long_does_not() -> None:
     began = time.process_time()
     for part in ("<div class=g><a href='/url?q=http://x.example/'><h3>", "<a href='/url?q=http://x.example/'>"):
         judge(GOOGLE, f"<div id=search>{part * 8_000}")
+    judge(DDG, "<div id=links>" + "<div><a class=result__a href='http://x.example/'>" * 8_000)
     assert time.process_time() - began < 15  # one or two; without limits it would be a minute
 
 
