@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import TextIO
+from typing import Self, TextIO
 
 from pipeline.cells import defused
 from scripts.sheets import Row
@@ -17,6 +17,14 @@ class ErrorFile:
         self._output: TextIO | None = None
         self.count = 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write the rest, however the import ends."""
+        if self._output is not None:
+            self._output.close()
+
     def note(self, row: Row, reason: str) -> None:
         """Write one down."""
         if self._output is None:
@@ -24,8 +32,3 @@ class ErrorFile:
             csv.writer(self._output).writerow(("line", "reason", "value"))
         self.count += 1
         csv.writer(self._output).writerow((row.line, reason, defused((row.value or "")[:200])))
-
-    def close(self) -> None:
-        """Write the rest."""
-        if self._output is not None:
-            self._output.close()

@@ -102,12 +102,11 @@ class Import:
 
     def estimate(self) -> Estimate:
         """Look at every row, and write faulty ones down."""
-        faults = ErrorFile(self.errors)
         rows = cost = 0
-        for batch in self._batches(faults):
-            rows += len(batch.rows)
-            cost += len(batch.urls)
-        faults.close()
+        with ErrorFile(self.errors) as faults:
+            for batch in self._batches(faults):
+                rows += len(batch.rows)
+                cost += len(batch.urls)
         self._total = rows
         return Estimate(rows, faults.count, cost)
 

@@ -44,12 +44,11 @@ class SpeechImport:
 
     def estimate(self) -> Estimate:
         """Look at every row once, and write faulty ones down."""
-        faults = ErrorFile(self.errors)
         rows = cost = 0
-        for row in self._rows(faults):
-            rows += 1
-            cost += speech_credits(len(row.value or ""))
-        faults.close()
+        with ErrorFile(self.errors) as faults:
+            for row in self._rows(faults):
+                rows += 1
+                cost += speech_credits(len(row.value or ""))
         return Estimate(rows, faults.count, cost)
 
     async def run(self, url: str, key: str) -> None:
@@ -59,14 +58,12 @@ class SpeechImport:
         about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
         # Of another file or voice, a recording under the same line would be another's.
         Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
-        refused = ErrorFile(self.reasons)
-        with progress_bar() as bar:
+        with ErrorFile(self.reasons) as refused, progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
             async with Client.open(url, key, patience=PATIENCE) as client:
                 rows = self._rows()
                 speakers = [self._speak_all(client, rows, digest, refused, bar, shown) for _ in range(OPEN_TEXTS)]
                 await asyncio.gather(*speakers)
-        refused.close()
         self.unanswered_rows = refused.count
         self._list()
 
