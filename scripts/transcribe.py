@@ -84,7 +84,8 @@ async def _transcribe_all(
 
     failed: dict[Path, PressroomError] = {}
     room = asyncio.Semaphore(AT_ONCE)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
+    name = TextColumn("{task.description}", markup=False)  # of a file: brackets are no tags
+    columns = (name, BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
     async with Client.open(url, key) as client:
         with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
 

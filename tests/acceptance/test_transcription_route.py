@@ -352,7 +352,7 @@ def test_a_worker_that_is_killed_costs_a_window_and_neither_a_word_nor_a_credit(
 
 
 def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(service: Running, tmp_path: Path) -> None:
-    first, second = tmp_path / "first.wav", tmp_path / "second.mp3"
+    first, second = tmp_path / "first.wav", tmp_path / "second [take].mp3"
     first.write_bytes(wav(SENTENCE))
     second.write_bytes(encoded(SENTENCE, tmp_path, "mp3"))
     environment = clean_environment(extra={"PRESSROOM_API_KEY": service.key})
@@ -369,7 +369,8 @@ def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(service:
     done = transcribe(str(first), str(second), "--format", "srt", "--language", "en")
     assert done.returncode == 0, done.stderr
     assert [cue.content.split() for cue in srt.parse((tmp_path / "first.srt").read_text())] == [SAID.split()]
-    assert (tmp_path / "second.srt").exists()
+    assert (tmp_path / "second [take].srt").exists()
+    assert "second [take].mp3" in done.stderr
 
     (tmp_path / "bad.wav").write_bytes(b"not a recording")
     out = tmp_path / "out"
