@@ -1,7 +1,7 @@
 """Breakers: what a provider's answers do to its breaker, its pace, and the job that asks."""
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID
@@ -18,6 +18,8 @@ log = get_logger(__name__)
 
 #: An API that names its own time, and one as short as this, has a limit a second; it is no block.
 BRIEF = timedelta(minutes=1)
+#: So many of them in a row, and no answer between, are a block after all: a month's quota that is used up, say.
+MOST_BRIEF = 30
 #: Jobs whose unusable pages are remembered; an older one meets them again.
 MOST_JOBS = 1_000
 
@@ -31,6 +33,7 @@ class Breakers:
         self._captcha_ladder = read_ladder(settings.captcha_minutes)
         self._throttle_ladder = read_ladder(settings.throttle_minutes)
         self._strikes: OrderedDict[UUID, dict[str, list[str]]] = OrderedDict()
+        self._brief: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def struck_out(self, job_id: UUID) -> Mapping[str, str]:
@@ -42,15 +45,17 @@ class Breakers:
             return {name: codes[-1] for name, codes in strikes.items() if len(codes) >= self._settings.strikes}
 
     def note_answer(self, job_id: UUID, provider: str) -> None:
-        """Forget a job's unusable pages of a provider: only those in a row count."""
+        """Forget a job's unusable pages of a provider, and its brief limits: only those in a row count."""
         with self._lock:
+            del self._brief[provider]
             if job_id in self._strikes:
                 self._strikes[job_id].pop(provider, None)
 
     def note_block(self, asked: Asked) -> bool:
         """Let a provider rest; false when it is only its own limit a second."""
         verdict, provider = asked.verdict, asked.provider
-        if provider.traits.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF:
+        is_brief = provider.traits.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF
+        if is_brief and not self._is_endless(provider.name):
             self._database.run(pacing.paused(provider.pace_name, verdict.rest))
             return False
         ladder = self._throttle_ladder if verdict.code == "throttled" else self._captcha_ladder
@@ -82,6 +87,11 @@ class Breakers:
         elif code in UNUSABLE:
             self._strike(job_id, asked.provider.name, code)
         self._database.run(statement)
+
+    def _is_endless(self, provider: str) -> bool:
+        with self._lock:
+            self._brief[provider] += 1
+            return self._brief[provider] > MOST_BRIEF
 
     def _strike(self, job_id: UUID, provider: str, code: str) -> None:
         with self._lock:

@@ -9,6 +9,7 @@ from search_engine import SearchEngine
 
 from pipeline import pacing
 from pipeline.index_urls import raw_result_of, reason_of
+from workers.handlers import breakers
 
 
 def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start, engine: SearchEngine) -> None:
@@ -128,3 +129,17 @@ def test_an_api_that_names_a_second_is_waited_for_and_no_round_is_counted(start:
     assert reason_of(item) == "indexed"
     assert engine.asked[1][0] - engine.asked[0][0] >= 1
     assert "canary-key" not in str(item)
+
+
+def test_an_api_that_names_a_second_time_and_again_is_one_that_blocks(
+    start: Start, engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breakers, "MOST_BRIEF", 1)
+    engine.retry_after, engine.always = "1", "429"
+    pool = start("serper", rounds=1)
+
+    (item,) = pool.check(HERE)
+
+    assert reason_of(item) == "rate_limited"
+    assert len(engine.asked) == 2
+    assert pool.rests("serper")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from pipeline.retry_after import read_retry_after
+from pipeline.retry_after import MAX_DIGITS, read_retry_after
 from workers.engines.search.pages import Reply
 
 
@@ -11,9 +11,18 @@ def retry_after_of(reply: Reply, *, now: datetime | None = None) -> timedelta:
     """Return what Retry-After (seconds or a date) or X-RateLimit-Reset asks for; nothing: no time at all."""
     if header := reply.headers.get("retry-after", "").strip():
         return read_retry_after(header, now=now) or timedelta()
-    # Brave: the seconds until the limit of this second, and until that of this month, are reset.
-    first = reply.headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
-    return (read_retry_after(first) or timedelta()) if first.isdecimal() else timedelta()
+    # Brave: the seconds until the limit of this second, and until that of this month, are reset. Only one that is used
+    # up is waited for; where none is said to be, it is the first.
+    resets = _numbers(reply, "x-ratelimit-reset")
+    used_up = [reset for reset, left in zip(resets, _numbers(reply, "x-ratelimit-remaining"), strict=False) if not left]
+    return timedelta(seconds=max(used_up, default=next(iter(resets), 0)))
+
+
+def _numbers(reply: Reply, header: str) -> list[int]:
+    """Return the whole numbers of a header, separated by commas; none when something else is among them."""
+    parts = [part.strip() for part in reply.headers.get(header, "").split(",")]
+    are_numbers = all(part.isascii() and part.isdecimal() and len(part) <= MAX_DIGITS for part in parts)
+    return [int(part) for part in parts] if are_numbers else []
 
 
 def read_ladder(minutes: str) -> Sequence[timedelta]:

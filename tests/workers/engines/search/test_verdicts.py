@@ -210,6 +210,11 @@ def test_rests_are_read_from_seconds_dates_and_resets() -> None:
     assert rest(retry_after="Fri, 20 Nov 2020 12:05:00 GMT") == timedelta()
     assert rest(retry_after="soon") == timedelta()
     assert rest(x_ratelimit_reset="1, 1419704") == timedelta(seconds=1)
+    assert rest(x_ratelimit_reset="1, 1419704", x_ratelimit_remaining="0, 1985") == timedelta(seconds=1)
+    assert rest(x_ratelimit_reset="1, 1419704", x_ratelimit_remaining="1, 0") == timedelta(seconds=1_419_704)
+    assert rest(x_ratelimit_reset="1, 1419704", x_ratelimit_remaining="0, 0") == timedelta(seconds=1_419_704)
+    assert rest(x_ratelimit_reset="soon, 1", x_ratelimit_remaining="0") == timedelta()
+    assert rest(x_ratelimit_reset="9" * 5_000) == timedelta()
     assert read_ladder("15,60") == [timedelta(minutes=15), timedelta(hours=1)]
 
 
