@@ -79,8 +79,8 @@ def _found(
             yield from ((form, count, names) for form, names in islice(known, 1))
     spaced = " ".join(regex.findall(r"[\p{L}\p{N}\p{M}’'-]+", text))
     for phrase, names in cues.phrases.items():
-        if count := f" {spaced} ".count(f" {phrase} "):
-            yield phrase, 2 * count, names
+        if count := f" {spaced} ".count(f" {phrase}"):
+            yield phrase.rstrip(), 2 * count, names
 
 
 def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
@@ -115,7 +115,8 @@ def _arabic_forms(word: str) -> Iterator[str]:
 
 
 def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, frozenset[str]]]:
-    for cue, names in {**cues.words, **cues.phrases}.items():
+    phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
+    for cue, names in (*cues.words.items(), *phrases):
         # 本 is a book by itself, and no book in 日本.
         alone = len(cue) == 1
         count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)

@@ -58,7 +58,9 @@ class Category:
 
 @dataclass(frozen=True)
 class Cues:
-    """The cues of one language: words, beginnings of words and phrases, each with the categories it speaks for."""
+    """The cues of one language: words, beginnings of words and phrases, each with the categories it speaks for.
+
+    A phrase has a space at its end, unless any ending may follow."""
 
     words: Mapping[str, frozenset[str]]
     stems: Mapping[str, frozenset[str]]
@@ -154,7 +156,8 @@ def _cues(categories: tuple[Category, ...], language: str) -> Cues:
         cues: Any = category.cues.get(language) or category.cues.get("en") or _listed(category.name.replace("&", ","))
         for cue in cues:
             kind = phrases if " " in cue else stems if cue.endswith("*") else words
-            kind[cue.rstrip("*")].add(category.name)
+            core = cue.rstrip("*")
+            kind[f"{core} " if kind is phrases and core == cue else core].add(category.name)
     shortest = min(map(len, stems), default=1)
     return Cues(_frozen(words), _frozen(stems), _frozen(phrases), shortest)
 

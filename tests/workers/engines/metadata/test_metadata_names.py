@@ -118,6 +118,8 @@ def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
         *(("Tio tips för bättre sömn", "sv", "Health & Wellness"), ("Як зварити борщ", "uk", "Food & Recipes")),
         *(("Cara merawat anak kucing", "id", "Pets"), ("Du lịch Đà Nẵng tự túc", "vi", "Travel")),
         *(("比特幣還能買嗎？", "zh", "Finance"), ("京都三日遊", "zh-Hant", "Travel")),
+        # A phrase may have any ending, too.
+        *(("Are Credit Cards Evil?", "en", "Finance"), ("Landing Pages That Sell", "en", "Marketing")),
         # The last part of a joined word names the thing.
         *(("Linsensuppe für alle", "de", "Food & Recipes"), ("Rückentraining", "de", "Sports & Fitness")),
         *(("Warum unser Kindergarten kein Spielzeug hat", "de", "Parenting & Family"),),
