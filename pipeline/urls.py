@@ -100,7 +100,9 @@ def listed_form(url: str) -> str:
     fragment = parts.fragment if parts.fragment.startswith("!") else ""
     whole = SESSION.sub("", parts.path)
     path = _joined(_segments(whole)) + "/" * whole.endswith("/")
-    return urlunsplit(parts._replace(netloc=place, path=path, query=query, fragment=fragment))
+    listed = urlunsplit(parts._replace(netloc=place, path=path, query=query, fragment=fragment))
+    # To an engine these are operators: the end of a phrase, and "or".
+    return listed.replace('"', "%22").replace("|", "%7C")
 
 
 def host_of(key: str) -> str:

@@ -167,6 +167,7 @@ def test_no_text_breaks_it(text: str) -> None:
         ("https://марр.рф/x", "https://xn--80axna.xn--p1ai/x"),
         ("https://[2001:DB8::1]:443/", "https://[2001:db8::1]/"),
         ("https://e.com//a/./b/../c/", "https://e.com/a/c/"),
+        ('https://e.com/a"OR"b|c', "https://e.com/a%22OR%22b%7Cc"),
     ],
 )
 def test_an_engine_is_asked_without_what_tells_no_page_from_another(url: str, listed: str) -> None:
