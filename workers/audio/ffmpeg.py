@@ -47,6 +47,11 @@ def find_ffmpeg(settings: Settings) -> "Ffmpeg":
         path = shutil.which(settings.ffmpeg)
         if path is None:
             raise NotReady(f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no program. Unset it to use our own.")
+        if not _reads_handed_files(path):
+            raise NotReady(
+                f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no ffmpeg of version 6 or newer. "
+                "Unset it to use our own."
+            )
         return Ffmpeg(path, _tether())
     try:
         import imageio_ffmpeg
@@ -186,6 +191,17 @@ class FfmpegRun:
         if self._timed_out:
             return FfmpegFailed(f"ffmpeg was stopped after {self._time_limit.total_seconds():.0f} s.")
         return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}: {self.said() or 'no message'}")
+
+
+def _reads_handed_files(path: str) -> bool:
+    """Return whether a program is an ffmpeg with the protocol `fd`, without which it would find no upload decodable."""
+    try:
+        told = subprocess.run(
+            [path, "-hide_banner", "-protocols"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return b"fd" in told.stdout.split()
 
 
 def _tether() -> tuple[str, ...]:

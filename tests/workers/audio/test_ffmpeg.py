@@ -28,6 +28,16 @@ def test_another_ffmpeg_is_taken_by_setting(ffmpeg, tmp_path):
         find_ffmpeg(Settings(ffmpeg=str(tmp_path / "none")))
 
 
+@pytest.mark.parametrize("program", ["#!/bin/sh\necho Input: file pipe", "\0"])
+def test_one_that_is_too_old_or_none_is_not_taken(tmp_path, program):
+    old = tmp_path / "ffmpeg"
+    old.write_text(program)
+    old.chmod(0o755)
+
+    with pytest.raises(NotReady, match="version 6 or newer"):
+        find_ffmpeg(Settings(ffmpeg=str(old)))
+
+
 def test_a_run_past_its_time_is_ended_and_says_so(ffmpeg):
     with start(ffmpeg, ENDLESS, time_limit=timedelta(seconds=0.3)) as run, pytest.raises(FfmpegFailed, match="stopped"):
         run.check()
