@@ -97,8 +97,9 @@ class FormReader:
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
+        self._max_parts = len(kind.request.model_fields) + len(kind.files) + SPARE_PARTS
         options = MultipartParseOptions()
-        options.max_body_part_count = len(kind.request.model_fields) + len(kind.files) + SPARE_PARTS
+        options.max_body_part_count = 0  # counted here, to say how many there may be
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
         self._handler = MultipartFormHandler(options)
 
@@ -125,7 +126,11 @@ class FormReader:
     async def _read_parts(self, form: MultipartForm, upload: Upload) -> dict[str, Any]:
         texts: dict[str, Any] = {}
         seen: set[str] = set()
+        count = 0
         async for part in form:
+            count += 1
+            if count > self._max_parts:
+                raise FormInvalid(f"The form has more than {self._max_parts} parts; leave out what is not needed.")
             name = part.name
             if not name:
                 raise FormInvalid("A part of the form has no name.")

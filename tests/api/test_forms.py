@@ -190,6 +190,12 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
     assert jobs == []
 
 
+def test_a_form_of_too_many_parts_is_told_how_many_it_may_have(clean: Service, client: Payer) -> None:
+    answer = send(clean, client.api_key, AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(7)])
+
+    assert answer.json["message"] == "The form has more than 8 parts; leave out what is not needed."
+
+
 BROKEN = {
     "no boundary": (b"x", "multipart/form-data"),
     "an empty boundary": (b"x", "multipart/form-data; boundary="),
