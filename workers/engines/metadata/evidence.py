@@ -32,6 +32,7 @@ class Seen:
     acting: int = 0  # after a subject
     led: int = 0  # right after a sentence's first word, which may be the first of its name
     leading: int = 0  # right before a word that says something
+    taking: int = 0  # right before an article: *running* a shop
     first: int = 1_000_000
     forms: Counter[str] = field(default_factory=Counter)
 
@@ -49,6 +50,7 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     for place, word in enumerate(words):
         if before is not None and word is not None:
             seen[before.lower].leading += not language.is_hollow(word.lower)
+            seen[before.lower].taking += word.lower in articles
         if word is not None:
             known = seen[word.lower]
             known.count += 1

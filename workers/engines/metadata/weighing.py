@@ -128,8 +128,7 @@ class Weights:
         ):
             # Elden Ring, Black Friday: a part of a name, if it is written as one.
             return self._is_proper(known) and len(word) > 2 and word not in language.determiners | language.subjects
-        if language.code == "en" and not is_cue and known.first == 0 and known.count == 1 and word.endswith("ing"):
-            # “Understanding tides”: what opens a title and never comes again is what is done, not to what.
+        if language.code == "en" and not is_cue and word.endswith("ing") and _is_done(known):
             return False
         if word.replace(".", "").replace("-", "").isdigit() or not regex.search(r"\p{L}", word) or len(word) > 40:
             return False
@@ -164,3 +163,10 @@ class Weights:
             return 1.0 if capital > 0.5 * inside else 0.0
         is_written_small = not any(form[:1].isupper() for form in known.forms)
         return 1.0 if is_cue or (word in self._title and not is_written_small) else 0.3
+
+
+def _is_done(known: Seen) -> bool:
+    """Return whether a word in -ing is what is done, and not to what: *running* a shop, *understanding* tides.
+
+    The latter opens a title, and never comes again."""
+    return known.taking == known.count or (known.first == 0 and known.count == 1)

@@ -46,6 +46,11 @@ MORE = {
             *("en", "guitar", {"guitarist"}),
         ),
         (
+            "An Interview on Running a Bookstore",
+            "A bookstore lives on recommendations. Nobody hired me, so I opened the bookstore." + MORE["en"],
+            *("en", "bookstore", {"running"}),
+        ),
+        (
             "Una semana en Oaxaca",
             "Oaxaca es una ciudad. Monte Albán se recorre en tres horas, y en Oaxaca se come bien." + MORE["es"],
             *("es", "oaxaca", {"albán"}),

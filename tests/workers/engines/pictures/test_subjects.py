@@ -96,6 +96,7 @@ UNNAMED = [
     ("ko", "기타 궁금한 점"),
     ("en", "Fantasy football, week one"),
     ("it", "Dieci alimenti ricchi di calcio"),
+    ("zh", "十款免费的人工智能工具"),
 ]
 
 
