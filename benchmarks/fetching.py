@@ -1,6 +1,7 @@
 """Fetching: 1,000 pictures through the guarded download, beside plain aiohttp from the same server meanwhile."""
 
 import asyncio
+import ctypes
 import subprocess
 import sys
 import time
@@ -76,16 +77,23 @@ async def _plain(urls: Sequence[str]) -> float:
     """Return the pictures a second of a session as the documentation shows it."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=FetchSettings().downloads)) as session:
 
-        async def get(url: str) -> None:
+        async def get(url: str) -> bytes:
             async with session.get(url) as response:
-                assert await response.read()
+                return await response.read()
 
         began = time.perf_counter()
-        await asyncio.gather(*map(get, urls))
-        return len(urls) / (time.perf_counter() - began)
+        # Kept until the end as ours are: fresh memory for 60 MB costs a fifth of the time.
+        bodies = await asyncio.gather(*map(get, urls))
+        took = time.perf_counter() - began
+        assert all(bodies)
+        return len(urls) / took
 
 
 def _resident() -> float:
+    """Return the MiB that this process holds: without what is free, which glibc keeps or not as its pieces happen to
+    lie; a round's pictures are 60 MB of it."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith("VmRSS:"))
 
