@@ -91,10 +91,11 @@ class Turns:
         return self._turn(providers, self._database.run(pacing.look(self._names, [])))
 
     def wait(self, providers: Sequence[str]) -> timedelta:
-        """Return how long it will be until one of some providers may be asked."""
+        """Return how long it will be until one of some providers may be asked; no time at all for those out of use."""
         outlook = self._database.run(pacing.look(self._names, []))
-        waits = [self._standing(name, outlook).wait for name in providers]
-        return max(timedelta(), min(waits, default=UNKNOWN))
+        standings = [self._standing(name, outlook) for name in providers]
+        waits = [standing.wait for standing in standings if not standing.is_off]
+        return max(timedelta(), min(waits, default=timedelta()))
 
     def all_rest(self, providers: Sequence[str]) -> bool:
         """Return whether none of some providers can be asked, however long one waits for its turn."""
