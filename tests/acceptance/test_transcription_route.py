@@ -393,6 +393,8 @@ def test_who_interrupts_transcribe_has_its_jobs_cancelled_and_pays_nothing(servi
         env=clean_environment(extra={"PRESSROOM_API_KEY": key}),
         stderr=subprocess.PIPE,
         text=True,
+        # A shell's background jobs, such as this run of the tests may be, ignore it, and so do their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as transcribing:
         until = time.monotonic() + 60
         while not (jobs := service.ask("/jobs", X_API_Key=key).json):
