@@ -168,7 +168,7 @@ def _worth(group: tuple[tuple[float, Sentence], ...], language: Language, first:
         worth *= 1.3
     length = sum(len(sentence.text) for _, sentence in group)
     worth *= 0.55 + 0.45 * min(length / 150, 1.0)
-    return worth * (1.0 if len(group) > 1 else 0.85)
+    return worth * (1.0 if len(group) > 1 else 0.6)
 
 
 def _first_words(sentences: list[Sentence], title: str) -> str | None:
