@@ -30,6 +30,7 @@ INDEX_URL = object_of(
             **object_of(
                 reason=text(enum=list(REASONS)),
                 code=text("The finer cause."),
+                message=text("Why there is no answer, and what helps; of a failed URL."),
                 provider=text("Whose index answered."),
                 query=text(),
                 checked_at=MOMENT,
