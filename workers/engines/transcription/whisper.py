@@ -5,7 +5,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -101,13 +101,15 @@ class Whisper:
         from faster_whisper import WhisperModel
 
         logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
-        self._device = self._settings.device or ("cuda" if ctranslate2.get_cuda_device_count() else "cpu")
+        found = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
+        self._device = found if self._settings.device in (None, "auto") else self._settings.device
         device, _, index = self._device.partition(":")
+        supported = ctranslate2.get_supported_compute_types(device, int(index or 0))
         return WhisperModel(
             folder,
             device=device,
             device_index=int(index or 0),
-            compute_type=self._settings.compute_type or ("int8" if device == "cpu" else "float16"),
+            compute_type=self._settings.compute_type or quickest(device, supported),
             cpu_threads=self._settings.cpu_threads,
             local_files_only=True,
         )
@@ -159,6 +161,12 @@ class Whisper:
                 log.info("model unloaded", engine=self.name, idle_minutes=self._settings.idle_minutes)
             finally:
                 self._lock.release()
+
+
+def quickest(device: str, supported: Container[str]) -> str:
+    """Return the type to compute with; GPUs before Volta have no quick float16, and CTranslate2 refuses it there."""
+    wanted = "int8" if device == "cpu" else "float16"
+    return wanted if wanted in supported else "default"
 
 
 def _until(stop: Callable[[], bool], found: Iterator[Any]) -> Iterator[Any]:

@@ -19,7 +19,7 @@ from pipeline.transcripts import Segment
 from workers.audio.track import Samples
 from workers.engines import Stopped
 from workers.engines.transcription import weights
-from workers.engines.transcription.whisper import Whisper
+from workers.engines.transcription.whisper import Whisper, quickest
 
 SENTENCE = "this is what a random model says."
 
@@ -145,6 +145,16 @@ def test_a_multilingual_model_offers_its_languages_and_an_english_one_english(wh
     assert heard(english, samples_of("train"))[:2] == ("en", None)
     assert {"en", "de", "zh", "jv"} <= set(whisper.languages())
     assert len(whisper.languages()) >= 99
+
+
+def test_it_computes_where_and_as_quickly_as_this_machine_can(whisper_folder: Path) -> None:
+    engine = Whisper(WhisperSettings(model=str(whisper_folder), device="auto"))
+    engine.setup()
+
+    assert engine._device in ("cpu", "cuda")
+    assert quickest("cpu", {"int8", "float32"}) == "int8"
+    assert quickest("cuda", {"int8", "float16", "float32"}) == "float16"
+    assert quickest("cuda", {"int8", "float32"}) == "default"
 
 
 def test_without_a_model_it_says_which_setting_names_one() -> None:
