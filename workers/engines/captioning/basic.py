@@ -182,7 +182,8 @@ def _worth_quoting(lines: Sequence[Line], found: Finding) -> list[Block]:
         worded = [block for block in blocks if value_of(block.text) is None]
         return [replace(block, weight=1 / place) for place, block in enumerate(worded, 1)]
     told = {line.text for line in _marks(found)} | set(found.bars.texts if found.bars else ())
-    return [block for block in blocks if block.text not in told and (found.genre != "chart" or not _is_mark(block))]
+    has_marks = found.genre in ("chart", "bar_chart") and found.bars is None
+    return [block for block in blocks if block.text not in told and not (has_marks and _is_mark(block))]
 
 
 def _marks(found: Finding) -> Iterator[Line]:

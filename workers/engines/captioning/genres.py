@@ -20,6 +20,7 @@ from workers.engines.captioning.charts import (
     value_of,
 )
 from workers.engines.captioning.colours import Palette, family, shrunk
+from workers.engines.captioning.labelled_bars import have_bars
 from workers.engines.captioning.numbered_bars import numbered_level, numbered_upright
 from workers.engines.captioning.ocr import Line
 from workers.engines.captioning.tables import Table, rows_of, table_of
@@ -122,7 +123,9 @@ def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
         if not count_bars(picture.image, axis):
             return Finding("chart", axis, labels_along(axis, lines))
         return Finding("bar_chart", axis, labels_along(axis, lines), readings_of(picture.image, axis, lines))
-    if not texture.is_photographic and (found := _level_chart(picture.image, lines) or _numbered(picture.image, lines)):
+    if not texture.is_photographic and (
+        found := _level_chart(picture.image, lines) or _bars_alone(picture.image, lines)
+    ):
         return found
     if texture.commonest > 0.995 and texture.tones == 1 and not lines:
         return Finding("plain")
@@ -140,11 +143,13 @@ def _level_chart(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
     return Finding("chart" if bars is None else "level_bar_chart", axis, bars=bars)
 
 
-def _numbered(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
-    """Return a chart without an axis, whose bars have numbers."""
+def _bars_alone(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
+    """Return a chart without an axis, or with one that can't be read, whose bars have numbers, or labels at least."""
     if (bars := numbered_level(image, lines)) is not None:
         return Finding("level_bar_chart", bars=bars)
-    return Finding("bar_chart", bars=bars) if (bars := numbered_upright(image, lines)) is not None else None
+    if (bars := numbered_upright(image, lines)) is not None or have_bars(image, lines):
+        return Finding("bar_chart", bars=bars)
+    return None
 
 
 def _textual(

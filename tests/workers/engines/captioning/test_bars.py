@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw
 
 from workers.engines.captioning.bars import level_readings_of, readings_of
 from workers.engines.captioning.charts import Axis, axis_of, level_axis_of, stands_at_colours, upended, value_of
+from workers.engines.captioning.labelled_bars import have_bars
 from workers.engines.captioning.numbered_bars import numbered_level, numbered_upright
 from workers.engines.captioning.ocr import Line
 
@@ -181,3 +182,25 @@ def test_an_upright_name_of_an_axis_is_no_bar_of_colours() -> None:
     image.paste(name.rotate(90, expand=True), (4, HIGH))
 
     assert not stands_at_colours(image, axis)
+
+
+@pytest.mark.parametrize(
+    ("heights", "is_chart"),
+    [
+        ({"Jan": 0.4, "Feb": 0.7, "Mar": 0.5}, True),
+        ({"Jan": 0.4, "Feb": 0.7}, False),
+        ({"Shirt": 0.6, "Shoes": 0.6, "Hat": 0.6}, False),  # pictures over their names
+        ({"Jan": 0.4, "Feb": 0.0, "Mar": 0.5}, False),
+    ],
+)
+def test_bars_over_labels_prove_a_chart_whose_axis_can_not_be_read(
+    heights: Mapping[str, float], is_chart: bool
+) -> None:
+    assert have_bars(*chart(heights)) is is_chart
+
+
+def test_a_skyline_over_labels_is_no_chart() -> None:
+    image, labels = chart({"Jan": 0.4, "Feb": 0.7, "Mar": 0.5})
+    ImageDraw.Draw(image).rectangle((100, LOW - 100, WIDTH - 20, LOW), fill=(25, 118, 210))
+
+    assert not have_bars(image, labels)
