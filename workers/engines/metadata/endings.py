@@ -60,6 +60,7 @@ UNSPACED_LETTERS = regex.compile(r"[\p{Han}\p{Katakana}\p{Hiragana}]")
 #: Numbers in Chinese and Japanese names: of a list, not of its subject.
 COUNTED = regex.compile(
     r"^[一二三四五六七八九十百千数第\d]+(?:\p{Han}{0,2}|[\p{Katakana}ー]{1,6})$|[一二三四五六七八九十\d]+[時分秒年月日回]$"
+    r"|^毎?[日週月年]?[一二三四五六七八九十百千万億\d]+円$"
 )
 
 KOREAN_PARTICLES = regex.compile(

@@ -38,7 +38,9 @@ class Weights:
         self._inside: Counter[str] = Counter()
         self._capital: Counter[str] = Counter()
         for word, known in seen.items():
-            self._forms[stem(word)][word] += known.count
+            if not language.is_hollow(word):
+                # Dutch *hete* is hot, and no form of *het*, which is the.
+                self._forms[stem(word)][word] += known.count
             self._inside[stem(word)] += known.inside
             self._capital[stem(word)] += known.capital
         self._worth: dict[str, float] = {}
@@ -46,7 +48,7 @@ class Weights:
 
     def usual_form(self, word: str) -> str:
         """Return the form of a word that stands there most often."""
-        forms = self._forms[stem(word)]
+        forms = self._forms[stem(word)] or Counter({word: 1})
         return max(forms, key=lambda form: (forms[form], form == word, -len(form)))
 
     def of_part(self, word: str) -> float:
@@ -112,7 +114,7 @@ class Weights:
         return not (recurs or is_cue or known.named or self._is_proper(known) or self._language.code == "de")
 
     def _count(self, word: str) -> int:
-        return sum(self._forms[stem(word)].values())
+        return sum(self._forms[stem(word)].values()) or self._seen[word].count
 
     def _is_in_title(self, word: str) -> bool:
         return word in self._title or stem(word) in self._title_stems

@@ -95,8 +95,19 @@ def test_a_tag_is_no_half_name_and_no_second_form_of_another(
             "Phở bò là món ăn nổi tiếng. Nước dùng được ninh từ xương bò trong sáu giờ. Chan nước dùng thật nóng.",
             *("vi", "nước dùng", {"nước", "dùng", "nấu"}),
         ),
+        (
+            "Zelf brood bakken zonder machine",
+            "Je hebt alleen bloem, water, gist en zout nodig. Laat het deeg een uur rijzen. Een hete oven zorgt voor"
+            " een knapperige korst. Snijd het brood pas aan als het is afgekoeld.",
+            *("nl", "brood", {"het"}),
+        ),
+        (
+            "株式投資の始め方",
+            "株式投資は少額から始められます。毎月一万円の積立投資なら大丈夫です。毎月一万円から始めましょう。",
+            *("ja", "株式投資", {"毎月一万円"}),
+        ),
     ],
-    ids=["ru", "sv", "vi"],
+    ids=["ru", "sv", "vi", "nl", "ja"],
 )
 def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
     title: str, content: str, language: str, wanted: str, unwanted: set[str], engine: Extractive
