@@ -33,6 +33,8 @@ Genre = Literal[
 
 #: The longest side that textures are measured at.
 MEASURED_SIDE = 512
+#: The longest side at which bars are looked for without an axis.
+BARS_SIDE = 800
 #: Differences between neighbours, of 255: up to FAINT is flat (JPEG's noise), above SHARP an edge.
 FAINT, SHARP = 3, 24
 
@@ -145,6 +147,8 @@ def _level_chart(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
 
 def _bars_alone(image: Image.Image, lines: Sequence[Line]) -> Finding | None:
     """Return a chart without an axis, or with one that can't be read, whose bars have numbers, or labels at least."""
+    # A picture as it waits would be made 200 MB of numbers.
+    image = shrunk(image, BARS_SIDE)
     if (bars := numbered_level(image, lines)) is not None:
         return Finding("level_bar_chart", bars=bars)
     if (bars := numbered_upright(image, lines)) is not None or have_bars(image, lines):

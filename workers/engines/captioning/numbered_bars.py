@@ -34,9 +34,12 @@ def numbered_level(image: Image.Image, lines: Sequence[Line]) -> Readings | None
     """Return what level bars say, from top to bottom; None where no bars have numbers that their lengths agree with."""
     import numpy as np
 
+    numbers = [(line, value) for line in lines if (value := value_of(line.text)) is not None and value > 0]
+    if len(numbers) < FEWEST:
+        return None
     pixels = np.asarray(image).astype(np.int16)
     is_strong = strong_in(pixels)
-    bars = [bar for line in lines if (bar := _bar_before(pixels, is_strong, line)) is not None]
+    bars = [bar for line, value in numbers if (bar := _bar_before(pixels, is_strong, line, value)) is not None]
     if not FEWEST <= len(bars) <= MOST or not _agree(bars):
         return None
     told = []
@@ -54,16 +57,15 @@ def numbered_upright(image: Image.Image, lines: Sequence[Line]) -> Readings | No
     return None if found is None else replace(found, pairs=found.pairs[::-1])
 
 
-def _bar_before(pixels: Any, is_strong: Any, number: Line) -> Bar | None:
+def _bar_before(pixels: Any, is_strong: Any, number: Line, value: float) -> Bar | None:
     """Return the bar that ends a little before a number; `pixels` are of shape (h, w, 3), `is_strong` of (h, w)."""
     import numpy as np
 
     height, width = is_strong.shape
-    value = value_of(number.text)
     row, end = min(height - 1, round(number.middle[1] * height)), round(number.left * width)
     first = max(0, round(end - NEAR_NUMBER * width))
     inked = np.flatnonzero(is_strong[row, first:end])
-    if value is None or value <= 0 or not len(inked):
+    if not len(inked):
         return None
     end = first + int(inked[-1])
     # Its last pixel may be a mixture.
