@@ -115,7 +115,7 @@ def _korean(word: Word) -> Word | None:
 
 
 def untitled(words: Sequence[Word | None]) -> list[Word | None]:
-    """Return a title's words; those of one that capitalises them all as if each began a sentence."""
+    """Return a title's or a line's words; those of one that capitalises them all as if each began a sentence."""
     long = [word for word in words if word and len(word.written) > 3]
     if len(long) > 1 and sum(word.is_capital for word in long) >= 0.8 * len(long):
         return [word and Word(word.written, word.lower, True) for word in words]

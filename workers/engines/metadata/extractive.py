@@ -1,6 +1,6 @@
 """extractive: metadata made of a post's own words, without a model and without a network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Self
 
@@ -8,13 +8,14 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.metadata import Metadata, Post, languages
 from workers.engines.metadata.checks import MOST_TAGS, finished
+from workers.engines.metadata.evidence import untitled
 from workers.engines.metadata.excerpt import excerpt_of, titled_excerpt
 from workers.engines.metadata.plain import read_post
 from workers.engines.metadata.sentences import without_orders
 from workers.engines.metadata.sorting import counted, sort_post
 from workers.engines.metadata.tags import tags_of
 from workers.engines.metadata.taxonomy import Taxonomy, load_taxonomy
-from workers.engines.metadata.words import ADDRESSES, words_of
+from workers.engines.metadata.words import ADDRESSES, Word, words_of
 
 #: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
 LONGEST_TEXT = 40_000
@@ -53,7 +54,7 @@ class Extractive:
         """Return a post's metadata. Raises Stopped."""
         text = without_orders(post.text[:LONGEST_TEXT])
         language = languages.language_of(post.title, text, post.language)
-        words = list(words_of(text, language))
+        words = list(_words_of_lines(text, language))
         found = sort_post(post.title, text, counted(words), language, self.taxonomy)
         if stop():
             raise Stopped
@@ -80,6 +81,16 @@ class Extractive:
             taxonomy=self.taxonomy,
             language=language.taxonomy,
         )
+
+
+def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:
+    """Yield a text's words; those of a heading that capitalises them all as if each began a sentence.
+
+    German nouns have their capitals everywhere."""
+    for line in text.split("\n"):
+        words = list(words_of(line, language))
+        yield from words if language.code == "de" else untitled(words)
+        yield None
 
 
 def _as_subject(tag: str, code: str) -> str:

@@ -51,6 +51,12 @@ MORE = {
             *("en", "bookstore", {"running"}),
         ),
         (
+            "How to Brew Better Coffee",
+            "Good coffee starts with fresh beans.\n\n## The Best Way To Grind Your Beans\n\nGrind the beans late.\n\n"
+            "## Three Common Mistakes To Avoid\n\nDo not guess.\n\n## Final Thoughts And Next Steps\n\n" + MORE["en"],
+            *("en", "coffee", {"best way", "common mistakes", "next steps", "final thoughts"}),
+        ),
+        (
             "Una semana en Oaxaca",
             "Oaxaca es una ciudad. Monte Albán se recorre en tres horas, y en Oaxaca se come bien." + MORE["es"],
             *("es", "oaxaca", {"albán"}),
