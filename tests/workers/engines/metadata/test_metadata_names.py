@@ -147,6 +147,7 @@ def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
         *(("Warum unser Kindergarten kein Spielzeug hat", "de", "Parenting & Family"),),
         # A place says less than a subject, and these say nothing.
         *(("Jazz in New York", "en", "Music"), ("The London Mayor", "en", "Politics & Society")),
+        *(("El Real Madrid gana en casa", "es", "Sports & Fitness"),),
         *(("We Hit 10k Followers", "en", "Marketing"), ("A Talk with My Boss", "en", "General")),
     ],
 )
