@@ -12,8 +12,8 @@ from workers.engines.captioning.ocr import Line
 NUMBER = re.compile(r"[-–−+]?\s?[$€£¥]?\s?(\d[\d.,'’ ]*)\s?(?:[%€$£¥kKMm]|bn|mio|mil|°\s?[CF]?|[℃℉])?\.?")
 SHARE = re.compile(r"(\d{1,3}(?:[.,]\d)?)\s?%")
 
-#: What programs write at the end of an axis of large numbers: 1e6, x10^3.
-POWER = re.compile(r"(?:1e\+?|[x×]\s?10\^?)(\d{1,2})")
+#: What programs write at the end of an axis of large numbers: 1e6, x10^3; none is above 15.
+POWER = re.compile(r"(?:1e\+?|[x×]\s?10\^?)(1[0-5]|\d)")
 #: Shades that a bar of colours has between its lowest and highest marks at least; a frame and its ticks have a few.
 LEAST_SHADES = 16
 #: The share of rows in which a bar of colours is as it is to the left and to the right.

@@ -160,6 +160,9 @@ def test_large_numbers_have_the_power_of_ten_over_their_axis_in_them() -> None:
 
     assert axis is not None
     assert (axis.lowest, axis.highest) == ("0", "2000000")
+    far = axis_of([*marks("0.00", "0.50", "1.00", "1.50", "2.00"), text("1e99", 60, HIGH - 30)])
+    assert far is not None
+    assert far.highest == "2.00"
 
 
 def test_numbers_at_a_bar_of_colours_are_no_value_axis() -> None:
