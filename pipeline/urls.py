@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes, urlsplit, urlunsplit
 
 import idna
 
 #: Longest URL that is taken (API.md).
 MAX_CHARACTERS = 2_048
+#: Longest host, with its last dot (RFC 1035, 2.3.4).
+MAX_HOST = 254
 DEFAULT_PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?")
 #: Those that begin with a 6 may be too high.
@@ -54,17 +57,21 @@ def host_key(host: str) -> str | None:
     """Return a host in lower case ASCII, without its last dot; None for one that can't exist."""
     if host.startswith("["):
         return host.lower()
-    if len(host) > MAX_CHARACTERS:
+    if len(host) > MAX_HOST:  # before a thousand characters are encoded, for nothing
         return None
-    if not host.isascii():
-        try:
-            host = idna.encode(host, uts46=True).decode()
-        except (idna.IDNAError, UnicodeError):
-            return None
-    host = host.lower()
+    host = (host if host.isascii() else _in_ascii(host)).lower()
     if ":" in host:  # an IPv6 address, whose brackets urlsplit took away
         return f"[{host}]"
-    return host.rstrip(".") if len(host) <= 254 and HOST.fullmatch(host) else None
+    return host.rstrip(".") if len(host) <= MAX_HOST and HOST.fullmatch(host) else None
+
+
+@lru_cache(maxsize=1_000)  # a list of a site's pages has one host, which takes ten times as long as all the rest
+def _in_ascii(host: str) -> str:
+    """Return a host as name servers have it; nothing for one that can't exist."""
+    try:
+        return idna.encode(host, uts46=True).decode()
+    except (idna.IDNAError, UnicodeError):
+        return ""
 
 
 def match_key(url: str) -> str | None:

@@ -1,7 +1,9 @@
 """Made-up kinds that show what a route can ask of the API; `PRESSROOM_KINDS=api_kinds:Echo,…` adds them."""
 
+import time
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -50,9 +52,10 @@ class Echo(Kind[EchoRequest]):
 
 
 class ManyRequest(Request):
-    """So many items."""
+    """So many items; the request is looked at, as a file says, until that is deleted."""
 
     items: int = Field(ge=1, le=1_000)
+    looking: str = ""
 
 
 class Many(Kind[ManyRequest]):
@@ -64,7 +67,14 @@ class Many(Kind[ManyRequest]):
     handler = "nowhere:Nothing"
     unit = "things"
     summary = "Do many things."
+    max_body_bytes = 2**21
     request = ManyRequest
+
+    def check(self, request: ManyRequest, offers: Offers) -> None:
+        if request.looking:
+            Path(request.looking).touch()
+        while request.looking and Path(request.looking).exists():
+            time.sleep(0.01)
 
     def requests(self, request: ManyRequest) -> int:
         return request.items

@@ -1,6 +1,8 @@
 """POST of a kind: accepted, waited for, replayed, refused."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -270,3 +272,20 @@ def test_a_request_id_that_is_not_sane_is_replaced(service: Service, name: str) 
     given = service.get("/healthz", X_Request_Id=name).headers["x-request-id"]
     assert given != name
     assert given.isalnum()
+
+
+def test_a_large_request_is_looked_at_while_others_are_answered(
+    service: Service, client: Payer, tmp_path: Path
+) -> None:
+    looking = tmp_path / "looking"
+    wanted = {"items": 1, "looking": str(looking)}
+    with ThreadPoolExecutor(1) as sender:
+        sent = sender.submit(service.post, "/many", wanted, client.api_key, Prefer="respond-async")
+        while not looking.exists():
+            assert not sent.done()
+            time.sleep(0.01)
+        try:
+            assert service.get("/healthz").status == 200
+        finally:
+            looking.unlink()
+        assert sent.result().status == 202
