@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from PIL import Image
-
 from pipeline.captioning import require_language
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
@@ -18,11 +16,12 @@ from workers.engines.captioning import Caption, Captions, Mode, Wish
 from workers.engines.captioning.blocks import Block, blocks_of
 from workers.engines.captioning.charts import ends_of, value_of
 from workers.engines.captioning.cleaning import TAG, visible
-from workers.engines.captioning.colours import Palette, family, ink_of, palette_of, shrunk
-from workers.engines.captioning.describing import Facts, describe, differ, quote_author
+from workers.engines.captioning.colours import ink_of, palette_of
+from workers.engines.captioning.describing import Facts, describe, quote_author
 from workers.engines.captioning.genres import Finding, code_in, genre_of, texture_of
 from workers.engines.captioning.notes import told_elsewhere, told_in
 from workers.engines.captioning.ocr import Line, Reader
+from workers.engines.captioning.parts import halves_of, middle_of
 from workers.engines.captioning.shaping import shape
 from workers.engines.captioning.wordings import WORDINGS
 from workers.images.picture import Picture
@@ -48,11 +47,6 @@ TALLEST_TEXT, NEAR_EDGE = 0.6, 0.4
 PLACED = frozenset(("banner", "graphic", "illustration", "logo", "photo", "grey_photo", "picture", "animation"))
 #: Of these, the colour of what stands in the middle is told where no other part has it: a flower before leaves.
 SCENES = frozenset(("photo", "picture"))
-#: The share of the middle third that has it.
-LEAST_MIDDLE = 0.5
-GREYS = frozenset(("black", "white", "grey"))
-#: The longest side that upper and lower parts are compared at.
-HALVES_SIDE = 384
 #: Opaque to less than this, of 255, nothing is to be seen.
 LEAST_SEEN = 16
 
@@ -133,8 +127,8 @@ class Basic:
             paper=palette.background,
             # Of letters in a box of their own, the colours would be told of the whole.
             ink=ink if paper == palette.background else None,
-            halves=None if picture.has_transparency or texture.is_grey else _halves(picture.image),
-            middle=_middle(picture.image, palette) if found.genre in SCENES else None,
+            halves=None if picture.has_transparency or texture.is_grey else halves_of(picture.image),
+            middle=middle_of(picture.image, palette) if found.genre in SCENES else None,
             is_transparent=picture.has_transparency,
             is_animated=picture.is_animated,
             is_empty=picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_SEEN:]),
@@ -231,25 +225,3 @@ def _place(lines: Sequence[Line]) -> int | None:
     middle = (min(line.left for line in lines) + max(line.right for line in lines)) / 2
     column, row = (0 if at < NEAR_EDGE else 2 if at > 1 - NEAR_EDGE else 1 for at in (middle, (top + bottom) / 2))
     return 3 * row + column
-
-
-def _middle(image: Image.Image, palette: Palette) -> str | None:
-    """Return the colour in the middle, where it is clear, none of greys, and none of those that the whole has most."""
-    width, height = image.size
-    if min(width, height) < 32:
-        return None
-    middle = image.crop((width // 3, height // 3, 2 * width // 3, 2 * height // 3))
-    name, share = palette_of(middle).named[0]
-    is_told = family(name) in {*GREYS, *map(family, palette.shown)}
-    return name if share >= LEAST_MIDDLE and not is_told else None
-
-
-def _halves(image: Image.Image) -> tuple[str, str] | None:
-    """Return the colours at the top and at the bottom, where each is clear and they differ."""
-    image = shrunk(image, HALVES_SIDE)
-    if min(image.size) < 32:
-        return None
-    third = image.height // 3
-    parts = (image.crop((0, 0, image.width, third)), image.crop((0, image.height - third, image.width, image.height)))
-    (top, top_share), (bottom, bottom_share) = (palette_of(part).named[0] for part in parts)
-    return (top, bottom) if min(top_share, bottom_share) >= 0.55 and differ(top, bottom) else None
