@@ -13,14 +13,14 @@ class Rounds:
         self._is_asked = False
         self._is_making = False
 
-    def ask(self) -> None:
-        """Make rounds until nobody has asked since the last began; while another thread does, return at once.
+    def ask(self) -> bool:
+        """Make rounds until nobody has asked since the last began; while another thread does, return False at once.
 
         Raises what a round raises; what was asked for meanwhile is then made by whoever asks next."""
         with self._lock:
             self._is_asked = True
             if self._is_making:
-                return
+                return False
             self._is_making = True
         try:
             while self._begin():
@@ -29,6 +29,7 @@ class Rounds:
         except BaseException:
             self._is_making = False
             raise
+        return True
 
     def _begin(self) -> bool:
         """Return whether a round was asked for; when none was, the next to ask makes it."""

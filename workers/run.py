@@ -117,8 +117,9 @@ class Runner:
         self._claimer.wake_again()
         while not self._stopping.is_set():
             was_busy = bool(self._heartbeat.held())  # asked first: what ends meanwhile leaves room unclaimed
-            self._rounds.ask()
-            if not was_busy and not self._heartbeat.held() and self._claimer.pause(most=LONGEST_PAUSE) is None:
+            is_looked = self._rounds.ask()  # if not, another thread may be claiming now
+            is_busy = was_busy or not is_looked or bool(self._heartbeat.held())
+            if not is_busy and self._claimer.pause(most=LONGEST_PAUSE) is None:
                 return
             self._wait()
         self._give_back()

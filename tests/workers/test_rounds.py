@@ -9,19 +9,21 @@ from workers.rounds import Rounds
 
 def test_who_asks_during_a_round_is_served_by_the_next_and_does_not_wait_for_it() -> None:
     made_by: list[threading.Thread] = []
+    answers: list[bool] = []
 
     def make() -> bool:
         made_by.append(threading.current_thread())
         if len(made_by) == 1:
-            other = threading.Thread(target=rounds.ask)
+            other = threading.Thread(target=lambda: answers.append(rounds.ask()))
             other.start()
             other.join(timeout=60)
             assert not other.is_alive()
         return False
 
     rounds = Rounds(make)
-    rounds.ask()
+    answers.append(rounds.ask())
 
+    assert answers == [False, True]
     assert made_by == [threading.current_thread()] * 2
 
 
