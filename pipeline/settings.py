@@ -107,6 +107,8 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="PRESSROOM_",
         env_nested_delimiter="__",
+        # As a template or a compose file has what is not set.
+        env_ignore_empty=True,
         extra="ignore",
         populate_by_name=True,
         # One number of a tier can be set without the other.
