@@ -175,9 +175,10 @@ def _plain_headers(headers: bytes) -> bytes:
     Apache's HttpClient for Java sends one of 8bit with each text; Falcon refuses all but `binary`."""
     lines = []
     for line in headers.split(b"\r\n"):
-        name, colon, value = (piece.strip() for piece in line.partition(b":"))
-        if name.lower() != b"content-transfer-encoding" or value.lower() not in IDENTITY_ENCODINGS:
-            lines.append(name + b": " + value if colon else line)
+        name, colon, value = line.partition(b":")
+        is_folded = line[:1].isspace()
+        if name.strip().lower() != b"content-transfer-encoding" or value.strip().lower() not in IDENTITY_ENCODINGS:
+            lines.append(line if is_folded or not colon else name.rstrip() + b": " + value.strip())
     return b"\r\n".join(lines)
 
 

@@ -61,6 +61,9 @@ class Services:
         self.catalogue = Catalogue(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
         self.links = Links(database)
+        #: One large request is looked through at a time: more threads take turns at the same interpreter, and would
+        #: keep the loop from it, and other work from the loop's threads.
+        self.large_requests = asyncio.Semaphore(1)
         self._background: list[asyncio.Task[None]] = []
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:

@@ -85,7 +85,8 @@ class Work:
             self._kind.check(request, offers)
         else:
             # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
-            await asyncio.to_thread(self._kind.check, request, offers)
+            async with self._services.large_requests:
+                await asyncio.to_thread(self._kind.check, request, offers)
         return Order.of(
             self._kind,
             self._route,

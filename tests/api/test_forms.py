@@ -86,6 +86,7 @@ def test_a_form_may_have_all_fields_of_its_kind(clean: Service, client: Payer, k
         'Content-Disposition: form-data; name="{}"\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: 8bit',
         'content-disposition: form-data; name="{}"\r\ncontent-transfer-encoding: BINARY\r\ncontent-length: 2',
         'Content-Disposition:form-data;name="{}"\r\nContent-Transfer-Encoding:7bit',
+        'Content-Disposition: form-data; name="{}"\r\nX-Folded: a\r\n Content-Disposition: b',
     ],
 )
 def test_headers_of_parts_are_understood_as_clients_write_them(clean: Service, client: Payer, headers: str) -> None:
