@@ -109,11 +109,11 @@ async def _transcribe(
     job_id = await client.submit(ROUTE, fields, {"audio": recording})
     try:
         await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
+        await client.fetch(job_id, text)
     except asyncio.CancelledError:  # Ctrl-C: nobody would fetch what goes on to be made, and paid for
         told = plain(f"{recording}: {await _cancel(client, job_id)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
-    await client.fetch(job_id, text)
 
 
 async def _cancel(client: "Client", job_id: str) -> str:

@@ -54,7 +54,7 @@ class Pools(Middleware):
         slots = max(handler.slots for handler in handlers.values())
         database = Database(
             database_url,
-            # One for reports and claims, one for the heartbeat, and some for the runs, whose take a millisecond.
+            # One for reports and claims, one for the heartbeat, and some for the runs, whose own take a millisecond.
             connections=min(slots, MOST_OF_RUNS) + 2,
             patience=timedelta(seconds=settings.work.lease_seconds * 2 / 3),
             prepare=settings.database.prepare,
