@@ -117,10 +117,12 @@ class Turns:
         """Take a turn of one of some other providers instead, if there is one now.
 
         The turn's own provider is not offered again before they are: the URLs behind this one are likely to want the
-        same, and would be claimed and put back one after the other."""
-        other = self._turn(providers, self._database.run(pacing.look(self._names, [])))
+        same, and would be claimed and put back one after the other. Nobody stands behind one that rests, which may
+        take a day: a URL that wants it is put back until it is due."""
+        outlook = self._database.run(pacing.look(self._names, []))
+        other = self._turn(providers, outlook)
         if turn.provider is not None and turn.is_held:
-            behind = [self._paces[name].name for name in providers]
+            behind = [self._paces[name].name for name in providers if self._is_soon(name, outlook)]
             self._database.run(pacing.give_back(self._paces[turn.provider].name, behind=behind))
         self.forget()
         return other
@@ -162,6 +164,12 @@ class Turns:
                 # It is well, and only not due: nobody takes over from it.
                 return None
         return None
+
+    def _is_soon(self, provider: str, outlook: Outlook) -> bool:
+        """Return whether a provider neither rests nor was told to wait, and so is due at its pace."""
+        standing, pace = self._standing(provider, outlook), self._paces[provider]
+        longest = max(pace.interval * (1 + pace.jitter), BUSY_FOR)
+        return not standing.is_open and not standing.is_off and standing.wait <= longest
 
     def _note(self, wait: timedelta) -> None:
         if self._pause is None or wait < self._pause:

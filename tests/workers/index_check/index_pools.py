@@ -44,7 +44,7 @@ class Pool:
         """Return one more process, as after a restart."""
         handler = IndexCheckHandler(self.settings)
         self.handlers.append(handler)
-        kinds = {kind.name: kind for kind in map(IndexCheck, (None, "duckduckgo", "bing"))}
+        kinds = {kind.name: kind for kind in map(IndexCheck, (None, "duckduckgo", "bing", "google"))}
         runner = Runner(
             "search_check",
             kinds,

@@ -47,15 +47,19 @@ def test_urls_that_wait_for_a_provider_that_never_stops_blocking_end_with_it(
     assert not pool.rests("duckduckgo")
 
 
+@pytest.mark.parametrize("interval", [0, 0.05])
 def test_a_url_that_one_provider_blocks_and_another_can_not_answer_waits_for_neither(
-    start: Start, engine: SearchEngine
+    start: Start, engine: SearchEngine, interval: float
 ) -> None:
     engine.broken = {"duckduckgo": "captcha", "bing": "empty"}
-    pool = start(captcha_minutes="0.002,0.002,0.002,60")
+    pool = start(interval=interval, captcha_minutes="0.002,0.002,0.002,60")
 
     items = pool.check(*(f"https://e.example/{number}" for number in range(6)))
 
     assert set(reasons(items)) == {"rate_limited"}
+    # Nor does anybody else wait, who wants the other one alone.
+    engine.broken.pop("bing")
+    assert reasons(pool.check(HERE, engine="bing")) == ["indexed"]
 
 
 def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close_it(

@@ -134,6 +134,22 @@ def test_urls_of_a_job_that_has_set_a_provider_aside_are_not_claimed_before_anot
     assert capsys.readouterr().out.count("item reported") <= 8 + 6
 
 
+@pytest.mark.parametrize("column", ["open_until", "next_at"])
+def test_urls_that_want_a_provider_which_rests_keep_nobody_else_from_asking_another(
+    start: Start, engine: SearchEngine, column: str
+) -> None:
+    engine.broken["google"] = "script"
+    pool = start("google,bing", interval=0.05)
+    pool.query(f"UPDATE search_provider SET {column} = now() + interval '1 hour' WHERE name ~ 'bing'")
+
+    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(6)))
+    pool.drain(lambda: {item.state for item in pool.items(job_id)} == {"waiting"})
+
+    assert len(engine.queries("google")) == 3
+    pool.check(HERE, engine="google")
+    assert len(engine.queries("google")) == 4
+
+
 def test_a_url_whose_providers_are_all_of_no_use_for_its_job_fails_with_the_reason(
     start: Start, engine: SearchEngine
 ) -> None:
