@@ -87,10 +87,10 @@ class IndexCheckHandler:
 
     def _check(self, task: Task) -> Outcome:
         kind = kind_name(task.input.get("engine"))
+        turn = self._turns.of(kind)  # first: left behind by an error, it would be the next URL's, and long over
         standing = Standing.of(task.checkpoint)
         useless = self._breakers.struck_out(task.job_id)
         left = [name for name in self._lanes.get(kind, ()) if name not in standing.erred and name not in useless]
-        turn = self._turns.of(kind)
         if not left:
             self._turns.give_back(turn)
             return Failed(unchecked(next(iter(useless.values()), "engine_unavailable")))
@@ -110,10 +110,11 @@ class IndexCheckHandler:
             # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
             self._turns.give_back(turn)
             return Release(), None
+        if (known := self._known(task, [turn.provider] if turn.provider else left)) is not None:
+            self._turns.give_back(turn)
+            return known, None
         if turn.provider is None:
             return Failed(unchecked(turn.reason or "engine_unavailable")), None
-        if (known := self._known(task, turn)) is not None:
-            return known, None
         asked = self._asker.ask(task.input["url"], self._providers[turn.provider], standing, turn)
         if asked.verdict.ask_again:
             return None, None
@@ -123,17 +124,17 @@ class IndexCheckHandler:
             return self._after_block(task, standing, left, asked)
         return self._after_error(task, standing, left, asked), None
 
-    def _known(self, task: Task, turn: Turn) -> Outcome | None:
-        """Return an answer that is still fresh."""
-        if not self._settings.fresh_days or turn.provider is None:
+    def _known(self, task: Task, names: Sequence[str]) -> Outcome | None:
+        """Return an answer of one of some providers that is still fresh; one that can't be asked has given it too."""
+        if not self._settings.fresh_days:
             return None
-        provider = self._providers[turn.provider]
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(pacing.find_verdict([provider.name], page_of(task.input["url"]), within=within))
-        if found is None or (own := _as_asked(found, task.input["url"], provider)) is None:
+        found = self._database.run(pacing.find_verdict(names, page_of(task.input["url"]), within=within))
+        if found is None:
             return None
-        self._turns.give_back(turn)
-        return Done({**own, "reused": True}, engine=provider.name)
+        provider = self._providers[found["provider"]]
+        own = _as_asked(found, task.input["url"], provider)
+        return Done({**own, "reused": True}, engine=provider.name) if own is not None else None
 
     def _answer(self, task: Task, asked: Asked, turn: Turn) -> Outcome:
         provider, output = asked.provider, asked.raw_result()

@@ -101,6 +101,18 @@ def test_a_fresh_answer_is_used_again_and_charged_and_an_old_one_is_not(start: S
     assert len(engine.asked) == 2
 
 
+def test_a_fresh_answer_is_used_while_its_provider_is_out_of_use(start: Start, engine: SearchEngine) -> None:
+    pool = start()
+    pool.check(HERE, engine="bing")
+    pool.query("UPDATE search_provider SET off_until = now() + interval '1 hour', reason = 'captcha'")
+
+    known, other = pool.check(HERE, GONE)
+
+    assert raw_result_of(known) == {**(known.output or {}), "reason": "indexed", "provider": "bing", "reused": True}
+    assert reason_of(other) == "rate_limited"
+    assert len(engine.asked) == 1
+
+
 def test_a_named_provider_is_asked_alone(start: Start, engine: SearchEngine) -> None:
     (item,) = start().check(HERE, engine="bing")
 
