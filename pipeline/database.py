@@ -115,7 +115,9 @@ class Database:
             raise _unavailable(error) from error.last_attempt.exception()
 
     def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
-        """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails."""
+        """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails.
+
+        One that can't be sent, for a value that is none of PostgreSQL's, leaves those before it committed."""
         try:
             results: list[Any] = Retrying(**_retry_options(self._patience, *statements))(self._run_together, statements)
             return results
@@ -176,7 +178,9 @@ class AsyncDatabase:
             raise _unavailable(error) from error.last_attempt.exception()
 
     async def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
-        """Run statements in one transaction and one round trip, once; raises what the first that fails raises."""
+        """Run statements in one transaction and one round trip, once; raises what the first that fails raises.
+
+        One that can't be sent, for a value that is none of PostgreSQL's, leaves those before it committed."""
         if len(statements) == 1:
             return [await self._run(statements[0])]
         async with self._pool.connection() as connection:

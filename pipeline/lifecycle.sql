@@ -149,8 +149,9 @@ BEGIN
         IF cardinality(v_ids) = 0 THEN
             RETURN;
         END IF;
-        UPDATE item i SET state = 'leased', lease_id = p_lease, lease_until = now() + p_lease_for, run_at = NULL,
-                          updated_at = now()
+        -- By the clock: a report in the same transaction may have waited for its job's row.
+        UPDATE item i SET state = 'leased', lease_id = p_lease, lease_until = clock_timestamp() + p_lease_for,
+                          run_at = NULL, updated_at = now()
         WHERE i.id = ANY (v_ids);
         -- A job that is locked just now is being started, or ended, by somebody else: both are as good.
         v_jobs := ARRAY(SELECT i.job_id FROM item i WHERE i.id = ANY (v_ids));

@@ -24,7 +24,7 @@ WAKE_AGAIN_SECONDS = 0.05
 
 
 class Claimer:
-    """Says what a process claims next, and is told what it got; by one thread at a time."""
+    """Says what a process claims next, and is told what it got; only one thread at a time claims."""
 
     def __init__(
         self, queue: str, handlers: Mapping[str, Handler], *, database: Database, broker: WakeBroker, settings: Settings
@@ -38,6 +38,7 @@ class Claimer:
         self._gates = Gates(handlers)
         self._slots = Slots(handlers)
         self._limits: dict[str, int] = {}
+        self._may_be_more = False
         self._claims = count(1)
         self._alone_at = time.monotonic()
         self._asked_at = 0.0
@@ -53,6 +54,7 @@ class Claimer:
         """Return the claim to make beside the runs held; None: there is no slot, or no gate is open."""
         runs = self._gates.admit(self.room(held))
         self._limits = {kind: number * self._handlers[kind].batch for kind, number in runs.items()}
+        self._may_be_more = False
         if not self._limits:
             return None
         if not held:
@@ -66,8 +68,7 @@ class Claimer:
         size = self._handlers[kind].batch if kind else 1
         runs = [items[first : first + size] for first in range(0, len(items), size)]
         self._gates.claimed(kind, runs=len(runs))
-        if kind and len(items) == self._limits[kind]:
-            self._wake_another()
+        self._may_be_more = kind is not None and len(items) == self._limits[kind]
         return runs
 
     def pause(self, *, most: timedelta) -> timedelta | None:
@@ -78,9 +79,9 @@ class Claimer:
         """Wake another process after the next full claim, however soon that is."""
         self._woke_at = 0.0
 
-    def _wake_another(self) -> None:
-        """There may be more: one wake-up ramps the whole pool, each process waking the next."""
-        if time.monotonic() - self._woke_at > WAKE_AGAIN_SECONDS:
+    def wake_another(self) -> None:
+        """Wake another process where there may be more: one wake-up ramps the whole pool, each waking the next."""
+        if self._may_be_more and time.monotonic() - self._woke_at > WAKE_AGAIN_SECONDS:
             self._woke_at = time.monotonic()
             self._broker.wake(self._queue)
 

@@ -128,7 +128,7 @@ class Heartbeat:
 
     def _give_up(self, run: Run) -> None:
         exceeded = run.exceeded
-        if exceeded is None:
+        if exceeded is None or run.is_reported:
             outcomes = [Outcome(task.item.item_id, "release") for task in run.tasks]
         elif len(run.tasks) == 1:
             what = "was not done within" if exceeded == run.limit else "made no progress for"

@@ -80,8 +80,12 @@ class Reporter:
     def give_back(self, run: Run) -> None:
         """Release a run's items: another process goes on with them."""
         outcomes = [lifecycle.Outcome(task.item.item_id, "release") for task in run.tasks]
-        self._database.run(lifecycle.report(run.lease_id, outcomes))
-        log.info("items given back", items=len(run.tasks))
+        try:
+            self._database.run(lifecycle.report(run.lease_id, outcomes))
+        except PressroomError as error:
+            log.error("items not given back, their lease runs out", error=error.message, items=len(run.tasks))
+        else:
+            log.info("items given back", items=len(run.tasks))
 
     def announce_parts(self, job_id: UUID, parts: Parts) -> None:
         """Tell that parts of a stream are there."""

@@ -16,20 +16,30 @@ class Rounds:
     def ask(self) -> bool:
         """Make rounds until nobody has asked since the last began; while another thread does, return False at once.
 
-        Raises what a round raises; what was asked for meanwhile is then made by whoever asks next."""
+        Raises what a round raised, after those that were asked for meanwhile."""
         with self._lock:
             self._is_asked = True
             if self._is_making:
                 return False
             self._is_making = True
+        failure: Exception | None = None
         try:
             while self._begin():
-                if self._make():
-                    self._is_asked = True
-        except BaseException:
+                failure = self._try() or failure
+        except BaseException:  # the thread is being ended
             self._is_making = False
             raise
+        if failure is not None:
+            raise failure
         return True
+
+    def _try(self) -> Exception | None:
+        try:
+            if self._make():
+                self._is_asked = True
+        except Exception as error:  # noqa: BLE001  it is raised by ask()
+            return error
+        return None
 
     def _begin(self) -> bool:
         """Return whether a round was asked for; when none was, the next to ask makes it."""

@@ -69,6 +69,7 @@ class Runner:
         self._due: list[Ended] = []
         self._changed = threading.Condition()
         self._stopping = threading.Event()
+        self._stopped_at = 0.0
         self._heartbeat = Heartbeat(
             database,
             every=settings.work.heartbeat_seconds,
@@ -106,6 +107,7 @@ class Runner:
 
     def stop(self) -> None:
         """Claim nothing more; `drain` returns when what is held has ended, or was given back."""
+        self._stopped_at = time.monotonic()
         self._stopping.set()
         with self._changed:
             self._changed.notify_all()
@@ -139,22 +141,23 @@ class Runner:
             started = self._claimer.claimed(claimed) if claim else []
             for items in started:
                 self._start(items)
+            self._claimer.wake_another()
             self._reporter.tell(due, taken)
         finally:
             self._let_go(ended, leaves_room=len(started) < len(ended))
         return bool(started)
 
     def _next_claim(self, due: Sequence[Ended]) -> Statement[list[ClaimedItem]] | None:
-        """Return the claim to make beside what is held and not due. Raises PressroomError, unless something is due."""
+        """Return the claim to make beside what is held and not due. Raises what a gate raises, if nothing is due."""
         if self._stopping.is_set():
             return None
         ended = [one.run for one in due]
         try:
             return self._claimer.next([run for run in self._heartbeat.held() if run not in ended])
-        except PressroomError as error:
+        except Exception:
             if not due:
                 raise
-            log.error("nothing claimed", error=error.message)  # what is due is reported all the same
+            log.exception("nothing claimed")  # what is due is reported all the same
             return None
 
     def _let_go(self, ended: Sequence[Run], *, leaves_room: bool) -> None:
@@ -204,6 +207,8 @@ class Runner:
             self._rounds.ask()
         except PressroomError as error:
             log.error("nothing claimed", error=error.message)  # `drain` asks again
+        except Exception:
+            log.exception("round failed", queue=self._queue)
 
     def _outcomes(self, handler: Handler, tasks: Sequence[LeasedTask]) -> list[lifecycle.Outcome]:
         """Return what became of each task; whatever a handler throws or says, each gets an answer."""
@@ -224,9 +229,10 @@ class Runner:
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
         # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
-        deadline = time.monotonic() + 0.75 * self._settings.work.drain_seconds
-        with self._changed:
-            while self._heartbeat.held() and time.monotonic() < deadline:
+        deadline = self._stopped_at + 0.75 * self._settings.work.drain_seconds
+        # A round that began before the stop may be claiming, so it is waited for as well.
+        while not (self._rounds.ask() and not self._heartbeat.held()) and time.monotonic() < deadline:
+            with self._changed:
                 self._changed.wait(0.1)
         for run in self._heartbeat.held():
             for task in run.tasks:

@@ -35,18 +35,35 @@ def test_a_round_may_call_for_another() -> None:
     assert left == []
 
 
-def test_after_a_round_that_failed_the_next_to_ask_makes_one() -> None:
+def test_a_round_that_failed_keeps_nobody_from_the_one_asked_for_meanwhile() -> None:
     made = []
 
     def make() -> bool:
         made.append(len(made))
         if len(made) == 1:
+            assert not rounds.ask()
             raise ValueError("nobody foresaw this")
         return False
 
     rounds = Rounds(make)
     with pytest.raises(ValueError, match="foresaw"):
         rounds.ask()
-    rounds.ask()
-
     assert made == [0, 1]
+    assert rounds.ask()
+
+    assert made == [0, 1, 2]
+
+
+def test_after_a_thread_was_ended_in_a_round_others_make_theirs() -> None:
+    ends = [True, False]
+
+    def make() -> bool:
+        if ends.pop(0):
+            raise SystemExit
+        return False
+
+    rounds = Rounds(make)
+    with pytest.raises(SystemExit):
+        rounds.ask()
+
+    assert rounds.ask()

@@ -401,12 +401,13 @@ def test_a_report_that_can_not_be_written_costs_its_neighbours_nothing(pool: Poo
     assert pool.finish(pool.submit({})).state == "succeeded"  # its slot is free again
 
 
-def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("error", [ServiceUnavailable("The database does not answer."), LookupError("unforeseen")])
+def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monkeypatch: Any, error: Exception) -> None:
     claimed_before, done = pool.runner._claimer.next, threading.Event()
 
     def claim(held: Any) -> Any:
         if done.is_set():
-            raise ServiceUnavailable("The database does not answer.")
+            raise error
         return claimed_before(held)
 
     def run(tasks: Any) -> Any:
@@ -416,12 +417,54 @@ def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monk
     monkeypatch.setattr(pool.runner._claimer, "next", claim)
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.submit({})
-    with pytest.raises(ServiceUnavailable):
+    with pytest.raises(type(error)):
         pool.runner.drain()
     while pool.runner._heartbeat.held():
         time.sleep(0.01)
 
     assert pool.job(job.id).state == "succeeded"
+
+
+def test_a_stop_waits_for_what_another_thread_is_claiming(pool: Pool, monkeypatch: Any) -> None:
+    pool.settings.work.drain_seconds = 60
+    write, claiming_now, go_on = pool.runner._reporter.write, threading.Event(), threading.Event()
+
+    def slow(due: Any, *, then: Any) -> Any:
+        if then is not None:
+            claiming_now.set()
+            assert go_on.wait(60)
+        return write(due, then=then)
+
+    monkeypatch.setattr(pool.runner._reporter, "write", slow)
+    job = pool.submit({})
+    other = threading.Thread(target=pool.runner._rounds.ask)
+    other.start()
+    assert claiming_now.wait(60)
+    drain = threading.Thread(target=pool.runner.drain)
+    drain.start()
+    pool.runner.stop()
+    drain.join(0.5)
+    assert drain.is_alive()
+    go_on.set()
+    other.join(60)
+    drain.join(60)
+
+    assert not drain.is_alive()
+    assert pool.job(job.id).state == "succeeded"
+
+
+def test_work_that_is_done_and_waits_to_be_reported_is_not_failed_for_its_time(pool: Pool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(MadeUp, "run_limit", timedelta(seconds=0.5))
+    write = pool.runner._reporter.write
+
+    def stuck(due: Any, *, then: Any) -> Any:
+        if due:
+            assert pool.ended.wait(60)  # the heartbeat gave everything up
+        return write(due, then=then)
+
+    monkeypatch.setattr(pool.runner._reporter, "write", stuck)
+
+    assert pool.finish(pool.submit({}), seconds=60).state == "succeeded"
 
 
 def test_what_comes_next_is_claimed_with_the_report(pool: Pool, monkeypatch: Any) -> None:
