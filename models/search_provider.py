@@ -18,6 +18,7 @@ class SearchProvider(SQLModel, table=True):
     busy_until: datetime | None = Field(sa_column=moment(nullable=True))  # a query is on its way; forgotten after that
     open_until: datetime | None = Field(sa_column=moment(nullable=True))  # the breaker is open; then probes go
     step: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the ladder; 0: the breaker is closed
-    probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # good answers since it was last open
+    #: Good answers since it was last open; below 0: rounds in a row that blocked us, and no good answer since.
+    probes: int = Field(sa_column_kwargs={"server_default": text("0")})
     off_until: datetime | None = Field(sa_column=moment(nullable=True))  # not asked at all, for `reason`
     reason: str | None  # why it is open or off

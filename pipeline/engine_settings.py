@@ -142,10 +142,11 @@ class SearchSettings(BaseModel):
     max_page_bytes: int = Field(4 * 2**20, description="Largest page that is read.")
     tries: int = Field(3, ge=1, description="Tries after a lost connection or a server's error.")
     unreachable_seconds: float = Field(15.0, ge=0, description="How long one that can't be reached is left alone.")
-    rounds: int = Field(
-        3,
+    rounds: int = Field(3, ge=1, description="A URL blocked so often has failed.")
+    give_up_rounds: int = Field(
+        6,
         ge=1,
-        description="A URL blocked so often has failed; a provider that blocks more often in a row is given up.",
+        description="A provider that blocks us in more rounds in a row is out of use while it rests.",
     )
     fresh_days: float = Field(7.0, ge=0, description="An answer is used again for so long; 0: never.")
     accept_variants: bool = Field(False, description="Take a mobile, AMP or upper-case variant for a match.")

@@ -140,10 +140,10 @@ def give_back(name: str, *, behind: Sequence[str] = ()) -> Statement[None]:
 
 
 _PROBED = "(p.step > 0 AND p.open_until <= now())"  # what was on its way when the breaker opened is no probe
-_CLOSES = f"({_PROBED} AND p.probes + 1 >= %(needed)s)"
+_CLOSES = f"({_PROBED} AND greatest(p.probes, 0) + 1 >= %(needed)s)"
 _ANSWERED = (
     "UPDATE search_provider p SET busy_until = NULL,"  # noqa: S608  no values in it
-    f" probes = p.probes + {_PROBED}::integer,"
+    f" probes = CASE WHEN {_PROBED} THEN greatest(p.probes, 0) + 1 ELSE p.probes END,"
     f" step = CASE WHEN {_CLOSES} THEN 0 ELSE p.step END,"
     f" open_until = CASE WHEN {_CLOSES} THEN NULL ELSE p.open_until END,"
     f" reason = CASE WHEN {_CLOSES} THEN NULL ELSE p.reason END"
@@ -213,15 +213,20 @@ def blocked(
 ) -> Statement[timedelta]:
     """Open the breaker, for longer each time; returns for how long. One that is open climbs no further.
 
-    One that opens for more than so many rounds in a row is out of use for as long: nothing waits for it any more."""
+    One that blocks in more than so many rounds in a row, with no good answer between, is out of use while it rests:
+    nothing waits for it. Where the last rest ended longer ago than `most`, all begins at the first step again."""
     return Statement(
-        "UPDATE search_provider p SET busy_until = NULL, probes = 0, step = s.step, reason = %(reason)s,"
-        " open_until = s.until, off_until = CASE WHEN s.step > %(rounds)s THEN s.until ELSE p.off_until END"
-        " FROM (SELECT name, step, greatest(open_until, now() + least(%(most)s,"
+        # Below 0, `probes` are the rounds in a row: what came before a good answer says nothing any more.
+        "UPDATE search_provider p SET busy_until = NULL, probes = s.probes, step = s.step, reason = %(reason)s,"
+        " open_until = s.until, off_until = CASE WHEN s.probes < -%(rounds)s THEN s.until ELSE p.off_until END"
+        " FROM (SELECT name, step, probes, greatest(open_until, now() + least(%(most)s,"
         " greatest(%(retry_after)s, (%(ladder)s::interval[])[least(step, cardinality(%(ladder)s::interval[]))])"
         " * (1 + %(jitter)s * random()))) AS until"
-        " FROM (SELECT name, open_until, CASE WHEN open_until > now() THEN greatest(step, 1) ELSE step + 1 END AS step"
-        " FROM search_provider WHERE name = %(name)s FOR UPDATE) climbed) s"
+        " FROM (SELECT name, open_until,"
+        " CASE WHEN open_until > now() THEN greatest(step, 1) WHEN is_past THEN 1 ELSE step + 1 END AS step,"
+        " CASE WHEN open_until > now() THEN probes WHEN is_past THEN -1 ELSE least(probes, 0) - 1 END AS probes"
+        " FROM (SELECT *, coalesce(open_until < now() - %(most)s, false) AS is_past"
+        " FROM search_provider WHERE name = %(name)s FOR UPDATE) found) climbed) s"
         " WHERE p.name = s.name RETURNING p.open_until - now() AS rest",
         {
             "name": name,

@@ -396,8 +396,8 @@ def test_the_doctor_tells_which_search_provider_rests(
     monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "duckduckgo")
     name = DuckDuckGo.from_settings(Settings()).pace_name
     database.run(pacing.introduce([name]))
-    ladder = [timedelta(hours=1)]
-    database.run(pacing.blocked(name, ladder=ladder, retry_after=timedelta(), most=timedelta(days=1), reason="captcha"))
+    ladder, most = [timedelta(hours=1)], timedelta(days=1)
+    database.run(pacing.blocked(name, ladder=ladder, retry_after=timedelta(), most=most, rounds=6, reason="captcha"))
 
     ran = pressroom("doctor")
 

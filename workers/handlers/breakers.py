@@ -65,7 +65,7 @@ class Breakers:
                 ladder=ladder,
                 retry_after=verdict.rest,
                 most=timedelta(hours=self._settings.max_rest_hours),
-                rounds=self._settings.rounds,
+                rounds=self._settings.give_up_rounds,
                 reason=verdict.code,
             )
         )

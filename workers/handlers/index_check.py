@@ -19,7 +19,7 @@ from workers.engines.search.provider import Provider
 from workers.handlers.asking import Asked, Asker, Standing
 from workers.handlers.breakers import Breakers
 from workers.handlers.turns import Turn, Turns
-from workers.handlers.unchecked import UrlUnchecked, unchecked
+from workers.handlers.unchecked import UrlUnchecked, unasked, unchecked
 
 FAMILY = "search"
 #: Tries of a URL whose providers can't be reached, or are in trouble, and the longest wait between them.
@@ -114,7 +114,7 @@ class IndexCheckHandler:
             self._turns.give_back(turn)
             return known, None
         if turn.provider is None:
-            return Failed(unchecked(turn.reason or "engine_unavailable")), None
+            return Failed(unasked(turn.reason or "engine_unavailable", turn.refused_by)), None
         asked = self._asker.ask(task.input["url"], self._providers[turn.provider], standing, turn)
         if asked.verdict.ask_again:
             return None, None
@@ -156,6 +156,9 @@ class IndexCheckHandler:
         turn = self._turns.take(left)
         if turn is not None and turn.provider is not None and turn.provider != asked.provider.name:
             return None, turn
+        if turn is not None and turn.provider is None:
+            # It is out of use from now on, as all others are: there is nobody to wait for.
+            return Failed(failure(asked)), None
         self._turns.give_back(turn)
         # Where another is well, and only not due, it will be asked next: nobody but one has blocked the URL.
         standing.blocked += self._turns.all_rest(left)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pipeline import pacing
 from pipeline.database import Database
 from pipeline.pacing import Outlook, Pace, Standing
+from workers.handlers.unchecked import BLOCKS
 
 #: A look is good for so long: at full speed there would be one for each URL.
 LOOK_LASTS_SECONDS = 0.05
@@ -26,8 +27,9 @@ SHORTEST_WAIT_SECONDS = 0.01
 class Turn:
     """The right to ask a provider once. `is_held`: it was taken in the rows, and must be used or given back."""
 
-    provider: str | None  # None: all providers of the lane are out of use, for `reason`
+    provider: str | None  # None: all providers of the lane are out of use
     is_held: bool = False
+    refused_by: str = ""  # one of them, and why it is out of use
     reason: str | None = None
 
 
@@ -149,7 +151,9 @@ class Turns:
         standings = {name: self._standing(name, outlook) for name in providers}
         usable = [name for name in providers if not standings[name].is_off]
         if not usable:
-            return Turn(None, reason=next((standings[name].reason for name in providers), None))
+            # One that blocks us is named first: its URLs may well be answered later, and are retried with the others.
+            name = min(providers, key=lambda name: standings[name].reason not in BLOCKS)
+            return Turn(None, refused_by=name, reason=standings[name].reason)
         for name in usable:
             standing, pace = standings[name], self._paces[name]
             if standing.wait <= timedelta() and not standing.is_open:

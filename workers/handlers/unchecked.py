@@ -30,8 +30,21 @@ class UrlUnchecked(PressroomError):
 
 def unchecked(code: str, **shown: Any) -> UrlUnchecked:
     """Return why a URL has no answer; `shown` stands in its record."""
-    is_block = code in BLOCKS
-    message = f"The URL was not checked: {MESSAGES.get(code, 'the search engine failed')}. Nothing was charged for it."
-    if is_block:
-        message += " Retry it later, with fewer others."
-    return UrlUnchecked(message, code=code, **{"reason": "rate_limited" if is_block else "error", **shown})
+    remedy = " Retry it later, with fewer others." if code in BLOCKS else ""
+    return _error(code, _cause(code), remedy, **shown)
+
+
+def unasked(code: str, provider: str) -> UrlUnchecked:
+    """Return why a URL was not asked of a provider, which is out of use for a while."""
+    state = "blocks us" if code in BLOCKS else "is out of use"
+    cause = f"{provider} {state}, so it was not asked this time ({_cause(code)})"
+    return _error(code, cause, " Name another `engine`, or retry it later.", provider=provider)
+
+
+def _cause(code: str) -> str:
+    return MESSAGES.get(code, "the search engine failed")
+
+
+def _error(code: str, cause: str, remedy: str, **shown: Any) -> UrlUnchecked:
+    message = f"The URL was not checked: {cause}. Nothing was charged for it.{remedy}"
+    return UrlUnchecked(message, code=code, **{"reason": "rate_limited" if code in BLOCKS else "error", **shown})

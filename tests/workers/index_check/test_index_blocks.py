@@ -33,7 +33,7 @@ def test_urls_that_wait_for_a_provider_that_never_stops_blocking_end_with_it(
     start: Start, engine: SearchEngine
 ) -> None:
     engine.always = "captcha"
-    pool = start("duckduckgo", captcha_minutes="0.002,0.002,0.002,60")
+    pool = start("duckduckgo", give_up_rounds=3, captcha_minutes="0.002,0.002,0.002,60")
 
     items = pool.check(*(f"https://e.example/{number}" for number in range(200)))
 
@@ -41,10 +41,75 @@ def test_urls_that_wait_for_a_provider_that_never_stops_blocking_end_with_it(
     assert len(engine.asked) == 4
     assert set(reasons(items)) == {"rate_limited"}
     assert codes(items) == {"captcha"}
+    assert {(raw_result_of(item) or {})["provider"] for item in items} == {"duckduckgo"}
+    unasked = [found["message"] for item in items if (found := raw_result_of(item)) and "query" not in found]
+    assert len(unasked) == 198
+    assert set(unasked) == {
+        "The URL was not checked: duckduckgo blocks us, so it was not asked this time (the search engine asked for a"
+        " captcha). Nothing was charged for it. Name another `engine`, or retry it later."
+    }
     engine.always = None
     pool.query("UPDATE search_provider SET open_until = now(), off_until = now()")
     assert reasons(pool.check(HERE, GONE)) == ["indexed", "not_indexed"]
     assert not pool.rests("duckduckgo")
+
+
+def test_a_provider_that_blocks_for_a_while_costs_the_first_url_its_answer_and_no_other(
+    start: Start, engine: SearchEngine
+) -> None:
+    engine.faults.extend(["captcha"] * 5)
+    pool = start("duckduckgo", captcha_minutes="0.002")
+
+    items = pool.check(*(f"https://e.example/{number}" for number in range(10)))
+
+    assert reasons(items) == ["rate_limited"] + ["not_indexed"] * 9
+    assert len(engine.asked) == 14
+
+
+def test_of_providers_that_are_out_of_use_one_that_blocks_is_named(start: Start, engine: SearchEngine) -> None:
+    engine.broken = {"serper": "403_key", "duckduckgo": "captcha"}
+    pool = start("serper,duckduckgo", give_up_rounds=1, captcha_minutes="0.002,60")
+
+    items = pool.check(*(f"https://e.example/{number}" for number in range(4)))
+
+    assert codes(items) == {"captcha"}
+    assert {(raw_result_of(item) or {})["provider"] for item in items} == {"duckduckgo"}
+    assert [provider for _, provider, _ in engine.asked] == ["serper", "duckduckgo", "duckduckgo"]
+
+
+@pytest.mark.parametrize(
+    ("happens", "rested"),
+    [
+        # The hours of each rest, below 0 where it is one that nothing waits for.
+        ("block block block block", [1, 10, -10, -10]),
+        ("block answer block block block", [1, 10, 10, -10]),
+        ("block block answer block block block block", [1, 10, 10, 10, -10, -10]),
+        ("block block pass block block block", [1, 10, 1, 10, -10]),
+        ("block block answer answer block", [1, 10, 1]),
+    ],
+)
+def test_only_rounds_in_a_row_put_a_provider_out_of_use(
+    start: Start, engine: SearchEngine, happens: str, rested: list[int]
+) -> None:
+    pool = start("duckduckgo")
+    name, ladder = pool.provider("duckduckgo").pace_name, [timedelta(hours=1), timedelta(hours=10)]
+    blocked = pacing.blocked(
+        name, ladder=ladder, retry_after=timedelta(), most=timedelta(days=1), rounds=2, reason="captcha"
+    )
+    found = []
+    for event in happens.split():
+        if event == "block":
+            rest = pool.database.run(blocked)
+            is_off = pool.database.run(pacing.look([name], [])).standings[name].is_off
+            hours = 10 if rest >= ladder[1] else 1
+            found.append(-hours if is_off else hours)
+            pool.query("UPDATE search_provider SET open_until = now(), off_until = NULL")
+        elif event == "answer":
+            pool.database.run(pacing.answered(name))
+        else:
+            pool.query("UPDATE search_provider SET open_until = now() - interval '25 hours'")
+
+    assert found == rested
 
 
 @pytest.mark.parametrize("interval", [0, 0.05])
@@ -52,7 +117,7 @@ def test_a_url_that_one_provider_blocks_and_another_can_not_answer_waits_for_nei
     start: Start, engine: SearchEngine, interval: float
 ) -> None:
     engine.broken = {"duckduckgo": "captcha", "bing": "empty"}
-    pool = start(interval=interval, captcha_minutes="0.002,0.002,0.002,60")
+    pool = start(interval=interval, give_up_rounds=3, captcha_minutes="0.002,0.002,0.002,60")
 
     items = pool.check(*(f"https://e.example/{number}" for number in range(6)))
 
