@@ -105,8 +105,7 @@ def listed_form(url: str) -> str:
     place = host if parts.port in (None, DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{parts.port}"
     query = "&".join(part for part in parts.query.split("&") if part and not _is_tracking(part))
     fragment = parts.fragment if parts.fragment.startswith("!") else ""
-    whole = SESSION.sub("", parts.path)
-    path = _joined(_segments(whole)) + "/" * whole.endswith("/")
+    path = _listed_path(SESSION.sub("", parts.path))
     listed = urlunsplit(parts._replace(netloc=place, path=path, query=query, fragment=fragment))
     # To an engine these are operators: the end of a phrase, and "or".
     return listed.replace('"', "%22").replace("|", "%7C")
@@ -131,6 +130,22 @@ def _segments(path: str) -> list[str]:
         elif segment not in ("", "."):
             kept.append(segment)
     return kept
+
+
+def _listed_path(path: str) -> str:
+    """Return a path without dots (RFC 3986, 5.2.4) and doubled slashes, but for those of a URL that it holds.
+
+    Sites serve and link a page with one slash where somebody has put two by mistake; an archive's copy of a page is
+    listed with both."""
+    kept: list[str] = []
+    for segment in path.removesuffix("/").split("/"):
+        last = kept[-1] if kept else ""
+        if segment == "..":
+            # An empty one goes with what it stands behind, as where pages are matched.
+            del kept[-1 if last else -2 :]
+        elif segment != "." and (segment or last.endswith(":")):
+            kept.append(segment)
+    return _joined(kept) + "/" * path.endswith(("/", "/.", "/.."))
 
 
 def _joined(segments: Iterable[str]) -> str:
