@@ -27,9 +27,10 @@ MOST_JOBS = 1_000
 class Breakers:
     """Opens and closes breakers in the rows, for all processes; counts a job's unusable pages in this one."""
 
-    def __init__(self, settings: SearchSettings, database: Database) -> None:
+    def __init__(self, settings: SearchSettings, database: Database, *, most_brief: int = MOST_BRIEF) -> None:
         self._settings = settings
         self._database = database
+        self._most_brief = most_brief
         self._captcha_ladder = read_ladder(settings.captcha_minutes)
         self._throttle_ladder = read_ladder(settings.throttle_minutes)
         self._strikes: OrderedDict[UUID, dict[str, list[str]]] = OrderedDict()
@@ -91,7 +92,7 @@ class Breakers:
     def _is_endless(self, provider: str) -> bool:
         with self._lock:
             self._brief[provider] += 1
-            return self._brief[provider] > MOST_BRIEF
+            return self._brief[provider] > self._most_brief
 
     def _strike(self, job_id: UUID, provider: str, code: str) -> None:
         with self._lock:

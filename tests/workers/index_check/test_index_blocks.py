@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from uuid import uuid4
 
 import pytest
 from index_pools import GONE, HERE, Start, codes, reasons, wait_until
@@ -9,7 +10,10 @@ from search_engine import SearchEngine
 
 from pipeline import pacing
 from pipeline.index_urls import raw_result_of, reason_of
-from workers.handlers import breakers
+from workers.engines.search.pages import Query
+from workers.engines.search.verdict import Verdict
+from workers.handlers.asking import Asked
+from workers.handlers.breakers import Breakers
 
 
 def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start, engine: SearchEngine) -> None:
@@ -211,15 +215,15 @@ def test_an_api_that_names_a_second_is_waited_for_and_no_round_is_counted(start:
     assert "canary-key" not in str(item)
 
 
-def test_an_api_that_names_a_second_time_and_again_is_one_that_blocks(
-    start: Start, engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(breakers, "MOST_BRIEF", 1)
-    engine.retry_after, engine.always = "1", "429"
-    pool = start("serper", rounds=1)
+def test_an_api_that_names_a_second_time_and_again_is_one_that_blocks(start: Start) -> None:
+    pool = start("serper")
+    counted = Breakers(pool.settings.search, pool.database, most_brief=2)
+    verdict = Verdict("rate_limited", "throttled", rest=timedelta(seconds=1))
+    asked = Asked(pool.provider("serper"), Query("site", "site:e.example"), verdict)
 
-    (item,) = pool.check(HERE)
-
-    assert reason_of(item) == "rate_limited"
-    assert len(engine.asked) == 2
+    assert not any(counted.note_block(asked) for _ in range(2))
+    counted.note_answer(uuid4(), "serper")
+    assert not any(counted.note_block(asked) for _ in range(2))
+    assert not pool.rests("serper")
+    assert counted.note_block(asked)
     assert pool.rests("serper")
