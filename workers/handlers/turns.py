@@ -9,8 +9,12 @@ from datetime import timedelta
 
 from pipeline import pacing
 from pipeline.database import Database
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
 from pipeline.pacing import Outlook, Pace, Standing
 from workers.handlers.unchecked import BLOCKS
+
+log = get_logger(__name__)
 
 #: A look is good for so long: at full speed there would be one for each URL.
 LOOK_LASTS_SECONDS = 0.05
@@ -71,13 +75,16 @@ class Turns:
         """Keep the turn of the lane of which so many URLs were claimed, and give the others back."""
         if kind is None:
             self.forget()
-        for lane, turn in self._offered.items():
-            if lane == kind:
-                with self._lock:
-                    self._granted[lane].extend([turn] * count)
-            else:
+        offered, self._offered = self._offered, {}
+        if kind is not None and kind in offered:
+            with self._lock:
+                self._granted[kind].extend([offered.pop(kind)] * count)
+        for turn in offered.values():
+            try:
                 self.give_back(turn)
-        self._offered = {}
+            except PressroomError as error:
+                # What was claimed is run all the same; a turn that nobody uses is somebody else's after a while.
+                log.warning("turn not given back", provider=turn.provider, error=error.message)
 
     def pause(self) -> timedelta | None:
         """Return how long it will be until a lane that has something to do may go on."""
@@ -164,7 +171,7 @@ class Turns:
                 if self._database.run(pacing.take(pace, alone=alone, busy_for=BUSY_FOR)):
                     return Turn(name, is_held=True)
             self._note(standing.wait)
-            if not standing.is_open and not standing.is_tested:
+            if self._is_soon(name, outlook) and not standing.is_tested:
                 # It is well, and only not due: nobody takes over from it.
                 return None
         return None

@@ -39,6 +39,19 @@ def test_another_provider_takes_over_from_one_that_is_blocked_or_broken(
     assert bool(pool.rests("duckduckgo")) == (code in ("throttled", "captcha"))
 
 
+def test_another_provider_takes_over_from_one_that_names_a_long_time(start: Start, engine: SearchEngine) -> None:
+    engine.retry_after = "3600"
+    engine.faults.append("503")
+    pool = start(tries=1, interval=0.01)
+    pool.check(GONE)
+
+    (item,) = pool.check(HERE)
+
+    assert reason_of(item) == "indexed"
+    assert engine.queries("bing")[-1] == "site:e.example/here"
+    assert not pool.rests("duckduckgo")  # its breaker is closed: it is no block
+
+
 @pytest.mark.parametrize("challenge", ["captcha", "503_unusual"])
 def test_what_is_lost_on_the_way_is_asked_again_and_a_challenge_is_not(
     start: Start, engine: SearchEngine, challenge: str
