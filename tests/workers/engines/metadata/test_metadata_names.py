@@ -2,6 +2,7 @@
 
 import pytest
 
+from workers.engines.metadata import Post
 from workers.engines.metadata.extractive import Extractive
 from workers.engines.metadata.plain import read_post
 
@@ -11,6 +12,12 @@ def engine() -> Extractive:
     engine = Extractive()
     engine.setup()
     return engine
+
+
+def check_tags(engine: Extractive, post: Post, wanted: str, unwanted: set[str]) -> None:
+    tags = engine.write(post).tags
+    assert wanted in tags
+    assert not unwanted & {*tags}, tags
 
 
 #: Makes a text long enough for its words to be told apart by how often they stand there; of no subject.
@@ -76,9 +83,7 @@ MORE = {
 def test_a_tag_is_no_half_name_and_no_second_form_of_another(
     title: str, content: str, language: str, wanted: str, unwanted: set[str], engine: Extractive
 ) -> None:
-    tags = engine.write(read_post(title, content, language)).tags
-    assert wanted in tags
-    assert not unwanted & {*tags}, tags
+    check_tags(engine, read_post(title, content, language), wanted, unwanted)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +123,7 @@ def test_a_tag_is_no_half_name_and_no_second_form_of_another(
 def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
     title: str, content: str, language: str, wanted: str, unwanted: set[str], engine: Extractive
 ) -> None:
-    tags = engine.write(read_post(title, content, language)).tags
-    assert wanted in tags
-    assert not unwanted & {*tags}, tags
+    check_tags(engine, read_post(title, content, language), wanted, unwanted)
 
 
 @pytest.mark.parametrize(
