@@ -69,6 +69,13 @@ class Running:
         assert found
         return found.database_url
 
+    @property
+    def redis_url(self) -> str:
+        """Where its Redis is."""
+        found = control.find_system(self.data)
+        assert found
+        return found.redis_url
+
     @cached_property
     def key(self) -> str:
         """A key of an account of this test's own, made when it is first used."""
