@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 from payers import Payer, open_account
 from servers import start_postgres, start_redis
 
@@ -20,6 +21,12 @@ os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
 os.environ["PRESSROOM_SEARCH__PROVIDERS"] = "duckduckgo,bing"
 #: Nothing listens there.
 os.environ |= {f"PRESSROOM_SEARCH__{provider.upper()}__URL": "http://127.0.0.1:9/" for provider in PROVIDERS}
+
+# Examples are the same in every run, and may take as long as a busy machine needs.
+settings.register_profile(
+    "pressroom", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("pressroom")
 
 #: A migrated database that the others are copied from, in a twentieth of a second.
 TEMPLATE = "migrated"

@@ -192,7 +192,7 @@ def edge_service() -> Iterator[EdgeService]:
         yield service
     finally:
         loop.call_soon_threadsafe(service.ended.set)
-        thread.join(10)
+        thread.join()
         loop.close()
 
 

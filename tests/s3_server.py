@@ -148,10 +148,10 @@ def s3_server() -> Iterator[S3Server]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
-    ready.wait(10)
+    ready.wait()
     try:
         yield store
     finally:
         loop.call_soon_threadsafe(ended.set)
-        thread.join(10)
+        thread.join()
         loop.close()

@@ -179,7 +179,7 @@ def search_engine() -> Iterator[SearchEngine]:
         yield engine
     finally:
         loop.call_soon_threadsafe(engine.ended.set)
-        thread.join(10)
+        thread.join()
         loop.close()
 
 

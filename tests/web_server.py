@@ -121,8 +121,10 @@ class WebServer:
                         break
                 finally:
                     self.busy -= 1
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError):
-            pass  # the client has left, or the server ends
+        except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass  # the client has left
+        except asyncio.CancelledError:
+            writer.transport.abort()  # the server ends, and its loop waits for nobody who does not read
         finally:
             self.open -= 1
             writer.transport.abort() if writer.transport.is_closing() else writer.close()
@@ -197,7 +199,7 @@ def web_server(host: str = "127.0.0.1", *, tls: bool = False) -> Iterator[WebSer
         yield server
     finally:
         loop.call_soon_threadsafe(server.ended.set)
-        thread.join(10)
+        thread.join()
         loop.close()
 
 

@@ -1,15 +1,20 @@
 """An API with made-up kinds, accounts, and a worker."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 import redis
+from api_kinds import KINDS
 from hands import Hands
 from http_service import Service, Start, start_service
 from payers import Payer, open_account
+from servers import start_redis
 
+from pipeline import notices
 from pipeline.database import Database
 
 
@@ -78,10 +83,32 @@ def client(api_database: Database) -> Payer:
 def hands(api_database: Database, redis_server: str) -> Iterator[Hands]:
     """A worker in the test's hands; what earlier tests left undone is done first."""
     with redis.Redis.from_url(redis_server) as connection:
-        worker = Hands(api_database, connection)
-        while worker.work():
-            pass
+        worker = idle(Hands(api_database, connection))
         yield worker
+        worker.stopped.set()
+
+
+def idle(worker: Hands) -> Hands:
+    """Do what earlier tests left undone."""
+    while worker.work():
+        pass
+    return worker
+
+
+@pytest.fixture
+def told(start: Start, api_database: Database, tmp_path: Path) -> Iterator[tuple[Service, Hands]]:
+    """An API that hears of the ends of jobs by notices alone, and a worker in the test's hands that sends them."""
+    with (
+        start_redis(tmp_path / "redis") as url,
+        start(redis_url=url, KINDS=f"{KINDS},patient:Patient") as service,
+        redis.Redis.from_url(url) as connection,
+    ):
+        until = time.monotonic() + 60
+        while not dict(connection.pubsub_numsub(notices.CHANNEL))[notices.CHANNEL.encode()]:
+            assert time.monotonic() < until, "the API does not listen"
+            time.sleep(0.01)
+        worker = idle(Hands(api_database, connection))
+        yield service, worker
         worker.stopped.set()
 
 

@@ -47,7 +47,7 @@ class Service:
     log: Path
     data: Path
 
-    def connect(self, timeout: float = 30) -> http.client.HTTPConnection:
+    def connect(self, timeout: float = 120) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def request(
@@ -79,7 +79,7 @@ class Service:
 
     def send_raw(self, sent: bytes, *, then_close: bool = False) -> bytes:
         """Send bytes as they are, and return all that comes until the server closes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=120) as connection:
             connection.sendall(sent)
             if then_close:
                 connection.shutdown(socket.SHUT_WR)
@@ -95,7 +95,7 @@ class Service:
 
     def wait_for_line(self, **fields: Any) -> dict[str, Any]:
         """Return the first log line with these fields: it is written after its answer has been sent."""
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             for line in self.lines():
                 if all(line.get(name) == value for name, value in fields.items()):

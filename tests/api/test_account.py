@@ -49,11 +49,13 @@ def test_verifications_of_invalid_keys_are_limited_by_address(service: Service, 
 
 
 def test_usage_of_a_new_account_is_nothing(service: Service, client: Payer) -> None:
+    before = datetime.now(UTC).date()
     answer = service.get("/usage", client.api_key)
-    today = datetime.now(UTC).date().isoformat()
+    after = datetime.now(UTC).date()
     assert answer.status == 200
     assert len(answer.json["by_day"]) == 30
-    assert answer.json["by_day"][-1] == {"date": today, "requests": 0, "credits": 0}
+    assert answer.json["by_day"][-1] | {"date": ""} == {"date": "", "requests": 0, "credits": 0}
+    assert answer.json["by_day"][-1]["date"] in {before.isoformat(), after.isoformat()}
     assert answer.json | {"by_day": []} == {
         "total_requests": 0,
         "total_credits_used": 0,

@@ -1,14 +1,15 @@
 """The routes of alt text: what they take, refuse, count and show."""
 
+import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 from hands import Hands
-from http_service import Answer, Service, Start
+from http_service import Answer, Service, Start, start_service
 from payers import Payer, open_account
 
 from pipeline import notices
@@ -234,20 +235,20 @@ def test_who_can_t_pay_for_all_pictures_gets_none(service: Service, api_database
 
 
 def test_a_language_that_no_engine_writes_is_refused_once_that_is_known(
-    service: Service, start: Start, client: Payer, api_database: Database
+    service: Service, client: Payer, database: Database, database_url: str, redis_url: str, payer: Payer, tmp_path: Path
 ) -> None:
     japanese, spanish = ({"image_url": URL, "language": language} for language in ("ja", "es-MX"))
     later = {"Prefer": "respond-async"}
     assert service.post("/generate", japanese, client.api_key, **later).status == 202  # no pool has spoken up yet
     able = Offer("captioning", "basic", ready=True, content={"languages": ["en", "es"]})
     unable = Offer("captioning", "blip", ready=False, needs="a model", content={"languages": ["ja"]})
-    api_database.run(publish_offers([able, unable]))
-    try:
-        with start() as told:
-            answer = told.post("/generate", japanese, client.api_key)
-            assert (answer.status, answer.code) == (400, "language_not_supported")
-            assert "en, es" in answer.json["message"]
-            assert told.post("/generate", spanish, client.api_key, **later).status == 202
-            assert told.post("/batch", {"images": [japanese]}, client.api_key, **later).status == 202
-    finally:
-        api_database.run(publish_offers([replace(able, ready=False), unable]))
+    # In a database of its own: the API that other tests share never hears of it.
+    database.run(publish_offers([able, unable]))
+    with start_service(tmp_path / "service", database_url=database_url, redis_url=redis_url) as told:
+        until = time.monotonic() + 60
+        while (answer := told.post("/generate", japanese, payer.api_key, **later)).status == 202:
+            assert time.monotonic() < until, "it has not heard of the pools"
+        assert (answer.status, answer.code) == (400, "language_not_supported")
+        assert "en, es" in answer.json["message"]
+        assert told.post("/generate", spanish, payer.api_key, **later).status == 202
+        assert told.post("/batch", {"images": [japanese]}, payer.api_key, **later).status == 202

@@ -65,18 +65,14 @@ def test_events_tell_of_each_change_and_of_the_end(service: Service, client: Pay
     assert (name, job["state"], job["credits"]["captured"]) == ("ended", "succeeded", 2)
 
 
-def test_the_end_is_told_at_once(service: Service, client: Payer, hands: Hands, follow: Any) -> None:
-    seconds = []
+def test_the_end_is_told_at_once(told: tuple[Service, Hands], client: Payer, follow: Any) -> None:
+    service, hands = told
     for _ in range(5):
-        started = time.monotonic()
         job_id = service.submit({"text": "hi"}, client.api_key)
         events = follow(service, job_id, client.api_key)
         next(events)
         hands.work()
-        assert next(events)[0] == "ended"
-        seconds.append(time.monotonic() - started)
-    # By the clock, every one but the first would take the second between two looks.
-    assert min(seconds[1:]) < 0.7
+        assert next(events)[0] == "ended"  # by the clock, in an hour
 
 
 def test_a_job_that_has_ended_has_one_event(service: Service, client: Payer, hands: Hands, follow: Any) -> None:

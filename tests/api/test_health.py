@@ -8,6 +8,7 @@ from hands import Hands
 from http_service import Service, Start, start_service
 from payers import Payer
 from prometheus_client.parser import text_string_to_metric_families
+from servers import start_redis
 
 from pipeline.metrics import Metrics
 
@@ -46,22 +47,22 @@ def test_a_service_without_its_database_says_so_and_still_lists_voices(tmp_path:
         assert service.get("/metrics").status == 200
 
 
-def test_requests_are_counted_by_route_method_and_status(service: Service, client: Payer, redis_url: str) -> None:
-    before = samples(service)
-    job_id = service.submit({"text": "hi"}, client.api_key)
-    service.get(f"/jobs/{job_id}", client.api_key)
-    service.get("/nowhere")
+def test_requests_are_counted_by_route_method_and_status(start: Start, client: Payer, tmp_path: Path) -> None:
+    # A Redis of its own: whatever else is counted there may be on its way yet.
+    with start_redis(tmp_path / "redis") as url, start(redis_url=url) as service:
+        job_id = service.submit({"text": "hi"}, client.api_key)
+        service.get(f"/jobs/{job_id}", client.api_key)
+        service.get("/nowhere")
 
-    def grown(route: str, method: str, status: str) -> float:
-        labels = (("method", method), ("route", route), ("status", status))
-        key = ("pressroom_http_requests_total", labels)
-        return samples(service).get(key, 0.0) - before.get(key, 0.0)
+        def counted(route: str, method: str, status: str) -> float:
+            labels = (("method", method), ("route", route), ("status", status))
+            return samples(service).get(("pressroom_http_requests_total", labels), 0.0)
 
-    made = [("/echo", "POST", "202"), ("/jobs/{job_id}", "GET", "200"), ("unmatched", "GET", "404")]
-    until = time.monotonic() + 30
-    while [grown(*one) for one in made] != [1, 1, 1]:  # a handing over may just be on its way
-        assert time.monotonic() < until, samples(service)
-    assert not any(job_id in str(key) for key in samples(service))
+        made = [("/echo", "POST", "202"), ("/jobs/{job_id}", "GET", "200"), ("unmatched", "GET", "404")]
+        until = time.monotonic() + 60
+        while [counted(*one) for one in made] != [1, 1, 1]:  # a handing over may just be on its way
+            assert time.monotonic() < until, samples(service)
+        assert not any(job_id in str(key) for key in samples(service))
 
 
 def test_what_clients_invent_is_no_label(service: Service) -> None:
@@ -117,5 +118,7 @@ def test_a_request_is_one_line_without_its_query(service: Service, client: Payer
     assert line["event"] == "request answered"
     assert (line["method"], line["path"], line["status"]) == ("GET", "/jobs", 200)
     assert line["account_id"] == str(client.account_id)
-    assert 0 < line["seconds"] < 30
+    assert line["seconds"] > 0
+    after = service.get("/healthz").headers["x-request-id"]
+    service.wait_for_line(request_id=after)  # one process writes: what it had to say before is there
     assert sum(one.get("request_id") == line["request_id"] for one in service.lines()) == 1
