@@ -48,9 +48,9 @@ def test_each_gets_its_own_result_or_error(loop: asyncio.AbstractEventLoop) -> N
 
     said, failed = handover.start(lambda: say("yes")), handover.start(lambda: fail("no"))
 
-    assert said.result(10) == "yes"
+    assert said.result(60) == "yes"
     with pytest.raises(ValueError, match="no"):
-        failed.result(10)
+        failed.result(60)
 
 
 def test_those_that_come_together_wake_the_loop_once_and_later_ones_again(
@@ -60,14 +60,14 @@ def test_those_that_come_together_wake_the_loop_once_and_later_ones_again(
     wakes: list[object] = []
     wake, may_go_on = loop.call_soon_threadsafe, threading.Event()
     monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *given: (wakes.append(given), wake(*given)))
-    wake(may_go_on.wait, 10)
+    wake(may_go_on.wait, 60)
 
     together = [handover.start(lambda word=str(number): say(word)) for number in range(100)]
     may_go_on.set()
 
-    assert [future.result(10) for future in together] == [str(number) for number in range(100)]
+    assert [future.result(60) for future in together] == [str(number) for number in range(100)]
     assert len(wakes) == 1
-    assert handover.start(lambda: say("later")).result(10) == "later"
+    assert handover.start(lambda: say("later")).result(60) == "later"
     assert len(wakes) == 2
 
 
@@ -92,37 +92,37 @@ def test_cancelling_stops_what_runs(loop: asyncio.AbstractEventLoop) -> None:
     handover: Handover[str] = Handover(loop)
     begun, ended = threading.Event(), threading.Event()
     future = handover.start(for_ever(begun, ended))
-    assert begun.wait(10)
+    assert begun.wait(60)
 
     assert future.cancel()
 
-    assert ended.wait(10)
-    assert future in wait([future], timeout=10).done
+    assert ended.wait(60)
+    assert future in wait([future], timeout=60).done
 
 
 def test_one_that_is_cancelled_before_it_begins_is_told_at_its_turn(loop: asyncio.AbstractEventLoop) -> None:
     handover: Handover[str] = Handover(loop)
     may_go_on, begun, ended = threading.Event(), threading.Event(), threading.Event()
-    loop.call_soon_threadsafe(may_go_on.wait, 10)
+    loop.call_soon_threadsafe(may_go_on.wait, 60)
     future = handover.start(for_ever(begun, ended))
 
     assert future.cancel()
     may_go_on.set()
 
-    assert future in wait([future], timeout=10).done
-    assert not begun.is_set() or ended.wait(10)
+    assert future in wait([future], timeout=60).done
+    assert not begun.is_set() or ended.wait(60)
 
 
 def test_what_the_loop_cancels_is_cancelled_for_who_waits(loop: asyncio.AbstractEventLoop) -> None:
     handover: Handover[str] = Handover(loop)
     begun, ended = threading.Event(), threading.Event()
     future = handover.start(for_ever(begun, ended))
-    assert begun.wait(10)
+    assert begun.wait(60)
 
     loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
 
     with pytest.raises(CancelledError):
-        future.result(10)
+        future.result(60)
 
 
 def test_a_closed_loop_takes_nothing() -> None:

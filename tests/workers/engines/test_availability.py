@@ -1,6 +1,7 @@
 """Availability: probed in the background, closed by probes alone."""
 
 import queue
+import threading
 from datetime import timedelta
 
 import pytest
@@ -112,15 +113,23 @@ def test_who_needs_it_is_told_why_not_and_when_to_come_back(world):
 
 
 def test_the_thread_probes_at_once_and_again_when_it_is_told_of_a_failure(world):
-    told = queue.Queue[bool]()
+    told, may_probe = queue.Queue[bool](), threading.Event()
+    may_probe.set()
+
+    def probe() -> None:
+        assert may_probe.wait(60)
+        world.probe()
+
     availability = Availability(
-        "edge", world.probe, pause=timedelta(seconds=0.5), on_change=lambda: told.put(availability.is_available())
+        "edge", probe, pause=timedelta(seconds=0.05), on_change=lambda: told.put(availability.is_available())
     )
 
     availability.start()
     assert told.get(timeout=60)
+    may_probe.clear()  # or who is told may be late, and find that it is well again
     availability.failed("it broke off")
 
     assert not told.get(timeout=60)
+    may_probe.set()
     assert told.get(timeout=60)
     availability.close()
