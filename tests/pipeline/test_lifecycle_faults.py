@@ -100,6 +100,7 @@ def planted(fault: Fault, schema: str) -> str:
     return source.replace(lifecycle.SCHEMA, schema)
 
 
+@pytest.mark.timeout(900)  # many calls, which take a busy machine as long as it takes
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_state_machine_notices_that(fault, make_database):
     with closing(connect(make_database())) as connection:

@@ -15,6 +15,9 @@ from pipeline import lifecycle
 from pipeline.database import Statement
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome
 
+#: Others may wait for each other meanwhile: the server's own housekeeping does.
+WAITS_FOR_US = "SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+
 
 @contextmanager
 def waiting_for(bench: Workbench, table: str, row: Any, statement: Statement[Any]) -> Iterator[None]:
@@ -24,7 +27,7 @@ def waiting_for(bench: Workbench, table: str, row: Any, statement: Statement[Any
             other.execute(f"SELECT FROM {table} WHERE id = %s FOR NO KEY UPDATE", [row])
             answer = caller.submit(bench.database.run, statement)
             until = time.monotonic() + 60
-            while not other.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
+            while not other.execute(WAITS_FOR_US).fetchall():
                 assert time.monotonic() < until, "It waited for nothing."
                 assert not answer.done(), answer.result()
                 time.sleep(0.002)

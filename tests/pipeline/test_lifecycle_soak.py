@@ -22,6 +22,8 @@ from pipeline.lifecycle import Beat, ClaimedItem, Outcome
 
 THREADS = 8
 SECONDS = 5.0
+#: Of each thread, however slow the machine.
+LEAST_CALLS = 300
 #: Few enough that all meet, and many enough that one claim holds items of most of them: each report then locks jobs,
 #: items and accounts that others lock too.
 ACCOUNTS = 8
@@ -42,9 +44,9 @@ class Client:
         self.errors: list[psycopg.Error] = []
 
     def work(self, until: float) -> None:
-        """Make calls until a time."""
+        """Make calls until a time, and as many as it takes for something of everything to happen."""
         calls = [call for call, weight in self._weights() for _ in range(weight)]
-        while time.monotonic() < until:
+        while time.monotonic() < until or self.calls.total() < LEAST_CALLS:
             call = self._random.choice(calls)
             try:
                 call()

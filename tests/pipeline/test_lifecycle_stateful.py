@@ -2,11 +2,13 @@
 
 from contextlib import closing
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from lifecycle_machine import LifecycleMachine, connect
 
 
+@pytest.mark.timeout(900)  # many calls, which take a busy machine as long as it takes
 def test_any_sequence_of_calls_does_what_the_model_does(make_database):
     with closing(connect(make_database())) as connection:
         run_state_machine_as_test(

@@ -154,16 +154,18 @@ def test_as_root_it_runs_unprivileged_and_lets_nobody_else_in_not_even_its_own_u
 def refusal_as(user: os.stat_result, url: str) -> str:
     """Return why another user can't connect."""
     reader, writer = os.pipe()
-    if os.fork() == 0:
-        os.setgroups([])
-        os.setgid(user.st_gid)
-        os.setuid(user.st_uid)
+    child = os.fork()
+    if child == 0:
         try:
+            os.setgroups([])
+            os.setgid(user.st_gid)
+            os.setuid(user.st_uid)
             psycopg.connect(url)
-        except psycopg.OperationalError as error:
+        except (OSError, psycopg.OperationalError) as error:
             os.write(writer, str(error).encode())
-        os._exit(0)
-    os.wait()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)  # and no other child of this process: servers are among them
     os.close(writer)
     with os.fdopen(reader) as text:
         return text.read()
