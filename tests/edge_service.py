@@ -56,6 +56,8 @@ class EdgeService:
     #: What it was asked to say, as (voice, rate in percent, text).
     asked: list[tuple[str, int, str]] = field(default_factory=list)
     refused: int = 0
+    #: Pieces of audio.
+    sent: int = 0
     open: int = 0
     most_open: int = 0
     #: Set when it closes: until then a stalled connection is neither answered nor read.
@@ -67,7 +69,7 @@ class EdgeService:
 
     def settings(self, **changes: object) -> Settings:
         """Return settings that use this service."""
-        edge = EdgeSettings(url=self.url, voices_url=self.voices_url, stall_seconds=0.5, connect_seconds=2)
+        edge = EdgeSettings(url=self.url, voices_url=self.voices_url, stall_seconds=30, connect_seconds=10)
         settings = Settings()
         settings.synthesis.edge = edge.model_copy(update=changes)
         return settings
@@ -145,6 +147,7 @@ class EdgeService:
                 return
             await asyncio.sleep(self.delay)
             await self._binary(socket, request_id, audio[start : start + PIECE])
+            self.sent += 1
         if audio:
             await self._binary(socket, request_id, b"")
             spoken = {

@@ -64,6 +64,8 @@ class WebServer:
     #: Requests that were being answered at once, at most.
     busy: int = 0
     most_busy: int = 0
+    #: None is answered before so many have been answered at once.
+    together: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, path: str, *, host: str | None = None) -> str:
@@ -99,7 +101,7 @@ class WebServer:
         """Forget who came."""
         self.asked.clear()
         self.heads.clear()
-        self.connections = self.most_busy = 0
+        self.connections = self.most_busy = self.together = 0
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -132,6 +134,8 @@ class WebServer:
     async def _answer(self, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         queue = self.answers.get(path) or self.answers.get(path.partition("?")[0]) or [Answer(reply(404, b"none"))]
         answer = queue.pop(0) if len(queue) > 1 else queue[0]
+        while self.most_busy < self.together:
+            await asyncio.sleep(0.005)
         await asyncio.sleep(answer.delay)
         writer.write(answer.raw)
         await writer.drain()

@@ -4,11 +4,12 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
-from edge_service import EdgeService, edge_service, spoken
+from edge_service import EdgeService, edge_service, spoken, spoken_mp3
 from sound import level_db, samples_of, shift_in_semitones
 
 from pipeline.artifacts import Artifacts, open_store
@@ -34,7 +35,7 @@ def running() -> Iterator[EdgeService]:
 def service(running) -> EdgeService:
     """The service, in order again, whatever the last test did to it."""
     running.fail(None)
-    running.delay, running.most_open, running.refused = 0.0, 0, 0
+    running.delay, running.most_open, running.refused, running.sent = 0.0, 0, 0, 0
     running.asked.clear()
     return running
 
@@ -145,14 +146,14 @@ def test_at_most_four_connections_are_open_at_once(edge, service):
 
 def test_it_stops_within_a_moment(edge, service):
     service.delay = 0.2
-    stopped = threading.Event()
-    threading.Timer(0.4, stopped.set).start()
-    started = time.monotonic()
+    # Asked for ten times a second, and so wanted for half a second; all of it would take about a minute.
+    looks = count()
 
     with pytest.raises(Stopped):
-        edge.speak(TEXT * 8, voice=VOICE, stop=stopped.is_set)
+        edge.speak(TEXT * 8, voice=VOICE, stop=lambda: next(looks) > 5)
 
-    assert time.monotonic() - started < 15  # all of it would take about a minute
+    assert next(looks) < 15
+    assert service.sent < 100  # of about 300 pieces
     assert edge.is_available()
 
 
@@ -173,14 +174,22 @@ def test_who_waits_for_a_connection_stops_too(service, tmp_path):
 # Faults.
 
 
+def patience(fault: str) -> dict[str, float]:
+    """Return settings that wait for a service that stalls no longer than it takes to see that it does."""
+    return {"stall_seconds": 1, "connect_seconds": 2} if fault.startswith("stall") else {}
+
+
 @pytest.mark.parametrize("fault", ["forbidden", "stall", "cut", "empty", "noise", "gibberish", "short"])
-def test_what_fails_once_is_tried_again(edge, service, fault):
+def test_what_fails_once_is_tried_again(service, tmp_path, fault):
+    spoken_mp3("en-US", 0, TEXT)  # there, when it is asked for by who has little patience
+    engine = made(service.settings(**patience(fault)), tmp_path)
+    engine.availability.check()
     service.fail(fault, times=1)
 
-    sound = edge.speak(TEXT, voice=VOICE)
+    sound = engine.speak(TEXT, voice=VOICE)
 
     assert likeness(spoken("en-US", 0, TEXT), sound) > 0.95
-    assert edge.is_available()
+    assert engine.is_available()
 
 
 @pytest.mark.parametrize(
@@ -192,17 +201,15 @@ def test_what_fails_once_is_tried_again(edge, service, fault):
     ],
 )  # fmt: skip
 def test_what_fails_always_is_unavailable_with_its_reason_and_not_asked_again(service, tmp_path, fault, reason):
-    engine = made(service.settings(connect_seconds=1), tmp_path)
+    engine = made(service.settings(**patience(fault)), tmp_path)
     engine.availability.check()
     service.fail(fault)
-    started = time.monotonic()
 
-    with pytest.raises(EngineUnavailable, match=reason) as raised:
+    with pytest.raises(EngineUnavailable, match=reason) as raised:  # a stalled answer would last for ever
         engine.speak(TEXT, voice=VOICE)
 
     assert raised.value.status == 503
     assert raised.value.code == "engine_unavailable"
-    assert time.monotonic() - started < 30  # a stalled answer would last for ever
     assert not engine.is_available()
     asked = len(service.asked) + service.refused
     with pytest.raises(EngineUnavailable, match="leave the voice out"):
@@ -220,14 +227,14 @@ def test_how_long_to_wait_is_what_the_service_says(edge, service):
 
 
 def test_slow_is_served_within_the_limit_and_refused_past_it(service, tmp_path):
-    service.delay = 0.05
-    patient, hasty = made(service.settings(), tmp_path), made(service.settings(limit_seconds=0.8), tmp_path)
+    patient, hasty = made(service.settings(), tmp_path), made(service.settings(limit_seconds=3), tmp_path)
     patient.availability.check()
     hasty.availability.check()
+    service.delay = 0.1
 
     assert patient.speak(TEXT, voice=VOICE).duration.total_seconds() > 3
-    with pytest.raises(EngineUnavailable, match="too slow"):
-        hasty.speak(TEXT, voice=VOICE)
+    with pytest.raises(EngineUnavailable, match="too slow"):  # about 100 pieces are ten seconds
+        hasty.speak(TEXT * 3, voice=VOICE)
 
 
 def test_one_voice_without_sound_does_not_stop_the_others(edge, service):
@@ -304,5 +311,5 @@ def test_set_up_as_it_is_used_it_probes_by_itself(service, tmp_path):
 
     engine.setup()
 
-    assert reached.wait(10)
+    assert reached.wait(60)
     engine.close()
