@@ -79,13 +79,13 @@ def stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
     """Stop a server and all that it started."""
     process.send_signal(how)
     try:
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def wait_for_end(pid: int, *, seconds: float = 10) -> None:
+def wait_for_end(pid: int, *, seconds: float = 60) -> None:
     """Return once a process has ended; init may leave its entry as a zombie for a while."""
     until = time.monotonic() + seconds
     while is_running(pid):

@@ -85,7 +85,7 @@ class Running:
     def written(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def wait_for_line(self, words: str, *, seconds: float = 60) -> str:
+    def wait_for_line(self, words: str, *, seconds: float = 120) -> str:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             for line in self.written().splitlines():
@@ -95,7 +95,7 @@ class Running:
             time.sleep(0.02)
         raise AssertionError(f"no line with {words!r}:\n{self.written()[-5_000:]}")
 
-    def wait_for_answer(self, path: str, *, seconds: float = 60) -> control.System:
+    def wait_for_answer(self, path: str, *, seconds: float = 120) -> control.System:
         """Return where the system is once it answers 200 at the path."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -112,7 +112,7 @@ class Running:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=40)
+        return self.process.wait(timeout=120)
 
     def processes(self) -> list[int]:
         """Return every process that belongs to this system; they have its mark in their environment."""
@@ -252,7 +252,7 @@ def system(
         if process.poll() is None:
             running.stop()
         for pid in running.processes():
-            wait_for_end(pid, seconds=15)
+            wait_for_end(pid)
 
 
 def kill(pid: int, sent: signal.Signals = signal.SIGKILL) -> bool:

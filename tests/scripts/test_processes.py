@@ -15,11 +15,11 @@ from scripts.programs import environment
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
 
-ASKS = "from pipeline.processes import die_with_parent; die_with_parent(); print('lives', flush=True); time.sleep(60)"
+ASKS = "from pipeline.processes import die_with_parent; die_with_parent(); print('lives', flush=True); time.sleep(600)"
 #: What a process does where there is no such signal (macOS).
 WATCHES = (
     "from pipeline import processes; processes.sys.platform = 'darwin'; processes.die_with_parent();"
-    "print('lives', flush=True); time.sleep(60)"
+    "print('lives', flush=True); time.sleep(600)"
 )
 
 
@@ -44,7 +44,7 @@ def test_a_process_dies_with_its_parent(child: str):
         os.kill(os.getpid(), signal.SIGKILL)
     """)
     assert run.returncode == -signal.SIGKILL
-    wait_for_end(int(run.stdout), seconds=30)
+    wait_for_end(int(run.stdout))
 
 
 def test_a_process_whose_parent_is_dead_already_stops_at_once():
@@ -99,7 +99,7 @@ def test_grandchildren_made_by_a_plain_fork_die_with_the_master():
         if (child := os.fork()) == 0:
             {ASKS}
         print(child, flush=True)
-        time.sleep(60)
+        time.sleep(600)
     """
     argv = shimmed([sys.executable, "-c", textwrap.dedent(code)])
     with subprocess.Popen(argv, env=environment(), stdout=subprocess.PIPE, text=True) as process:
@@ -109,4 +109,4 @@ def test_grandchildren_made_by_a_plain_fork_die_with_the_master():
         child = next(int(line) for line in written if line.isdigit())
         assert os.getpgid(child) == process.pid
         process.kill()
-    wait_for_end(child, seconds=30)
+    wait_for_end(child)

@@ -307,10 +307,10 @@ def test_after_a_kill_of_the_supervisor_nothing_is_left_once_the_drain_is_over(m
             time.sleep(0.02)
         supervisor.kill()
     for pid in obedient:
-        wait_for_end(pid, seconds=30)
+        wait_for_end(pid)
     assert [is_running(pid) for pid in stubborn] == [True, True], "they have their drain"
     for pid in found:
-        wait_for_end(pid, seconds=30)
+        wait_for_end(pid)
 
 
 def arguments(pid: int) -> list[str]:
@@ -339,11 +339,11 @@ def test_no_dramatiq_worker_outlives_its_master_or_the_supervisor(mark: str, tmp
             master = next(pid for pid in found if parent(pid) == supervisor.pid and children(pid))
             (worker,) = children(master)
             os.kill(master, signal.SIGKILL)
-            wait_for_end(worker, seconds=30)
+            wait_for_end(worker)
             assert len(wait_for(mark, 6)) == 6, "the supervisor started another"
         supervisor.kill()
     for pid in marked(mark):
-        wait_for_end(pid, seconds=30)
+        wait_for_end(pid)
 
 
 def parent(pid: int) -> int:

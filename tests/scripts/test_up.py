@@ -170,7 +170,7 @@ def test_on_a_terminal_the_key_is_shown_once_and_kept_nowhere(tmp_path: Path):
         written = read_terminal(ours, "hello.wav")
         process.send_signal(signal.SIGINT)
         written += read_terminal(ours, None)
-        assert process.wait(timeout=40) == 0
+        assert process.wait(timeout=120) == 0
     os.close(ours)
     key = KEY.search(written).group(1)
     assert f"X-API-Key: {key}" in written
@@ -204,7 +204,7 @@ def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_pat
         assert "waiting for the database" in line
         assert "secret" not in line
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=40) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def test_the_procfile_has_the_same_programs():
