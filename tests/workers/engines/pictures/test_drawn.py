@@ -147,7 +147,7 @@ LETTERS = st.text(
 WESTERN = st.text(st.sampled_from("abcdefgÄöüßéçĂžșŁжщΩλאבשعرب ỗậ  -—'’“”.,:;!?()0123456789"), min_size=1, max_size=300)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(title=st.one_of(LETTERS, WESTERN), language=st.sampled_from(["en", "de", "ja", "zh-Hant", "x-klingon", ""]))
 def test_any_title_is_set_within_its_box_or_not_at_all(fonts: Fonts, title: str, language: str) -> None:
     text, missing = fonts.settable(title)
