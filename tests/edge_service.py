@@ -134,7 +134,7 @@ class EdgeService:
         if fault == "short":
             audio = audio[: len(audio) // 3 // 144 * 144]
         if fault == "stall_at_start":
-            await self.ended.wait()
+            await self._hang()
         if fault == "gibberish":
             await socket.send_str("what\r\n\r\n?")
         await self._text(socket, request_id, "turn.start", {"context": {"serviceTag": "fake"}})
@@ -142,7 +142,7 @@ class EdgeService:
         for start in range(0, len(audio), PIECE):
             if fault in ("stall", "cut") and start >= len(audio) // 2:
                 if fault == "stall":
-                    await self.ended.wait()
+                    await self._hang()
                 await socket.close()
                 return
             await asyncio.sleep(self.delay)
@@ -158,6 +158,12 @@ class EdgeService:
             boundary = {"Metadata": [{"Type": "SentenceBoundary", "Data": spoken}]}
             await self._text(socket, request_id, "audio.metadata", boundary)
         await self._text(socket, request_id, "turn.end", {})
+
+    async def _hang(self) -> None:
+        """Stand still until all ends; those that do are not counted among the open."""
+        self.open -= 1
+        await self.ended.wait()
+        self.open += 1
 
     async def _text(self, socket: web.WebSocketResponse, request_id: str, path: str, body: object) -> None:
         head = f"X-RequestId:{request_id}\r\nContent-Type:application/json; charset=utf-8\r\nPath:{path}\r\n\r\n"
