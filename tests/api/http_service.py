@@ -105,7 +105,7 @@ class Service:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=120)
 
 
 #: Starts an API of a test's own; its arguments are settings.
@@ -140,7 +140,7 @@ def start_service(
         process = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-m", "gunicorn", "api.server:app", "--worker-class=api.server.Worker"),
-                *(f"--bind=fd://{listener.fileno()}", f"--workers={processes}", "--graceful-timeout=5"),
+                *(f"--bind=fd://{listener.fileno()}", f"--workers={processes}", "--graceful-timeout=60"),
                 *("--no-control-socket", f"--chdir={ROOT}"),
             ],
             env=found,
@@ -156,7 +156,7 @@ def start_service(
         listener.close()
         if process.poll() is None:
             process.send_signal(signal.SIGQUIT)  # at once; what a slow stop does is for tests of its own
-            process.wait(timeout=30)
+            process.wait(timeout=120)
 
 
 def _wait_until_alive(service: Service) -> None:

@@ -131,7 +131,7 @@ def test_a_client_that_leaves_amid_its_upload_leaves_nothing(clean: Service, cli
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < until
         threading.Event().wait(0.01)

@@ -63,7 +63,7 @@ def test_a_result_that_breaks_off_is_fetched_again_and_whole_or_not_there(tmp_pa
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         try:
             address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            async with Client.open(address, "key", patience=timedelta(seconds=10)) as client:
+            async with Client.open(address, "key", patience=timedelta(seconds=60)) as client:
                 return await client.fetch("x", tmp_path / "result")
         finally:
             await runner.cleanup()

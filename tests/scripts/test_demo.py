@@ -67,10 +67,10 @@ def test_the_demo_s_picture_takes_the_place_of_the_documents_one_while_it_is_ser
         example = picture.in_place(AltTextBatch.example)
         assert EXAMPLE_URL not in str(example)
         assert [image["image_url"] for image in example["images"]] == [picture.url] * len(example["images"])
-        with urlopen(picture.url, timeout=10) as answer:
+        with urlopen(picture.url, timeout=60) as answer:
             assert (answer.headers["Content-Type"], answer.read()[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
         with pytest.raises(HTTPError, match="404") as refused:
-            urlopen(picture.url.replace("banner", "../demo"), timeout=10)
+            urlopen(picture.url.replace("banner", "../demo"), timeout=60)
         refused.value.close()
         assert picture.network == f"{picture.host}/32"
 
