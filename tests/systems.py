@@ -170,7 +170,7 @@ class Running:
     def submit(self, body: Mapping[str, Any], path: str = "/made-up", **headers: str) -> str:
         """Submit a job and return its id; the same request is sent again until it is answered."""
         sent = {"Prefer": "respond-async", "Idempotency_Key": uuid4().hex, **headers}
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while True:
             try:
                 answer = self.ask(path, body, timeout=10, **sent)
@@ -182,7 +182,7 @@ class Running:
             assert time.monotonic() < until, answer
             time.sleep(0.1)
 
-    def wait_for_state(self, job_id: str, *states: str, seconds: float = 60) -> Any:
+    def wait_for_state(self, job_id: str, *states: str, seconds: float = 120) -> Any:
         """Return the job's document once it is in one of the states; by default, once it has ended."""
         wanted = states or ("succeeded", "partial", "failed", "cancelled", "expired")
         until = time.monotonic() + seconds

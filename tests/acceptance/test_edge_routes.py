@@ -53,7 +53,7 @@ def service(fake: EdgeService, shared: Running) -> Iterator[Running]:
 
 
 def wait_for_edge(running: Running, *, available: bool) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     agreed = 0  # both API processes have their own copy of the offers
     while agreed < 8:
         assert time.monotonic() < until, running.written()[-3_000:]
@@ -146,7 +146,7 @@ def test_streams_at_once_are_served_evenly(service: Running) -> None:
             assert kill(pid, signal.SIGSTOP)
         for thread in threads:
             thread.start()
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while int(service.ask("/jobs?kind=speech_stream&state=queued").headers["X-Total-Count"]) < len(threads):
             assert time.monotonic() < until
             time.sleep(0.02)

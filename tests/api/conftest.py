@@ -103,7 +103,7 @@ def told(start: Start, api_database: Database, tmp_path: Path) -> Iterator[tuple
         start(redis_url=url, KINDS=f"{KINDS},patient:Patient") as service,
         redis.Redis.from_url(url) as connection,
     ):
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while not dict(connection.pubsub_numsub(notices.CHANNEL))[notices.CHANNEL.encode()]:
             assert time.monotonic() < until, "the API does not listen"
             time.sleep(0.01)

@@ -113,14 +113,14 @@ class Chaos:
             time.sleep(0.05)
 
     def _kill_worker(self) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             found = [*self._running.workers("made_up"), *self._running.pids("made_up")]
             if found and kill(self._choose.choice(found)):
                 self.done["worker killed"] += 1
                 return
             time.sleep(0.05)
-        raise AssertionError("no worker came back within a minute")
+        raise AssertionError("no worker came back within two minutes")
 
     def _kill_redis(self) -> None:
         self._kill_server("redis", signal.SIGKILL)

@@ -138,7 +138,7 @@ def test_a_wake_up_reaches_one_of_several_consumers(
         thread.start()
     for number in (1, 2, 3):
         broker.wake(QUEUE)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         # Had one of those before reached more than one of them, nobody would be there for the last.
         while waiting(broker) or len(ended) < number:
             assert time.monotonic() < until

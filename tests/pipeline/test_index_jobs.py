@@ -40,7 +40,7 @@ def test_what_came_of_urls_is_counted_without_a_look_at_any(database: Database, 
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(ENDED)
         # All of its pages are known to be all visible once nobody else's look at the database began before.
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while connection.execute(UNSEEN).fetchall():
             assert time.monotonic() < until
             connection.execute("VACUUM ANALYZE item")

@@ -26,7 +26,7 @@ def waiting_for(bench: Workbench, table: str, row: Any, statement: Statement[Any
         with bench.transaction() as other:
             other.execute(f"SELECT FROM {table} WHERE id = %s FOR NO KEY UPDATE", [row])
             answer = caller.submit(bench.database.run, statement)
-            until = time.monotonic() + 60
+            until = time.monotonic() + 120
             while not other.execute(WAITS_FOR_US).fetchall():
                 assert time.monotonic() < until, "It waited for nothing."
                 assert not answer.done(), answer.result()

@@ -88,7 +88,7 @@ class Pool:
     def items(self, job: Job) -> list[Item]:
         return self.database.run(find_items(job.id))
 
-    def finish(self, job: Job, *, seconds: float = 60) -> Job:
+    def finish(self, job: Job, *, seconds: float = 120) -> Job:
         """Drain, with the sweep's help, until the job has ended."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -181,7 +181,7 @@ def test_progress_is_written_while_an_item_runs(pool: Pool, monkeypatch: Any) ->
     working = threading.Thread(target=pool.runner.drain)
     working.start()
     seen: set[int] = set()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while len(seen) <= 3 and time.monotonic() < until:
         seen.add((pool.job(job.id).progress or {}).get("done", 0))
         time.sleep(0.02)
