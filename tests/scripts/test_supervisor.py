@@ -29,6 +29,19 @@ STUBBORN = (
 )
 
 
+#: Needs a kill, and notes ten times a second that it still lives, from its parent's death on.
+WITNESS = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+parent = os.getppid()
+while True:
+    time.sleep(0.1)
+    if os.getppid() != parent:
+        with open({folder!r} + "/" + str(os.getpid()), "a") as notes:
+            notes.write(".")
+"""
+
+
 @pytest.fixture
 def mark() -> Iterator[str]:
     """A word in the environment of every process of a test; none may be left after it."""
@@ -149,7 +162,7 @@ def test_numbers_change_live_and_numbers_are_used_again(mark: str):
 
 def test_a_slow_drain_holds_up_neither_a_restart_nor_new_processes(mark: str):
     async def scenario(supervisor: Supervisor) -> None:
-        supervisor.run(program(mark, STUBBORN, drain=6), 2)
+        supervisor.run(program(mark, STUBBORN, drain=600), 2)
         supervisor.run(program(mark, OBEDIENT, name="other"))
         await until(lambda: len(pool(supervisor).pids) == 2 and pool(supervisor, "other").pids)
         await until(lambda: all(map(is_prepared, pool(supervisor).pids)))
@@ -161,8 +174,8 @@ def test_a_slow_drain_holds_up_neither_a_restart_nor_new_processes(mark: str):
         os.kill(other[0], signal.SIGKILL)
         await until(lambda: pool(supervisor, "other").pids not in ([], other))
         assert all(map(is_running, draining))  # all of it within the drain
-        await until(lambda: not any(map(is_running, draining)))
         supervisor.hurry()
+        await until(lambda: not any(map(is_running, draining)))
 
     supervised(scenario)
 
@@ -298,19 +311,19 @@ def wait_for(mark: str, processes: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_after_a_kill_of_the_supervisor_nothing_is_left_once_the_drain_is_over(mark: str):
-    programs = {"obedient": (sys.executable, "-c", OBEDIENT), "stubborn": (sys.executable, "-c", STUBBORN)}
+def test_after_a_kill_of_the_supervisor_nothing_is_left_once_the_drain_is_over(mark: str, tmp_path: Path):
+    witness = WITNESS.format(folder=str(tmp_path))
+    programs = {"obedient": (sys.executable, "-c", OBEDIENT), "stubborn": (sys.executable, "-c", witness)}
     with start_supervisor(mark, programs, drain=4) as supervisor:
         found = wait_for(mark, 6)  # with the supervisor and the undertaker
-        obedient, stubborn = ([pid for pid in found if code in arguments(pid)] for code in (OBEDIENT, STUBBORN))
+        obedient, stubborn = ([pid for pid in found if code in arguments(pid)] for code in (OBEDIENT, witness))
+        assert (len(obedient), len(stubborn)) == (2, 2)
         while not all(map(is_prepared, [*obedient, *stubborn])):
             time.sleep(0.02)
         supervisor.kill()
-    for pid in obedient:
-        wait_for_end(pid)
-    assert [is_running(pid) for pid in stubborn] == [True, True], "they have their drain"
     for pid in found:
         wait_for_end(pid)
+    assert all(len((tmp_path / str(pid)).read_text()) >= 5 for pid in stubborn), "they have their drain"
 
 
 def arguments(pid: int) -> list[str]:
