@@ -17,10 +17,12 @@ from workers.handlers.loading import WAITING_SIDE
 from workers.images.picture import Picture
 from workers.images.reading import read_picture
 
-#: Batch sizes among which the bare engine has its best.
-SIZES = (1, 4, 8)
-#: The most that one request may have, and how often it is made: with two cores a round takes five minutes.
-BATCH, ROUNDS = 100, 1
+#: Batch sizes among which the bare engine has its best, and rounds; one takes five minutes on two cores.
+SIZES, ROUNDS = (1, 4, 8), 1
+#: The same on a GPU.
+CUDA_SIZES, CUDA_ROUNDS = (8, 16, 32, 64), 7
+#: The most that one request may have.
+BATCH = 100
 #: What a worker may grow by over the pictures of the second table, in MB.
 GROWTH_MB = 24
 LOOPBACK = {"PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8", "PRESSROOM_CAPTIONING__CACHE_HOURS": "0"}
@@ -33,16 +35,26 @@ def measure(*, quick: bool) -> Iterator[Table]:
         yield _memory(address, 1_000)
         with TemporaryDirectory(prefix="pressroom-blip-") as folder:
             model = build(Path(folder))
-            yield _describing(address, model, SIZES[-1:] if quick else SIZES, count=16 if quick else BATCH)
+            sizes, rounds = _extent()
+            if quick:
+                sizes, rounds = sizes[-1:], 1
+            yield _describing(address, model, sizes, rounds, count=16 if quick else BATCH)
 
 
-def _describing(address: str, model: Path, sizes: Sequence[int], *, count: int) -> Table:
+def _extent() -> tuple[Sequence[int], int]:
+    """Return the batch sizes to try, and how many rounds to measure."""
+    import torch
+
+    return (CUDA_SIZES, CUDA_ROUNDS) if torch.cuda.is_available() else (SIZES, ROUNDS)
+
+
+def _describing(address: str, model: Path, sizes: Sequence[int], rounds: int, *, count: int) -> Table:
     settings = Settings(captioning={"engines": "blip", "blip": {"model": str(model)}})
     engine = Blip.from_settings(settings)
     engine.setup()
     wishes = [Wish(picture, ("short",), "en") for picture in _pictures(address, count)]
     engine.caption(wishes[:1])
-    rates = {size: _bare(engine, wishes[:8], size) for size in sizes}
+    rates = {size: _bare(engine, wishes[: max(sizes)], size) for size in sizes}
     best = max(rates, key=lambda size: rates[size])
     table = Table(
         "Alt text",
@@ -53,7 +65,7 @@ def _describing(address: str, model: Path, sizes: Sequence[int], *, count: int) 
     with pressroom(**LOOPBACK, **blip, PRESSROOM_CAPTIONING__BATCH=str(best)) as running:
         _describe(running, address, [10**6])
         ours, raw = [], []
-        for round_number in range(ROUNDS):
+        for round_number in range(rounds):
             numbers = range(count * round_number, count * (round_number + 1))
             ours.append(_describe(running, address, numbers))
             raw.append(_bare(engine, wishes, best))

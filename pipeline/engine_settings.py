@@ -32,7 +32,9 @@ class CaptioningSettings(BaseModel):
 
     engines: str = Field("vlm,blip,basic", description="Engines in order of preference, separated by commas.")
     slots: int = Field(3, ge=1, description="Batches that a process works on at once: one in the model, the rest load.")
-    batch: int = Field(8, ge=1, description="Images that go through a model together.")
+    batch: int = Field(
+        0, ge=0, description="Images that go through a model together; 0: 8, and on a GPU 32 by blip or 16 by vlm."
+    )
     cache_hours: float = Field(24.0, ge=0, description="The same image's text is used again for so long; 0: never.")
     max_images: int = Field(100, ge=1, description="Images of one /batch request.")
     max_pixels: int = Field(40_000_000, ge=1, description="Largest image.")

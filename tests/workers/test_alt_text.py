@@ -430,7 +430,7 @@ def test_a_large_picture_waits_for_the_model_as_a_small_one() -> None:
 
 def test_an_engine_that_takes_one_at_a_time_still_gets_its_pictures_downloaded_together() -> None:
     assert handler_of(Web(), Painter(batch=1)).batch == FEW
-    assert handler_of(Web(), Painter(), batch=16).batch == 16
+    assert handler_of(Web(), Painter(batch=16)).batch == 16
 
 
 class Away:

@@ -126,6 +126,19 @@ def place(model: Any, settings: ModelSettings) -> Any:
 
 
 @contextmanager
+def first_use(settings: ModelSettings) -> Iterator[None]:
+    """Use a model in the `with` block before anybody waits for it: a GPU loads its programs only then, for seconds.
+
+    Raises NotReady for what the device turns out not to do: it has no program for it, or too little memory."""
+    try:
+        yield
+    except (ValueError, RuntimeError, IndexError, TypeError) as error:
+        raise NotReady(
+            f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"
+        ) from error
+
+
+@contextmanager
 def named(name: str, *, is_away: bool = False) -> Iterator[None]:
     """Translate what libraries raise when a model can't be loaded into NotReady with a remedy.
 

@@ -39,7 +39,7 @@ class AltTextHandler:
         fetcher: Fetcher | None = None,
         cache: CaptionCache | None = None,
     ) -> None:
-        self.batch = settings.captioning.batch
+        self.batch = FEW
         self.slots = settings.captioning.slots
         self._settings = settings
         self._family = family or Family.shared(settings, FAMILY)
@@ -56,8 +56,7 @@ class AltTextHandler:
         engines = self._family.engines
         self._turns = {engine.name: turn_of(engine) for engine in engines}
         self._sources = {engine.name: self._source(engine) for engine in engines}
-        if engines[0].batch == 1:
-            self.batch = FEW
+        self.batch = FEW if engines[0].batch == 1 else engines[0].batch
         self._loader = Loader(self._fetcher or Fetcher.shared(self._settings), self._cache, self._settings.captioning)
 
     def offers(self) -> Sequence[Offer]:

@@ -1,10 +1,11 @@
 """Loading: pictures come from the web and from their files together, or their texts from the cache."""
 
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from pipeline.engine_settings import CaptioningSettings
 from pipeline.errors import PressroomError
@@ -26,8 +27,11 @@ GRACE_SECONDS = 2.0
 
 Underway = dict[Future[Fetched], list[Portrait]]
 
-#: One picture is decoded at a time in a process: at 40 megapixels each takes hundreds of MB while it is.
-_decoding = threading.Lock()
+#: Pictures that a process decodes at once: each may take a hundred MB while it is, and engines want cores as well.
+DECODERS = max(1, min(4, (os.cpu_count() or 1) // 2))
+_decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
+#: Whose turn it is: no more files wait for a decoder than there are.
+_decoding = threading.BoundedSemaphore(DECODERS)
 
 
 class Loader:
@@ -43,22 +47,22 @@ class Loader:
 
         Those of servers that keep others waiting are postponed, and their downloads go on meanwhile. `is_crowded`:
         there are others who wait, although none in this run."""
-        pictures: dict[bytes, Picture] = {}
+        pictures: dict[bytes, Future[Picture]] = {}
+        waiting: list[tuple[Portrait, Future[Picture]]] = []
         for body, sharing in self._bodies(portraits, is_crowded):
             sha256 = hashlib.sha256(body).digest()
             for portrait in sharing:
                 portrait.sha256 = sha256
             self.recall(sharing)
             wanting = [portrait for portrait in sharing if not portrait.is_over]
+            if wanting and sha256 not in pictures:
+                pictures[sha256] = self._decoded(body)
+            waiting += [(portrait, pictures[sha256]) for portrait in wanting]
+        for portrait, picture in waiting:
             try:
-                if wanting and sha256 not in pictures:
-                    pictures[sha256] = self._decode(body)
+                portrait.picture = picture.result()
             except PressroomError as error:
-                for portrait in wanting:
-                    portrait.fail(error)
-                continue
-            for portrait in wanting:
-                portrait.picture = pictures[sha256]
+                portrait.fail(error)
 
     def recall(self, portraits: Sequence[Portrait]) -> None:
         """Give portraits whose bytes are known the texts that are in the cache."""
@@ -112,11 +116,21 @@ class Loader:
                 for portrait in same:
                     portrait.postpone()
 
+    def _decoded(self, body: bytes) -> Future[Picture]:
+        """Return what becomes a file's picture, once there is a decoder for it."""
+        _decoding.acquire()
+        try:
+            picture = _decoders.submit(self._decode, body)
+        except BaseException:
+            _decoding.release()
+            raise
+        picture.add_done_callback(lambda _: _decoding.release())
+        return picture
+
     def _decode(self, body: bytes) -> Picture:
         limits = self._settings
-        with _decoding:
-            picture = read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side)
-            picture.shrink(WAITING_SIDE)
+        picture = read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side)
+        picture.shrink(WAITING_SIDE)
         return picture
 
 

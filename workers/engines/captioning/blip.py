@@ -23,6 +23,7 @@ class Blip(Generator):
     """A BlipForConditionalGeneration."""
 
     name = "blip"
+    gpu_batch = 32
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -52,7 +53,9 @@ class Blip(Generator):
         import torch
 
         with torch.inference_mode():
-            pictures = self._processor.image_processor([wish.picture.image for wish in wishes], return_tensors="pt")
+            pictures = self._processor.image_processor(
+                self._given(wish.picture.image for wish in wishes), return_tensors="pt"
+            )
             pixels = pictures["pixel_values"].to(self._model.device, self._model.dtype)
             seen = self._model.vision_model(pixel_values=pixels)[0]
             said: list[dict[Mode, Said]] = [{} for _ in wishes]

@@ -1,9 +1,12 @@
 """Generating: what captioning by a torch model has in common: batches, stops, confidence and shape."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from PIL import Image
 
 from pipeline.captioning import require_language
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
@@ -11,7 +14,10 @@ from pipeline.errors import PressroomError
 from workers.engines import EngineUnavailable, Stopped, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
 from workers.engines.captioning.shaping import NothingSaid, shape
+from workers.images.picture import Picture
 
+#: Pictures that go through a model together, unless told.
+BATCH = 8
 #: No three tokens come twice in the same order, and one that was said is a little less likely.
 NO_REPEAT, PENALTY = 3, 1.1
 
@@ -35,9 +41,12 @@ class Generator(ABC):
     """A captioning engine with a model; a subclass loads it, and says what it sees in one batch."""
 
     name: str
+    #: The same on a GPU, where a token of many pictures takes little longer than one of one.
+    gpu_batch: int
 
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
-        self.batch = settings.batch
+        self.batch = settings.batch or BATCH
+        self._is_batch_set = settings.batch > 0
         self._threads = settings.threads
         self._settings = model
         self._model: Any = None
@@ -56,6 +65,10 @@ class Generator(ABC):
         if self._threads is not None:
             torch.set_num_threads(self._threads)
         self._load()
+        if self.gpu is not None:
+            if not self._is_batch_set:
+                self.batch = self.gpu_batch
+            self._warm_up()
 
     @property
     def gpu(self) -> str | None:
@@ -114,6 +127,20 @@ class Generator(ABC):
             if len(wishes) > 1:
                 return [self._seen([wish], stop)[0] for wish in wishes]
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
+
+    def _warm_up(self) -> None:
+        blank = Picture(Image.new("RGB", (64, 64)), "PNG", b"")
+        with models.first_use(self._settings):
+            self._say([Wish(blank, ("short",), self.languages()[0])], never)
+
+    def _given(self, images: Iterable[Image.Image]) -> list[Any]:
+        """Return pictures as the model's processor takes them: what works with tensors does so on the model's GPU."""
+        import torch
+
+        if self.gpu is None or getattr(self._processor.image_processor, "backend", None) != "torchvision":
+            return list(images)
+        tensors = [torch.from_numpy(np.array(image)).to(self._model.device) for image in images]
+        return [tensor.permute(2, 0, 1) for tensor in tensors]
 
     @abstractmethod
     def _load(self) -> None:

@@ -36,6 +36,7 @@ class Vlm(Generator):
     """A chat model with a vision tower."""
 
     name = "vlm"
+    gpu_batch = 16
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -82,7 +83,7 @@ class Vlm(Generator):
         """Return one text of each picture, of the mode in its place."""
         inputs = self._processor(
             text=[self._prompt(mode, wish.language) for mode, wish in zip(modes, wishes, strict=True)],
-            images=[[_fitted(wish.picture.image)] for wish in wishes],
+            images=[[image] for image in self._given(_fitted(wish.picture.image) for wish in wishes)],
             padding=True,
             return_tensors="pt",
         ).to(self._model.device, self._model.dtype)

@@ -63,6 +63,8 @@ class Llm:
                 f"PRESSROOM_METADATA__LLM__MODEL={self._settings.model} reads {self._context():,} tokens; "
                 f"a model of at least {SMALLEST_CONTEXT:,} is needed."
             )
+        if self.gpu is not None:
+            self._warm_up()
 
     def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
         """Return a post's metadata: the model's, or extractive's where the model's can't be used. Raises Stopped."""
@@ -120,13 +122,26 @@ class Llm:
         )
         self._grammar = generator.logits_processor
 
+    def _warm_up(self) -> None:
+        post = Post("A post", "A post has a text.", "en")
+        with models.first_use(self._settings):
+            self._answer(post, post.text, languages.language_of(post.title, post.text, post.language), never, most=2)
+
     def _context(self) -> int:
         config = self._model.config.get_text_config()
         limits = (getattr(config, "max_position_embeddings", None), self._tokenizer.model_max_length)
         # A tokenizer without a limit says 10 ** 30.
         return min(int(limit) for limit in limits if limit)
 
-    def _answer(self, post: Post, text: str, language: languages.Language, stop: Callable[[], bool]) -> str:
+    def _answer(
+        self,
+        post: Post,
+        text: str,
+        language: languages.Language,
+        stop: Callable[[], bool],
+        *,
+        most: int = LONGEST_ANSWER,
+    ) -> str:
         import torch
         from transformers import StoppingCriteria, StoppingCriteriaList
 
@@ -145,7 +160,7 @@ class Llm:
                 attention_mask=torch.ones_like(question),
                 logits_processor=[self._grammar],
                 stopping_criteria=StoppingCriteriaList([Asked()]),
-                max_new_tokens=LONGEST_ANSWER,
+                max_new_tokens=most,
                 # The likeliest token always: the same post has the same metadata.
                 do_sample=False,
                 temperature=None,

@@ -63,11 +63,7 @@ class Whisper:
         """Load the model and use it once. Raises NotReady."""
         began = time.monotonic()
         folder = find_weights(self._settings.model or "", setting=SETTING)
-        try:
-            self._model = self._load(folder)
-            self._warm_up()
-        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
-            raise NotReady(f"The model {self._settings.model!r} can't be used: {error}") from error
+        self._start(folder)
         self._codes = {CODES.get(code, code): code for code in self._model.supported_languages}
         self._unload_later()
         seconds = round(time.monotonic() - began, 1)
@@ -96,13 +92,33 @@ class Whisper:
             code = CODES.get(about.language, about.language)
             yield Hearing(code, probability, (_segment(segment) for segment in _until(stop, found)))
 
+    def _start(self, folder: str) -> None:
+        """Load the model onto the device that is set; else onto a GPU, if there is one that works. Raises NotReady."""
+        import ctranslate2
+
+        if self._settings.device not in (None, "auto"):
+            return self._try(folder, self._settings.device)
+        if ctranslate2.get_cuda_device_count():
+            try:
+                return self._try(folder, "cuda")
+            except NotReady as error:
+                # Mostly libraries of another CUDA than CTranslate2's. A processor takes longer, and gets there.
+                log.warning("GPU not used", engine=self.name, needs=error.message)
+        return self._try(folder, "cpu")
+
+    def _try(self, folder: str, device: str) -> None:
+        self._device = device
+        try:
+            self._model = self._load(folder)
+            self._warm_up()
+        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
+            raise NotReady(f"The model {self._settings.model!r} can't be used on {device}: {error}") from error
+
     def _load(self, folder: str) -> Any:
         import ctranslate2
         from faster_whisper import WhisperModel
 
         logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
-        found = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
-        self._device = found if self._settings.device in (None, "auto") else self._settings.device
         device, _, index = self._device.partition(":")
         supported = ctranslate2.get_supported_compute_types(device, int(index or 0))
         return WhisperModel(

@@ -235,7 +235,21 @@ def test_it_runs_on_a_gpu_where_there_is_one(kind: type[Generator], blip_folder:
     made = engine(kind, blip_folder if kind is Blip else vlm_folder)
 
     assert made._model.device.type == "cuda"
+    assert all(
+        picture.device.type == "cuda" for picture in made._given([PICTURES[0].image]) if torch.is_tensor(picture)
+    )
     assert len({caption["short"].text for caption in made.caption(wishes(MODES))}) == len(PICTURES)
+
+
+def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(blip_folder: Path) -> None:
+    # It has tensors without numbers, so all goes well until a text is read.
+    with pytest.raises(NotReady, match="can't be used on the device meta"):
+        engine(Blip, blip_folder, device="meta")
+
+
+def test_on_a_processor_eight_go_together_unless_told(blip_folder: Path) -> None:
+    assert Blip(CaptioningSettings(), ModelSettings(model=str(blip_folder), device="cpu")).batch == 8
+    assert engine(Blip, blip_folder, device="cpu").batch == 4
 
 
 def test_without_a_model_it_says_which_setting_names_one() -> None:

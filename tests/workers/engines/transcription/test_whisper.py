@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import ctranslate2
 import numpy as np
 import pytest
 import tiny_whisper
@@ -155,6 +156,22 @@ def test_it_computes_where_and_as_quickly_as_this_machine_can(whisper_folder: Pa
     assert quickest("cpu", {"int8", "float32"}) == "int8"
     assert quickest("cuda", {"int8", "float16", "float32"}) == "float16"
     assert quickest("cuda", {"int8", "float32"}) == "default"
+
+
+def test_a_gpu_that_can_not_be_used_leaves_the_work_to_the_processor_unless_it_was_asked_for(
+    whisper_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr(ctranslate2, "get_supported_compute_types", lambda *_: {"float16"})
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    engine = Whisper(WhisperSettings(model=str(whisper_folder), device="auto"))
+
+    engine.setup()
+
+    assert engine._device == "cpu"
+    assert heard(engine, samples_of("train"))[2]
+    with pytest.raises(NotReady, match="can't be used on cuda"):
+        Whisper(WhisperSettings(model=str(whisper_folder), device="cuda")).setup()
 
 
 def test_without_a_model_it_says_which_setting_names_one() -> None:
