@@ -10,11 +10,14 @@ from PIL import Image
 
 from pipeline.captioning import require_language
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
-from pipeline.errors import PressroomError
+from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, Stopped, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
 from workers.engines.captioning.shaping import NothingSaid, shape
 from workers.images.picture import Picture
+
+log = get_logger(__name__)
 
 #: Pictures that go through a model together, unless told.
 BATCH = 8
@@ -47,6 +50,8 @@ class Generator(ABC):
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
         self.batch = settings.batch or BATCH
         self._is_batch_set = settings.batch > 0
+        #: Whether pictures are made ready on the model's GPU, and not on the processor.
+        self._takes_tensors = False
         self._threads = settings.threads
         self._settings = model
         self._model: Any = None
@@ -68,6 +73,9 @@ class Generator(ABC):
         if self.gpu is not None:
             if not self._is_batch_set:
                 self.batch = self.gpu_batch
+            self._takes_tensors = (
+                getattr(getattr(self._processor, "image_processor", None), "backend", None) == "torchvision"
+            )
             self._warm_up()
 
     @property
@@ -130,14 +138,23 @@ class Generator(ABC):
 
     def _warm_up(self) -> None:
         blank = Picture(Image.new("RGB", (64, 64)), "PNG", b"")
-        with models.first_use(self._settings):
-            self._say([Wish(blank, ("short",), self.languages()[0])], never)
+        wishes = [Wish(blank, ("short",), self.languages()[0])]
+        try:
+            with models.first_use(self._settings):
+                self._say(wishes, never)
+        except NotReady as error:
+            if not self._takes_tensors:
+                raise
+            log.warning("pictures prepared on the processor", engine=self.name, reason=error.message)
+            self._takes_tensors = False
+            with models.first_use(self._settings):
+                self._say(wishes, never)
 
     def _given(self, images: Iterable[Image.Image]) -> list[Any]:
-        """Return pictures as the model's processor takes them: what works with tensors does so on the model's GPU."""
+        """Return pictures as the model's processor takes them: one of torchvision works where its tensors are."""
         import torch
 
-        if self.gpu is None or getattr(self._processor.image_processor, "backend", None) != "torchvision":
+        if not self._takes_tensors:
             return list(images)
         tensors = [torch.from_numpy(np.array(image)).to(self._model.device) for image in images]
         return [tensor.permute(2, 0, 1) for tensor in tensors]

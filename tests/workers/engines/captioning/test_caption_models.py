@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -245,6 +245,24 @@ def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(blip_
     # It has tensors without numbers, so all goes well until a text is read.
     with pytest.raises(NotReady, match="can't be used on the device meta"):
         engine(Blip, blip_folder, device="meta")
+
+
+def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
+    blip_folder: Path, blip: Blip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine(Blip, blip_folder, device="cpu")
+    given = Blip._given
+
+    def odd(self: Blip, images: Iterable[Image.Image]) -> list[object]:
+        return [object()] if self._takes_tensors else given(self, images)
+
+    monkeypatch.setattr(Blip, "_given", odd)
+    made._takes_tensors = True
+
+    made._warm_up()
+
+    assert not made._takes_tensors
+    assert made.caption(wishes()) == blip.caption(wishes())
 
 
 def test_on_a_processor_eight_go_together_unless_told(blip_folder: Path) -> None:
