@@ -1,7 +1,10 @@
 """blip and vlm: real engine code on models with random weights."""
 
 import json
+import platform
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from PIL import Image
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
 from pipeline.errors import NotReady
 from pipeline.languages import LanguageNotSupported
+from scripts.programs import environment
 from workers.engines import EngineUnavailable, Stopped, models
 from workers.engines.captioning import MODES, Caption, Mode, Wish
 from workers.engines.captioning.blip import Blip
@@ -245,6 +249,30 @@ def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(blip_
     # It has tensors without numbers, so all goes well until a text is read.
     with pytest.raises(NotReady, match="can't be used on the device meta"):
         engine(Blip, blip_folder, device="meta")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="memory is kept by glibc's means")
+def test_a_process_with_a_model_keeps_its_memory() -> None:
+    program = """if True:
+        import sys
+        from workers.engines import models
+        def resident():
+            with open("/proc/self/status") as status:
+                return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) // 1024
+        if sys.argv[1] == "keep":
+            models.keep_memory()
+        before = resident()
+        taken = bytearray(b"x") * (200 * 2**20)
+        del taken
+        print(resident() - before)
+    """
+
+    def grown(how: str) -> int:
+        command = [sys.executable, "-c", program, how]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment()).stdout)
+
+    assert grown("keep") > 150
+    assert grown("do not") < 50
 
 
 def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
