@@ -102,7 +102,8 @@ class Chaos:
     def _wait_for_the_unlucky(self) -> None:
         """Wait until no item would be given up if its worker were killed: how often one is hit is not for luck to say.
 
-        On a slow machine the one worker that is there already may be hit three times in a row, with the same item.
+        On a slow machine the one worker that is there already may be hit three times in a row, with the same item. That
+        what has crashed runs alone, the tests of a pool's process tell.
         """
         until = time.monotonic() + 120
         while True:

@@ -84,7 +84,7 @@ def supervised(scenario: Callable[[Supervisor], Awaitable[None]]) -> str:
         try:
             await scenario(supervisor)
         finally:
-            await supervisor.stop()
+            await asyncio.wait_for(supervisor.stop(), 120)
             await asyncio.sleep(0)
             console.close()
 
@@ -186,7 +186,7 @@ def test_a_program_that_ignores_the_signal_is_killed_with_its_children_after_its
         supervisor.run(program(mark, with_child, drain=0.5))
         await until(lambda: len(marked(mark)) == 2 and all(map(is_prepared, marked(mark))))
         began = time.monotonic()
-        await supervisor.stop()
+        await asyncio.wait_for(supervisor.stop(), 120)
         assert time.monotonic() - began > 0.4
         await until(lambda: marked(mark) == [])
 
@@ -227,7 +227,7 @@ def test_unknown_pools_and_a_stopping_system_are_refused(mark: str):
         supervisor.run(program(mark, OBEDIENT))
         with pytest.raises(NotFound, match="there is pool"):
             supervisor.scale("vision", 2)
-        await supervisor.stop()
+        await asyncio.wait_for(supervisor.stop(), 120)
         with pytest.raises(Conflict):
             supervisor.scale("pool", 2)
 
@@ -257,7 +257,7 @@ def test_a_terminal_that_stands_still_holds_up_no_program(mark: str, tmp_path: P
         supervisor = Supervisor(Console(os.fdopen(writer, "wb"), colour=False))
         supervisor.run(program(mark, talker, drain=1))
         await until((tmp_path / "done").exists)
-        await supervisor.stop()
+        await asyncio.wait_for(supervisor.stop(), 120)
 
     asyncio.run(run())
     os.set_blocking(reader, False)

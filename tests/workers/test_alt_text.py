@@ -22,9 +22,11 @@ from workers.captions import PREFIX, CaptionCache
 from workers.engines import Stopped
 from workers.engines.captioning import Caption, Wish
 from workers.fetch import Fetched
+from workers.handlers import loading
 from workers.handlers.alt_text import FEW, AltTextHandler
 from workers.handlers.downloads import KEPT_SECONDS, MOST_LEFT, Downloads
 from workers.handlers.portrait import LATER
+from workers.images.picture import Picture
 from workers.images.reading import read_picture
 
 DAY = timedelta(days=1)
@@ -418,6 +420,23 @@ def test_an_engine_that_stops_leaves_the_items_for_whoever_wants_them() -> None:
     engine.before = lambda: setattr(task, "stopped", True)
 
     assert handler_of(Web(r=png("red")), engine).run([task]) == [Release()]
+
+
+def test_pictures_of_a_run_are_decoded_side_by_side_where_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(3)
+
+    def meeting(body: bytes, **limits: Any) -> Picture:
+        together.wait(60)
+        return read_picture(body, **limits)
+
+    monkeypatch.setattr(loading, "_decoding", threading.BoundedSemaphore(3))
+    monkeypatch.setattr(loading, "read_picture", meeting)
+    web = Web(red=png("red"), green=png("green"), broken=b"no picture")
+
+    first, second, third = handler_of(web, Painter()).run([Task("red"), Task("green"), Task("broken")])
+
+    assert texts(first) != texts(second)
+    assert isinstance(third, Failed)
 
 
 def test_a_large_picture_waits_for_the_model_as_a_small_one() -> None:

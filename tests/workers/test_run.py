@@ -417,8 +417,10 @@ class Reports:
         with psycopg.connect(self._pool.url) as other:
             other.execute("SELECT FROM job WHERE id = %s FOR NO KEY UPDATE", [job.id])
             self._all_run.set()
-            blocked = "SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            blocked = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            until = time.monotonic() + 120
             while not other.execute(blocked).fetchall():
+                assert time.monotonic() < until, "no report met the lock"
                 time.sleep(0.01)
             self._first_waits.set()
             while len(self._pool.runner._due) < len(self._outputs) - 1:

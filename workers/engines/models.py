@@ -12,9 +12,9 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from pipeline.engine_settings import ModelSettings
-from pipeline.errors import NotReady
+from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
-from workers.engines import EngineUnavailable
+from workers.engines import EngineUnavailable, Stopped
 
 log = get_logger(__name__)
 
@@ -147,7 +147,9 @@ def first_use(settings: ModelSettings) -> Iterator[None]:
     Raises NotReady for what the device turns out not to do: it has no program for it, or too little memory."""
     try:
         yield
-    except (ValueError, RuntimeError, IndexError, TypeError) as error:
+    except (PressroomError, Stopped):
+        raise
+    except Exception as error:
         raise NotReady(
             f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"
         ) from error

@@ -5,11 +5,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from pipeline.engine_settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from workers.captions import CaptionCache
+from workers.crew import Crew
 from workers.engines import never
 from workers.fetch import Fetched, Fetcher
 from workers.handlers.downloads import Downloads
@@ -18,7 +19,7 @@ from workers.images.picture import Picture
 from workers.images.reading import read_picture
 
 #: Longest side of what waits for its turn at an engine: more than any of them looks at. 24 pictures, three runs of
-#: eight, are 300 MB at most; as they were decoded, they could be 3 GB.
+#: eight, are 300 MB at most, three of 32 are 1.2 GB; as they were decoded, eight could be 1 GB.
 WAITING_SIDE = 2_048
 #: How often a download that is waited for is looked at: nobody may want it any more.
 LOOK_SECONDS = 0.5
@@ -27,11 +28,14 @@ GRACE_SECONDS = 2.0
 
 Underway = dict[Future[Fetched], list[Portrait]]
 
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 #: Pictures that a process decodes at once: each may take a hundred MB while it is, and engines want cores as well.
-DECODERS = max(1, min(4, (os.cpu_count() or 1) // 2))
-_decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
-#: Whose turn it is: no more files wait for a decoder than there are.
-_decoding = threading.BoundedSemaphore(DECODERS)
+_decoding = threading.BoundedSemaphore(max(1, min(4, _usable_cores() // 2)))
+_decoders = Crew("decoder")
 
 
 class Loader:
@@ -118,13 +122,22 @@ class Loader:
 
     def _decoded(self, body: bytes) -> Future[Picture]:
         """Return what becomes a file's picture, once there is a decoder for it."""
+        picture: Future[Picture] = Future()
+
+        def decode() -> None:
+            try:
+                picture.set_result(self._decode(body))
+            except BaseException as error:  # noqa: BLE001 - result() raises it
+                picture.set_exception(error)
+            finally:
+                _decoding.release()
+
         _decoding.acquire()
         try:
-            picture = _decoders.submit(self._decode, body)
-        except BaseException:
+            _decoders.give(decode)
+        except RuntimeError:  # no thread could be started
             _decoding.release()
             raise
-        picture.add_done_callback(lambda _: _decoding.release())
         return picture
 
     def _decode(self, body: bytes) -> Picture:

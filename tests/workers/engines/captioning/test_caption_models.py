@@ -5,7 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -239,9 +239,7 @@ def test_it_runs_on_a_gpu_where_there_is_one(kind: type[Generator], blip_folder:
     made = engine(kind, blip_folder if kind is Blip else vlm_folder)
 
     assert made._model.device.type == "cuda"
-    assert all(
-        picture.device.type == "cuda" for picture in made._given([PICTURES[0].image]) if torch.is_tensor(picture)
-    )
+    assert made._takes_tensors == (made._processor.image_processor.backend == "torchvision")
     assert len({caption["short"].text for caption in made.caption(wishes(MODES))}) == len(PICTURES)
 
 
@@ -282,7 +280,9 @@ def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
     given = Blip._given
 
     def odd(self: Blip, images: Iterable[Image.Image]) -> list[object]:
-        return [object()] if self._takes_tensors else given(self, images)
+        if self._takes_tensors:
+            raise AttributeError("'Tensor' object has no attribute 'convert'")
+        return given(self, images)
 
     monkeypatch.setattr(Blip, "_given", odd)
     made._takes_tensors = True
@@ -291,6 +291,57 @@ def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
 
     assert not made._takes_tensors
     assert made.caption(wishes()) == blip.caption(wishes())
+
+
+class OnGpu(Blip):
+    """One that thinks that the processor is a GPU."""
+
+    gpu = "cuda:0"
+
+
+def test_on_a_gpu_many_go_together_unless_told_and_the_model_is_used_before_anybody_waits(
+    blip_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[int] = []
+    say = Blip._say
+
+    def noting(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
+        said.append(len(wanted))
+        return say(self, wanted, stop)
+
+    monkeypatch.setattr(Blip, "_say", noting)
+    model = ModelSettings(model=str(blip_folder), device="cpu")
+    untold = OnGpu(CaptioningSettings(threads=1), model)
+    untold.setup()
+
+    assert (untold.batch, said) == (32, [1])
+    assert engine(OnGpu, blip_folder, device="cpu").batch == 4
+
+
+def test_pictures_go_to_a_processor_of_tensors_as_they_were_decoded(
+    blip: Blip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tall = Image.new("RGB", (3, 5), (250, 100, 0))
+    assert blip._given([tall]) == [tall]
+    monkeypatch.setattr(blip, "_takes_tensors", True)
+
+    (tensor,) = blip._given([tall])
+
+    assert (tensor.dtype, tuple(tensor.shape)) == (torch.uint8, (3, 5, 3))
+    assert tensor[:, 0, 0].tolist() == [250, 100, 0]
+
+
+@pytest.mark.parametrize("error", [AttributeError("no attribute 'convert'"), ImportError("nvrtc"), ZeroDivisionError()])
+def test_whatever_goes_wrong_at_the_start_is_one_engines_affair(
+    blip_folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Blip, "_say", fail)
+
+    with pytest.raises(NotReady, match="can't be used on the device cpu"):
+        engine(OnGpu, blip_folder, device="cpu")
 
 
 def test_on_a_processor_eight_go_together_unless_told(blip_folder: Path) -> None:

@@ -161,16 +161,22 @@ def test_it_computes_where_and_as_quickly_as_this_machine_can(whisper_folder: Pa
 def test_a_gpu_that_can_not_be_used_leaves_the_work_to_the_processor_unless_it_was_asked_for(
     whisper_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    load = Whisper._load
+
+    def without_libraries(self: Whisper, folder: str) -> Any:
+        if self._device == "cuda":
+            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+        return load(self, folder)
+
     monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
-    monkeypatch.setattr(ctranslate2, "get_supported_compute_types", lambda *_: {"float16"})
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setattr(Whisper, "_load", without_libraries)
     engine = Whisper(WhisperSettings(model=str(whisper_folder), device="auto"))
 
     engine.setup()
 
     assert engine._device == "cpu"
     assert heard(engine, samples_of("train"))[2]
-    with pytest.raises(NotReady, match="can't be used on cuda"):
+    with pytest.raises(NotReady, match="can't be used on cuda: Library libcublas"):
         Whisper(WhisperSettings(model=str(whisper_folder), device="cuda")).setup()
 
 
