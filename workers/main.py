@@ -14,6 +14,7 @@ from pipeline.kinds import load_kinds, queues
 from pipeline.metrics import Metrics
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
+from workers import heap
 from workers.handlers import load_handlers
 from workers.run import Runner
 
@@ -73,6 +74,7 @@ class Pools(Middleware):
 
 
 die_with_parent()
+heap.share()
 _settings = Settings()
 log.configure(_settings)
 _pools = Pools(_settings)

@@ -1,6 +1,5 @@
 """Models: what all engines that run a model with torch have in common: where it comes from, and where it runs."""
 
-import ctypes
 import hashlib
 import importlib.util
 import ssl
@@ -14,6 +13,7 @@ from urllib.request import Request, urlopen
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
+from workers import heap
 from workers.engines import EngineUnavailable, Stopped
 
 log = get_logger(__name__)
@@ -26,9 +26,6 @@ AWAY = (
     "it is not on this machine and the hub can't be reached. Download it where there is a network (hf download), and "
     "set MODEL to its folder."
 )
-
-#: mallopt's names for what glibc keeps (malloc.h): one heap for all threads, its large pieces too, its end never cut.
-KEEPING = {-8: 1, -3: 2**30, -1: 2**31 - 1}
 
 #: How long the hub has for its first answer.
 HUB_SECONDS = 5.0
@@ -80,7 +77,7 @@ def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) ->
     Raises NotReady with a remedy."""
     name = _checked_name(settings)
     if pick_device(settings) == "cpu":
-        keep_memory()
+        heap.keep()
     is_away = not Path(name).is_dir() and not _is_hub_there(name)
     with named(name, is_away=is_away):
         from transformers.utils import logging
@@ -88,15 +85,6 @@ def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) ->
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # a log has no use for it
         # The libraries would ask again and again for 40 s a file, also for a model that is on this machine.
         return loader(name, trust_remote_code=False, local_files_only=is_away, **options)
-
-
-def keep_memory() -> None:
-    """Have glibc keep the memory that a model on the processor lets go of: it wants the same again at once.
-
-    Given back and taken again, it cost a sixth to a third of the time on a Xeon, and no less at its peak."""
-    if set_option := getattr(ctypes.CDLL(None), "mallopt", None):  # glibc alone has it
-        for option, value in KEEPING.items():
-            set_option(option, value)
 
 
 def _is_hub_there(name: str) -> bool:

@@ -1,6 +1,5 @@
 """Opening: an image file's decoder, with its limits kept before any pixel is made."""
 
-import ctypes
 import importlib.util
 import io
 import math
@@ -14,6 +13,7 @@ from functools import cache
 from PIL import Image, ImageFile, TiffImagePlugin
 
 from pipeline.images import ImageFailure, ImageTooLarge, ImageUndecodable
+from workers import heap
 from workers.images.sniffing import formats_of
 
 #: Pictures are made smaller to about this: more than any engine looks at, and a batch of 24 fits into memory.
@@ -71,7 +71,8 @@ def opened(body: bytes, limits: Limits) -> Iterator[ImageFile.ImageFile]:
             finally:
                 image.close()
                 if is_big:
-                    _give_back()
+                    # glibc would keep that of a big picture.
+                    heap.give_back()
     finally:
         image.close()
 
@@ -119,12 +120,6 @@ def _translated(limits: Limits) -> Iterator[None]:
             "The image is damaged or cut off, or a rare variant of its format, and can't be decoded; save it again, as "
             "PNG or JPEG."
         ) from error
-
-
-def _give_back() -> None:
-    """Return freed memory to the system: glibc would keep that of a big picture, once for each thread."""
-    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
-        trim(0)
 
 
 @cache

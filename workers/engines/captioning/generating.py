@@ -15,6 +15,7 @@ from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, Stopped, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
 from workers.engines.captioning.shaping import NothingSaid, shape
+from workers.engines.own_thread import OwnThread
 from workers.images.picture import Picture
 
 log = get_logger(__name__)
@@ -54,6 +55,7 @@ class Generator(ABC):
         self._takes_tensors = False
         self._threads = settings.threads
         self._settings = model
+        self._thread = OwnThread(self.name)
         self._model: Any = None
         self._processor: Any = None
 
@@ -65,6 +67,9 @@ class Generator(ABC):
 
     def setup(self) -> None:
         """Load the model, once a process. Raises NotReady."""
+        self._thread.run(self._set_up)
+
+    def _set_up(self) -> None:
         import torch
 
         if self._threads is not None:
@@ -95,6 +100,9 @@ class Generator(ABC):
         self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped, within a token."""
+        return self._thread.run(lambda: self._caption(wishes, stop))
+
+    def _caption(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
         results: dict[int, Captions | PressroomError] = {}
         groups: dict[int, list[int]] = {}
         for index, wish in enumerate(wishes):

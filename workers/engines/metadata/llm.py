@@ -14,6 +14,7 @@ from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive import LONGEST_TEXT, Extractive
 from workers.engines.metadata.prompt import prompt, schema
 from workers.engines.metadata.taxonomy import Taxonomy
+from workers.engines.own_thread import OwnThread
 from workers.engines.turns import turn_of
 
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
@@ -39,6 +40,7 @@ class Llm:
     def __init__(self, settings: ModelSettings, extractive: Extractive) -> None:
         self._settings = settings
         self._extractive = extractive
+        self._thread = OwnThread(self.name)
         self._model: Any = None
         self._tokenizer: Any = None
         self._grammar: Any = None
@@ -56,6 +58,9 @@ class Llm:
     def setup(self) -> None:
         """Load the model, once a process. Raises NotReady."""
         self._extractive.setup()
+        self._thread.run(self._set_up)
+
+    def _set_up(self) -> None:
         with models.named(str(self._settings.model)):
             self._load()
         if self._context() < SMALLEST_CONTEXT:
@@ -72,7 +77,7 @@ class Llm:
         language = languages.language_of(post.title, text, post.language)
         # One question at a time: the grammar of an answer has a state.
         with turn_of(self).unless(stop):
-            answer = self._answer(post, text, language, stop)
+            answer = self._thread.run(lambda: self._answer(post, text, language, stop))
         if stop():
             raise Stopped
         extracted = self._extractive.write(post, stop=stop)

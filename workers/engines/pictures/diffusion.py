@@ -12,6 +12,7 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from workers.engines import Stopped, models, never
+from workers.engines.own_thread import OwnThread
 from workers.engines.pictures import STYLES, Brief, Painted
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.prompts import NEGATIVE, prompt_of
@@ -44,6 +45,7 @@ class Diffusion:
     def __init__(self, settings: DiffusionSettings) -> None:
         self._settings = settings
         self._pipeline: Any = None
+        self._thread = OwnThread(self.name)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -57,7 +59,7 @@ class Diffusion:
 
     def setup(self) -> None:
         """Load the pipeline: safetensors alone, and no code that comes with it. Raises NotReady."""
-        self._pipeline = _loaded(self._settings)
+        self._pipeline = self._thread.run(lambda: _loaded(self._settings))
 
     @property
     def gpu(self) -> str | None:
@@ -76,7 +78,8 @@ class Diffusion:
         Raises Stopped between two steps.
         """
         with turn_of(self).unless(stop):
-            return self._paint(brief, [self._settings.seed + index for index in range(count)], stop)
+            seeds = [self._settings.seed + index for index in range(count)]
+            return self._thread.run(lambda: self._paint(brief, seeds, stop))
 
     def _paint(
         self, brief: Brief, seeds: Sequence[int], stop: Callable[[], bool]

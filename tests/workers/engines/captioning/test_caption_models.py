@@ -5,7 +5,9 @@ import platform
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -253,12 +255,12 @@ def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(blip_
 def test_a_process_with_a_model_keeps_its_memory() -> None:
     program = """if True:
         import sys
-        from workers.engines import models
+        from workers import heap
         def resident():
             with open("/proc/self/status") as status:
                 return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) // 1024
         if sys.argv[1] == "keep":
-            models.keep_memory()
+            heap.keep()
         before = resident()
         taken = bytearray(b"x") * (200 * 2**20)
         del taken
@@ -291,6 +293,31 @@ def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
 
     assert not made._takes_tensors
     assert made.caption(wishes()) == blip.caption(wishes())
+
+
+def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
+    blip_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    load, say = Blip._load, Blip._say
+
+    def loading(self: Blip) -> None:
+        threads.append(threading.get_ident())
+        load(self)
+
+    def saying(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
+        threads.append(threading.get_ident())
+        return say(self, wanted, stop)
+
+    monkeypatch.setattr(Blip, "_load", loading)
+    monkeypatch.setattr(Blip, "_say", saying)
+    made = engine(Blip, blip_folder, device="cpu")
+    with ThreadPoolExecutor(3) as runs:
+        told = list(runs.map(made.caption, [wishes()] * 3))
+
+    assert told[0] == told[1] == told[2]
+    assert len(threads) == 7  # five pictures in batches of four
+    assert len(set(threads)) == 1
 
 
 class OnGpu(Blip):
