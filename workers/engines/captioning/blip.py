@@ -8,7 +8,8 @@ from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines import models
 from workers.engines.captioning import MODES, Mode, Wish
-from workers.engines.captioning.generating import Generator, Said, generate
+from workers.engines.captioning.generating import Generator
+from workers.engines.captioning.saying import Said, generate
 
 #: How each text begins; the model goes on from there, and the prefix itself is not shown. Without one it says least.
 PREFIXES: dict[Mode, str] = {"short": "", "seo": "a photo of", "long": "in this picture we can see"}

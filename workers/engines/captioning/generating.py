@@ -1,8 +1,7 @@
-"""Generating: what captioning by a torch model has in common: batches, stops, confidence and shape."""
+"""Generating: what captioning by a torch model has in common: where it computes, batches, and what fails."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from pipeline.captioning import require_language
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
-from workers.engines import EngineUnavailable, Stopped, models, never
+from workers.engines import EngineUnavailable, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
+from workers.engines.captioning.saying import Said
 from workers.engines.captioning.shaping import NothingSaid, shape
 from workers.engines.own_thread import OwnThread
 from workers.images.picture import Picture
@@ -22,17 +22,6 @@ log = get_logger(__name__)
 
 #: Pictures that go through a model together, unless told.
 BATCH = 8
-#: No three tokens come twice in the same order, and one that was said is a little less likely.
-NO_REPEAT, PENALTY = 3, 1.1
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A text as a model wrote it, the geometric mean of its tokens' probabilities, and whether it came to an end."""
-
-    text: str
-    confidence: float
-    is_ended: bool
 
 
 class ModelFailed(EngineUnavailable):
@@ -45,15 +34,14 @@ class Generator(ABC):
     """A captioning engine with a model; a subclass loads it, and says what it sees in one batch."""
 
     name: str
-    #: The same on a GPU, where a token of many pictures takes little longer than one of one.
+    #: BATCH on a GPU, where a token of many pictures takes little longer than one of one.
     gpu_batch: int
 
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
         self.batch = settings.batch or BATCH
-        self._is_batch_set = settings.batch > 0
+        self._captioning = settings
         #: Whether pictures are made ready on the model's GPU, and not on the processor.
         self._takes_tensors = False
-        self._threads = settings.threads
         self._settings = model
         self._thread = OwnThread(self.name)
         self._model: Any = None
@@ -72,12 +60,11 @@ class Generator(ABC):
     def _set_up(self) -> None:
         import torch
 
-        if self._threads is not None:
-            torch.set_num_threads(self._threads)
+        if self._captioning.threads is not None:
+            torch.set_num_threads(self._captioning.threads)
         self._load()
         if self.gpu is not None:
-            if not self._is_batch_set:
-                self.batch = self.gpu_batch
+            self.batch = self._captioning.batch or self.gpu_batch
             self._takes_tensors = (
                 getattr(getattr(self._processor, "image_processor", None), "backend", None) == "torchvision"
             )
@@ -146,17 +133,15 @@ class Generator(ABC):
 
     def _warm_up(self) -> None:
         blank = Picture(Image.new("RGB", (64, 64)), "PNG", b"")
-        wishes = [Wish(blank, ("short",), self.languages()[0])]
         try:
             with models.first_use(self._settings):
-                self._say(wishes, never)
+                self._say([Wish(blank, ("short",), self.languages()[0])], never)
         except NotReady as error:
             if not self._takes_tensors:
                 raise
             log.warning("pictures prepared on the processor", engine=self.name, reason=error.message)
             self._takes_tensors = False
-            with models.first_use(self._settings):
-                self._say(wishes, never)
+            self._warm_up()
 
     def _given(self, images: Iterable[Image.Image]) -> list[Any]:
         """Return pictures as the model's processor takes them: one of torchvision works where its tensors are."""
@@ -174,79 +159,6 @@ class Generator(ABC):
     @abstractmethod
     def _say(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
         """Return what the model says of a batch of pictures that want as many texts each."""
-
-
-def generate(
-    decoder: Any,
-    stop: Callable[[], bool],
-    *,
-    decode: Callable[[Any], str],
-    ends: set[int],
-    most: Sequence[int],
-    **inputs: Any,
-) -> list[Said]:
-    """Return what a decoder says greedily, at most so many tokens a row. Raises Stopped; `inputs` go to generate()."""
-    if stop():
-        raise Stopped
-    output = decoder.generate(
-        **inputs,
-        max_new_tokens=max(most),
-        do_sample=False,
-        num_beams=1,
-        return_dict_in_generate=True,
-        output_scores=True,
-        logits_processor=_unrepeating(inputs["input_ids"].shape[1]),
-        stopping_criteria=_asking(stop),
-    )
-    told = decoder.compute_transition_scores(output.sequences, output.scores, normalize_logits=True)
-    rows = output.sequences[:, -told.shape[1] :]
-    return [
-        _said(tokens[:count], row[:count], decode, ends)
-        for tokens, row, count in zip(rows, told.float(), most, strict=True)
-    ]
-
-
-def _asking(stop: Callable[[], bool]) -> Any:
-    """Return what asks `stop` after each token."""
-    from transformers import StoppingCriteria, StoppingCriteriaList
-
-    class Asked(StoppingCriteria):
-        def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-            if stop():
-                raise Stopped
-            return input_ids.new_zeros(input_ids.shape[0], dtype=bool)
-
-    return StoppingCriteriaList([Asked()])
-
-
-def _unrepeating(prompt: int) -> Any:
-    """Return what keeps a model from repeating itself; it may repeat its prompt, which has a thousand image tokens."""
-    from transformers import (
-        LogitsProcessor,
-        LogitsProcessorList,
-        NoRepeatNGramLogitsProcessor,
-        RepetitionPenaltyLogitsProcessor,
-    )
-
-    processors = [NoRepeatNGramLogitsProcessor(NO_REPEAT), RepetitionPenaltyLogitsProcessor(PENALTY)]
-
-    class Unrepeating(LogitsProcessor):
-        def __call__(self, input_ids: Any, scores: Any) -> Any:
-            written = input_ids[:, prompt:]
-            for processor in processors if written.shape[1] else ():
-                scores = processor(written, scores)
-            return scores
-
-    return LogitsProcessorList([Unrepeating()])
-
-
-def _said(tokens: Any, log_probabilities: Any, decode: Callable[[Any], str], ends: set[int]) -> Said:
-    """Return a row up to its end; what follows it is padding."""
-    length = next((place for place, token in enumerate(tokens.tolist()) if token in ends), len(tokens))
-    if length == 0:
-        return Said("", 0.0, True)
-    confidence = log_probabilities[:length].mean().exp().item()
-    return Said(decode(tokens[:length]), min(max(confidence, 0.0), 1.0), length < len(tokens))
 
 
 def _shaped(said: dict[Mode, Said]) -> Captions | PressroomError:

@@ -9,9 +9,10 @@ from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines import models
 from workers.engines.captioning import Mode, Wish
-from workers.engines.captioning.generating import Generator, Said, generate
+from workers.engines.captioning.generating import Generator
 from workers.engines.captioning.languages import DENSE, NAMES
 from workers.engines.captioning.once import Once
+from workers.engines.captioning.saying import Said, generate
 
 #: The picture may show instructions ("ignore the above"); they are a part of it.
 _RULES = (

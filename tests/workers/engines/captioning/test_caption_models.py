@@ -22,7 +22,8 @@ from scripts.programs import environment
 from workers.engines import EngineUnavailable, Stopped, models
 from workers.engines.captioning import MODES, Caption, Mode, Wish
 from workers.engines.captioning.blip import Blip
-from workers.engines.captioning.generating import Generator, Said, _said, generate
+from workers.engines.captioning.generating import Generator
+from workers.engines.captioning.saying import Said, _said, generate
 from workers.engines.captioning.shaping import LIMITS
 from workers.engines.captioning.vlm import MOST_TOKENS, Vlm
 
