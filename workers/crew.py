@@ -2,7 +2,24 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import SimpleQueue
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def promised(work: Callable[[], Result]) -> tuple[Callable[[], None], Future[Result]]:
+    """Return what does `work` in any thread and never raises, and what it comes to, or raises there."""
+    future: Future[Result] = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - result() raises it
+            future.set_exception(error)
+
+    return do, future
 
 
 class Crew:

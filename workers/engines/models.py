@@ -11,10 +11,10 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from pipeline.engine_settings import ModelSettings
-from pipeline.errors import NotReady, PressroomError
+from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from workers import heap
-from workers.engines import EngineUnavailable, Stopped
+from workers.engines import EngineUnavailable
 
 log = get_logger(__name__)
 
@@ -135,8 +135,6 @@ def first_use(settings: ModelSettings) -> Iterator[None]:
     Raises NotReady for what the device turns out not to do: it has no program for it, or too little memory."""
     try:
         yield
-    except (PressroomError, Stopped):
-        raise
     except Exception as error:
         raise NotReady(
             f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pipeline.engine_settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from workers.captions import CaptionCache
-from workers.crew import Crew
+from workers.crew import Crew, promised
 from workers.engines import never
 from workers.fetch import Fetched, Fetcher
 from workers.handlers.downloads import Downloads
@@ -19,7 +19,7 @@ from workers.images.picture import Picture
 from workers.images.reading import read_picture
 
 #: Longest side of what waits for its turn at an engine: more than any of them looks at. 24 pictures, three runs of
-#: eight, are 300 MB at most, three of 32 are 1.2 GB; as they were decoded, eight could be 1 GB.
+#: eight, are 400 MB at most, three of 32 are 1.6 GB; as they were decoded, 24 could be 4 GB.
 WAITING_SIDE = 2_048
 #: How often a download that is waited for is looked at: nobody may want it any more.
 LOOK_SECONDS = 0.5
@@ -122,22 +122,13 @@ class Loader:
 
     def _decoded(self, body: bytes) -> Future[Picture]:
         """Return what becomes a file's picture, once there is a decoder for it."""
-        picture: Future[Picture] = Future()
-
-        def decode() -> None:
-            try:
-                picture.set_result(self._decode(body))
-            except BaseException as error:  # noqa: BLE001 - result() raises it
-                picture.set_exception(error)
-            finally:
-                _decoding.release()
-
+        decode, picture = promised(lambda: self._decode(body))
+        picture.add_done_callback(lambda _: _decoding.release())
         _decoding.acquire()
         try:
             _decoders.give(decode)
-        except RuntimeError:  # no thread could be started
-            _decoding.release()
-            raise
+        except RuntimeError as error:  # no thread could be started
+            picture.set_exception(error)
         return picture
 
     def _decode(self, body: bytes) -> Picture:
