@@ -17,6 +17,9 @@ from scripts.embedded import redis as embedded_redis
 from scripts.embedded.postgres import create_database
 from scripts.programs import environment
 
+#: Who waits for a lock of ours; others may wait for each other, as the server's own housekeeping does. Unlike
+#: pg_stat_activity, pg_locks shows a transaction also those who came after its first look.
+WAITS_FOR_US = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
 #: A first start takes half a second on an idle machine.
 PATIENCE_SECONDS = 60
 

@@ -9,15 +9,12 @@ from typing import Any
 import psycopg
 import pytest
 from payers import open_account
+from servers import WAITS_FOR_US
 from workbench import LEASE, Workbench
 
 from pipeline import lifecycle
 from pipeline.database import Statement
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome
-
-#: Others may wait for each other meanwhile: the server's own housekeeping does. Unlike pg_stat_activity, pg_locks shows
-#: a transaction also those who came after its first look.
-WAITS_FOR_US = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
 
 
 @contextmanager

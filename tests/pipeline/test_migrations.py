@@ -11,10 +11,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from payers import open_account
+from servers import WAITS_FOR_US
 from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
-from test_lifecycle_locks import WAITS_FOR_US
 from workbench import LEASE, submission
 
 import models  # noqa: F401  the tables register themselves

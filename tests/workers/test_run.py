@@ -13,6 +13,7 @@ import pytest
 import redis
 from made_up import MadeUp, MadeUpHandler
 from payers import Payer
+from servers import WAITS_FOR_US
 
 from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
@@ -417,9 +418,8 @@ class Reports:
         with psycopg.connect(self._pool.url) as other:
             other.execute("SELECT FROM job WHERE id = %s FOR NO KEY UPDATE", [job.id])
             self._all_run.set()
-            blocked = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
             until = time.monotonic() + 120
-            while not other.execute(blocked).fetchall():
+            while not other.execute(WAITS_FOR_US).fetchall():
                 assert time.monotonic() < until, "no report met the lock"
                 time.sleep(0.01)
             self._first_waits.set()
