@@ -13,15 +13,15 @@ from api.edge import Edge
 from api.errors import add_handlers
 from api.events import JobEvents
 from api.exchange import exchange_of
+from api.families.index_check.resources import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
+from api.families.speech import Voices
 from api.files import Files
 from api.health import Alive, Exposition, Ready
-from api.indexing import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
 from api.job_resources import JobCancellation, JobList, JobResource, JobResult
-from api.openapi import make_document
+from api.openapi.document import make_document
 from api.pages import Docs, OpenApi
 from api.services import Services
 from api.streamed_work import StreamedWork
-from api.voices import Voices
 from api.work import Work
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase

@@ -12,7 +12,7 @@ import falcon
 import falcon.asgi
 from pydantic_core import to_json
 
-from api.openapi import operations
+from api.openapi.document import operations
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}

@@ -15,8 +15,8 @@ import aiohttp
 
 from benchmarks.report import Table
 from pipeline.engine_settings import FetchSettings
-from scripts.programs import ROOT, environment
-from workers.fetch import Fetcher
+from scripts.system.programs import ROOT, environment
+from workers.media.downloads.fetcher import Fetcher
 
 PICTURES = 1_000
 #: A photo for a page of the web, and a thumbnail.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree, processor_seconds
-from scripts import control
+from scripts.system import control
 
 MOST_PERCENT = 1.0
 MOST_MIB = 80

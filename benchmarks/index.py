@@ -19,8 +19,8 @@ from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree
 from pipeline import lifecycle
 from pipeline.database import Database
-from scripts import control
-from scripts.programs import ROOT, environment
+from scripts.system import control
+from scripts.system.programs import ROOT, environment
 
 #: Most that a job may have.
 URLS = 10_000

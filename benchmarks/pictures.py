@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from aiohttp import web
 from PIL import Image, ImageFilter
 
-from scripts.programs import environment, module
+from scripts.system.programs import environment, module
 
 #: As a blog has them; about 300 kB each.
 SIZE = (1_600, 1_067)

@@ -20,10 +20,10 @@ import imageio_ffmpeg
 from benchmarks.client import load, request
 from benchmarks.report import Table
 from benchmarks.systems import pressroom, process_tree
-from pipeline.sentences import split_text
-from pipeline.voices import pick_voice
-from scripts.programs import ROOT, environment
-from workers.engines.synthesis.espeak import Espeak
+from pipeline.kinds.speech.sentences import split_text
+from pipeline.kinds.speech.voices import pick_voice
+from scripts.system.programs import ROOT, environment
+from workers.engines.synthesis.espeak.espeak import Espeak
 
 sys.path.insert(0, str(ROOT / "tests"))
 

@@ -19,8 +19,8 @@ import psycopg
 from benchmarks.raw.names import TABLE
 from pipeline import lifecycle
 from pipeline.database import Database
-from scripts import control
-from scripts.programs import ROOT, environment, module
+from scripts.system import control
+from scripts.system.programs import ROOT, environment, module
 
 sys.path.insert(0, str(ROOT / "tests"))
 

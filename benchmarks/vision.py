@@ -14,9 +14,9 @@ from pipeline.settings import Settings
 from workers import heap
 from workers.engines.captioning import Wish
 from workers.engines.captioning.blip import Blip
-from workers.handlers.loading import WAITING_SIDE
-from workers.images.picture import Picture
-from workers.images.reading import read_picture
+from workers.handlers.alt_text.loading import WAITING_SIDE
+from workers.media.images.picture import Picture
+from workers.media.images.reading import read_picture
 
 #: Batch sizes among which the bare engine has its best, and rounds; one takes five minutes on two cores.
 SIZES, ROUNDS = (1, 4, 8), 1

@@ -10,7 +10,7 @@ import psycopg
 from benchmarks.client import Sample, load, request
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree
-from scripts import control
+from scripts.system import control
 
 NUMBERS = (1_000, 3_000)
 KIB, MIB = 2**10, 2**20

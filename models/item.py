@@ -27,7 +27,7 @@ class Item(SQLModel, table=True):
         Index("item_ready_round_idx", "kind", "round", "id", postgresql_where=text("state = 'ready'")),
         Index("item_ready_oldest_idx", "kind", "created_at", "id", postgresql_where=text("state = 'ready'")),
         Index("item_waiting_idx", "run_at", postgresql_where=text("state = 'waiting'")),
-        # What index jobs count (pipeline/index_jobs.py): else a list of a hundred of them would read a million URLs.
+        # What index jobs count (pipeline/kinds/index_check/jobs.py): else a list of a hundred reads a million URLs.
         Index("item_indexed_idx", "job_id", postgresql_where=text("output->>'reason' = 'indexed'")),
         Index(
             "item_rate_limited_idx",

@@ -10,8 +10,8 @@ from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
 from pipeline.errors import ServiceUnavailable
+from pipeline.kinds.speech.voices import Voice, VoiceUnknown, pick_voice, shipped_voices
 from pipeline.settings import Settings
-from pipeline.voices import Voice, VoiceUnknown, pick_voice, shipped_voices
 
 #: Pairs of voice and language that are remembered; there are about as many ways to write them.
 MAX_PICKED = 1_000

@@ -16,8 +16,8 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
 from pipeline.retry_after import read_retry_after
-from scripts.control import find_system
 from scripts.options import settings_for
+from scripts.system.control import find_system
 
 #: How long an answer may take to begin; a job may take longer, because it is polled.
 TIMEOUT = aiohttp.ClientTimeout(total=None, connect=10, sock_read=60)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from rich.console import Console
 
 from pipeline.errors import PressroomError
-from scripts import accounts, describe, doctor, import_csv, jobs, keys, pools, say, sweep, transcribe
+from scripts.commands import accounts, describe, doctor, import_csv, jobs, keys, pools, say, sweep, transcribe
 from scripts.options import Data, database_errors, plain, settings_for, show_table
 
 app = typer.Typer(
@@ -58,7 +58,7 @@ def up(
     data: Data = None,
 ) -> None:
     """Start everything on this machine: servers, API, workers, sweep."""
-    from scripts.up import up as run  # it starts processes, which no other command does
+    from scripts.system.up import up as run  # it starts processes, which no other command does
 
     settings = settings_for(data)
     code = run(
@@ -77,7 +77,7 @@ def migrate(data: Data = None) -> None:
     from sqlalchemy.exc import SQLAlchemyError
 
     from pipeline.migrations import migrate as run
-    from scripts.control import settings_of_running
+    from scripts.system.control import settings_of_running
 
     url, _ = settings_of_running(settings_for(data)).server_urls()
     with database_errors(SQLAlchemyError):

@@ -21,7 +21,7 @@ from rich.text import Text
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
-from scripts.control import settings_of_running
+from scripts.system.control import settings_of_running
 
 if TYPE_CHECKING:
     from sqlmodel import Session

@@ -13,7 +13,7 @@ from payers import Payer, open_account
 from servers import start_postgres, start_redis
 
 from pipeline.database import Database
-from pipeline.kinds.index_check import PROVIDERS
+from pipeline.kinds.index_check.check import PROVIDERS
 from pipeline.migrations import migrate
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.

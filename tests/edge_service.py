@@ -16,10 +16,10 @@ from aiohttp import WSMsgType, web
 
 from pipeline.engine_settings import EdgeSettings
 from pipeline.settings import Settings
-from workers.audio.ffmpeg import find_ffmpeg
-from workers.audio.mp3 import Mp3Format, Mp3Stream
-from workers.audio.pcm import Pcm
-from workers.engines.synthesis.espeak import Espeak
+from workers.engines.synthesis.espeak.espeak import Espeak
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.mp3 import Mp3Format, Mp3Stream
+from workers.media.audio.pcm import Pcm
 
 #: What the service sends: 24 kHz, 48 kbit/s, constant, mono.
 FORM = Mp3Format(48_000, 24_000)

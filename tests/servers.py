@@ -12,10 +12,10 @@ import psycopg
 import redis
 
 from pipeline.processes import shimmed
-from scripts.embedded import Server, postgres
-from scripts.embedded import redis as embedded_redis
-from scripts.embedded.postgres import create_database
-from scripts.programs import environment
+from scripts.system.embedded import Server, postgres
+from scripts.system.embedded import redis as embedded_redis
+from scripts.system.embedded.postgres import create_database
+from scripts.system.programs import environment
 
 #: Who waits for a lock of ours; others may wait for each other, as the server's own housekeeping does. Unlike
 #: pg_stat_activity, pg_locks shows a transaction also those who came after its first look.

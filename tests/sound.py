@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.audio.pcm import Pcm
+from workers.media.audio.pcm import Pcm
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import jiwer
 import numpy as np
 
 from pipeline.settings import Settings
-from workers.audio.ffmpeg import find_ffmpeg
-from workers.audio.track import Samples
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.track import Samples
 
 FOLDER = Path(__file__).parent / "recordings"
 TEXTS: dict[str, str] = {name: entry["text"] for name, entry in json.loads((FOLDER / "texts.json").read_text()).items()}

@@ -24,8 +24,8 @@ from pipeline.accounts import open_account
 from pipeline.database import Database
 from pipeline.kinds import load_kinds, queues
 from pipeline.settings import Settings
-from scripts import control
-from scripts.programs import environment
+from scripts.system import control
+from scripts.system.programs import environment
 
 #: The made-up kind, short leases and short drains: what takes 30 s in earnest takes 3 here.
 FAST = {

@@ -6,16 +6,16 @@ from typing import Any
 
 from pipeline.errors import NotReady
 from pipeline.kind import Kind
-from pipeline.kinds.add_music import AddMusic
-from pipeline.kinds.alt_text import AltText
-from pipeline.kinds.alt_text_batch import AltTextBatch
-from pipeline.kinds.blog_metadata import BlogMetadata
-from pipeline.kinds.index_check import PROVIDERS, IndexCheck
-from pipeline.kinds.speech import Speech
-from pipeline.kinds.speech_batch import SpeechBatch
-from pipeline.kinds.speech_stream import SpeechStream
-from pipeline.kinds.speech_with_music import SpeechWithMusic
-from pipeline.kinds.transcription import Transcription
+from pipeline.kinds.alt_text.alt_text import AltText
+from pipeline.kinds.alt_text.batch import AltTextBatch
+from pipeline.kinds.blog.metadata import BlogMetadata
+from pipeline.kinds.index_check.check import PROVIDERS, IndexCheck
+from pipeline.kinds.speech.add_music import AddMusic
+from pipeline.kinds.speech.batch import SpeechBatch
+from pipeline.kinds.speech.speech import Speech
+from pipeline.kinds.speech.stream import SpeechStream
+from pipeline.kinds.speech.with_music import SpeechWithMusic
+from pipeline.kinds.transcription.transcription import Transcription
 from pipeline.settings import Settings
 
 KINDS: tuple[Kind[Any], ...] = (

@@ -1,7 +1,7 @@
 """The life cycle of jobs and items, and the ledger: the only writer of job, item, account and credit entry.
 
-Each transition is one atomic SQL function in pipeline/lifecycle.sql, written once and given here as a statement that
-the async API and the sync workers run alike. docs/architecture.md draws the state machine.
+Each transition is one atomic SQL function in lifecycle.sql, written once and given here as a statement that the async
+API and the sync workers run alike. docs/architecture.md draws the state machine.
 """
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account

@@ -3,7 +3,7 @@
 import hashlib
 from importlib.resources import files
 
-_SOURCE = files("pipeline").joinpath("lifecycle.sql").read_text("utf-8")
+_SOURCE = files("pipeline.lifecycle").joinpath("lifecycle.sql").read_text("utf-8")
 #: The schema of this version of the functions; another text is another schema, so versions run side by side.
 SCHEMA = "lifecycle_" + hashlib.sha256(_SOURCE.encode()).hexdigest()[:12]
 

@@ -19,7 +19,7 @@ from pipeline.accounts import open_account
 from pipeline.database import Database
 from pipeline.ledger import discrepancies
 from scripts.main import app
-from workers.captions import PREFIX
+from workers.handlers.alt_text.caption_cache import PREFIX
 
 pytestmark = pytest.mark.system
 

@@ -15,12 +15,12 @@ import pytest
 from systems import Answer, Running, clean_environment, command, only, system
 
 from pipeline.database import Database
+from pipeline.kinds.speech.sentences import split_text
 from pipeline.ledger import discrepancies
-from pipeline.sentences import split_text
 from pipeline.settings import Settings
-from workers.audio.ffmpeg import find_ffmpeg
-from workers.audio.wav import encode_wav
-from workers.engines.synthesis.espeak import Espeak
+from workers.engines.synthesis.espeak.espeak import Espeak
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.wav import encode_wav
 
 pytestmark = pytest.mark.system
 

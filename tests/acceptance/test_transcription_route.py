@@ -23,7 +23,7 @@ from systems import FAST, Answer, Running, clean_environment, command, kill, sys
 from pipeline.accounts import open_account
 from pipeline.database import Database, Statement
 from pipeline.ledger import discrepancies
-from workers.audio.track import Samples
+from workers.media.audio.track import Samples
 
 pytestmark = pytest.mark.system
 

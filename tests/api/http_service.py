@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.programs import ROOT, environment
+from scripts.system.programs import ROOT, environment
 
 HERE = Path(__file__).parent
 

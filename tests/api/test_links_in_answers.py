@@ -15,10 +15,10 @@ from api.address import base_url, read_networks
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker
 from pipeline.database import Database
-from pipeline.kinds.blog_metadata import BlogMetadata
+from pipeline.kinds.blog.metadata import BlogMetadata
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
-from workers.handlers.blog import BlogHandler
+from workers.handlers.blog.blog import BlogHandler
 from workers.run import Runner
 
 KIND = BlogMetadata()
@@ -181,7 +181,7 @@ def test_posts_whose_pictures_all_fail_cost_one_credit(service: Service, work_of
 def test_when_nothing_can_write_nothing_is_charged(
     service: Service, work_off: Work, client: Payer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.handlers.writing.TAGS", range(0))
+    monkeypatch.setattr("workers.handlers.blog.writing.TAGS", range(0))
     job_id = service.submit(TITLE, client.api_key, "/blog/generate")
     work_off()
 

@@ -19,7 +19,7 @@ from systems import FAST, Running, kill, only, system
 from pipeline.database import Database, Row, Statement
 from pipeline.errors import PressroomError
 from pipeline.ledger import discrepancies
-from scripts import control
+from scripts.system import control
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
 

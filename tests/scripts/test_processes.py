@@ -11,7 +11,7 @@ import pytest
 from servers import wait_for_end
 
 from pipeline.processes import shimmed
-from scripts.programs import environment
+from scripts.system.programs import environment
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
 

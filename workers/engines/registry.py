@@ -11,23 +11,23 @@ ENGINES: dict[str, dict[str, str]] = {
     "captioning": {
         "vlm": "workers.engines.captioning.vlm:Vlm",
         "blip": "workers.engines.captioning.blip:Blip",
-        "basic": "workers.engines.captioning.basic:Basic",
+        "basic": "workers.engines.captioning.basic.basic:Basic",
     },
     "synthesis": {
-        "edge": "workers.engines.synthesis.edge:Edge",
-        "espeak": "workers.engines.synthesis.espeak:Espeak",
+        "edge": "workers.engines.synthesis.edge.edge:Edge",
+        "espeak": "workers.engines.synthesis.espeak.espeak:Espeak",
     },
     "transcription": {
-        "whisper": "workers.engines.transcription.whisper:Whisper",
+        "whisper": "workers.engines.transcription.whisper.whisper:Whisper",
         "sphinx": "workers.engines.transcription.sphinx:Sphinx",
     },
     "pictures": {
-        "diffusion": "workers.engines.pictures.diffusion:Diffusion",
-        "drawn": "workers.engines.pictures.drawn:Drawn",
+        "diffusion": "workers.engines.pictures.diffusion.diffusion:Diffusion",
+        "drawn": "workers.engines.pictures.drawn.drawn:Drawn",
     },
     "metadata": {
-        "llm": "workers.engines.metadata.llm:Llm",
-        "extractive": "workers.engines.metadata.extractive:Extractive",
+        "llm": "workers.engines.metadata.llm.llm:Llm",
+        "extractive": "workers.engines.metadata.extractive.extractive:Extractive",
     },
     "search": {
         "duckduckgo": "workers.engines.search.duckduckgo:DuckDuckGo",

@@ -11,7 +11,7 @@ from workers.engines import Stopped, never
 from workers.engines.captioning.blip import Blip
 from workers.engines.captioning.vlm import Vlm
 from workers.engines.pictures import Brief
-from workers.engines.pictures.diffusion import Diffusion
+from workers.engines.pictures.diffusion.diffusion import Diffusion
 from workers.engines.turns import FairLock, turn_of
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.

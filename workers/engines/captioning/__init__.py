@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from pipeline.errors import PressroomError
 from workers.engines import never
-from workers.images.picture import Picture
+from workers.media.images.picture import Picture
 
 Mode = Literal["short", "long", "seo"]
 MODES: tuple[Mode, ...] = ("short", "long", "seo")

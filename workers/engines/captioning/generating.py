@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pipeline.captioning import require_language
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
 from pipeline.errors import NotReady, PressroomError
+from pipeline.kinds.alt_text.fields import require_language
 from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
+from workers.engines.captioning.basic.shaping import NothingSaid, shape
 from workers.engines.captioning.saying import Said
-from workers.engines.captioning.shaping import NothingSaid, shape
 from workers.engines.own_thread import OwnThread
-from workers.images.picture import Picture
+from workers.media.images.picture import Picture
 
 log = get_logger(__name__)
 

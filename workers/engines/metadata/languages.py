@@ -9,7 +9,7 @@ from importlib import resources
 
 import regex
 
-from workers.engines.metadata.traditional import is_traditional, traditional
+from workers.engines.metadata.extractive.traditional import is_traditional, traditional
 
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(

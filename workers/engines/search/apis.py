@@ -3,9 +3,9 @@
 import json
 from typing import Any, ClassVar
 
-from workers.engines.search.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.verdict import Traits
 from workers.engines.search.provider import BaseProvider
-from workers.engines.search.verdict import Traits
 
 QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "credits", "usage limit")
 

@@ -1,7 +1,7 @@
 """Bing: its results pages."""
 
-from workers.engines.search.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
-from workers.engines.search.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
+from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
 from workers.engines.search.provider import BaseProvider
 
 CHALLENGE = ("div.captcha", "#turnstile-widget", "form#captcha-form", "iframe[src*='challenges.cloudflare.com']")

@@ -9,7 +9,7 @@ import aiohttp
 
 from pipeline.engine_settings import SearchSettings
 from workers.engines import EngineUnavailable
-from workers.engines.search.pages import Reply, Sent
+from workers.engines.search.judging.pages import Reply, Sent
 
 #: Redirects that are followed, on the same host alone: another one wants something of us, and is judged as it stands.
 MAX_REDIRECTS = 3

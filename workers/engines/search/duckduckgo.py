@@ -1,9 +1,9 @@
 """DuckDuckGo: the pages of its site without JavaScript."""
 
-from workers.engines.search.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
-from workers.engines.search.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
+from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.verdict import Traits
 from workers.engines.search.provider import BaseProvider
-from workers.engines.search.verdict import Traits
 
 ROWS = "#links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
 #: Rows that are looked at; a page has thirty. Each costs a walk up to the page's root.

@@ -5,8 +5,16 @@ from itertools import islice
 
 from bs4 import BeautifulSoup, Tag
 
-from workers.engines.search.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrap, unwrapped, visible_text
-from workers.engines.search.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.markup import (
+    UNUSUAL_TRAFFIC,
+    has,
+    href_of,
+    soup_of,
+    unwrap,
+    unwrapped,
+    visible_text,
+)
+from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
 from workers.engines.search.provider import BaseProvider
 
 HOME = "https://www.google.com/"

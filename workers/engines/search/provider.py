@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import NotReady
-from pipeline.pacing import Pace
+from pipeline.kinds.index_check.pacing import Pace
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
-from workers.engines.search.pages import Query, Reading, Reply, Sent
-from workers.engines.search.verdict import Traits
+from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.verdict import Traits
 
 
 class Provider(Protocol):

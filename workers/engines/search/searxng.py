@@ -3,9 +3,9 @@
 from urllib.parse import urlencode, urljoin
 
 from workers.engines.search.apis import document_of
-from workers.engines.search.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
+from workers.engines.search.judging.verdict import Traits
 from workers.engines.search.provider import BaseProvider
-from workers.engines.search.verdict import Traits
 
 
 class Searxng(BaseProvider):

@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pipeline.transcripts import Segment
-from workers.audio.track import Samples
+from pipeline.kinds.transcription.transcripts import Segment
 from workers.engines import never
+from workers.media.audio.track import Samples
 
 #: What every engine hears, in hertz.
 SAMPLE_RATE = 16_000

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Self
 
+from pipeline.kinds.transcription.transcripts import Segment, Word
 from pipeline.settings import Settings
-from pipeline.transcripts import Segment, Word
-from workers.audio.track import Samples
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE, Hearing
 from workers.engines.transcription.voice import Span, VoiceDetector
+from workers.media.audio.track import Samples
 
 LANGUAGE = "en"
 #: Frames of the decoder a second.

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.audio.track import Samples
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE
+from workers.media.audio.track import Samples
 
 #: Samples that the detector takes at a time: 32 ms.
 CHUNK = 512

@@ -18,13 +18,13 @@ from PIL import Image
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
 from pipeline.errors import NotReady
 from pipeline.languages import LanguageNotSupported
-from scripts.programs import environment
+from scripts.system.programs import environment
 from workers.engines import EngineUnavailable, Stopped, models
 from workers.engines.captioning import MODES, Caption, Mode, Wish
+from workers.engines.captioning.basic.shaping import LIMITS
 from workers.engines.captioning.blip import Blip
 from workers.engines.captioning.generating import Generator
 from workers.engines.captioning.saying import Said, _said, generate
-from workers.engines.captioning.shaping import LIMITS
 from workers.engines.captioning.vlm import MOST_TOKENS, Vlm
 
 PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]

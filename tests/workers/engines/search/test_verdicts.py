@@ -16,12 +16,12 @@ from workers.engines.search.apis import BraveApi, SerpApi, Serper
 from workers.engines.search.bing import Bing
 from workers.engines.search.duckduckgo import DuckDuckGo
 from workers.engines.search.google import Google
-from workers.engines.search.markup import unwrap
-from workers.engines.search.matching import match
-from workers.engines.search.pages import Query, Reading, Reply
-from workers.engines.search.resting import read_ladder, retry_after_of
+from workers.engines.search.judging.markup import unwrap
+from workers.engines.search.judging.matching import match
+from workers.engines.search.judging.pages import Query, Reading, Reply
+from workers.engines.search.judging.resting import read_ladder, retry_after_of
+from workers.engines.search.judging.verdict import Verdict, classify
 from workers.engines.search.searxng import Searxng
-from workers.engines.search.verdict import Verdict, classify
 
 URL = "https://e.com/a"
 SETTINGS = SearchSettings()

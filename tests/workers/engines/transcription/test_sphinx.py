@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from spoken import LOSSLESS, LOSSY, RATE, TEXTS, encoded, samples_of, word_error_rate
 
+from pipeline.kinds.transcription.transcripts import Segment, Word
 from pipeline.settings import Settings
-from pipeline.transcripts import Segment, Word
-from workers.audio.decoding import decode
-from workers.audio.ffmpeg import find_ffmpeg
-from workers.audio.track import Samples
 from workers.engines import Stopped
 from workers.engines.transcription.sphinx import SEGMENT_SECONDS, Sphinx, group, punctuated
+from workers.media.audio.decoding import decode
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.track import Samples
 
 #: The first sentence of one recording: short, because it is heard often.
 SENTENCE = slice(0, int(3.4 * RATE))

@@ -1,0 +1,204 @@
+"""Indexing: index checks as their users see them: jobs, their URLs, and both as CSV."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal
+
+import falcon.asgi
+from pydantic import Field
+
+from api.answers import ResultExpired, show_json
+from api.auth import header_key, query_key
+from api.bodies import parse_object, read_body, refuse_length
+from api.documents import timestamp
+from api.families.index_check.export import export_lines
+from api.fields import read_fields
+from api.forms import Upload
+from api.job_resources import JobNotFound, read_job_id
+from api.queries import read_choice, read_whole, show_page
+from api.services import Services
+from api.submitting import Order
+from api.work import Work
+from pipeline.engine_settings import ProviderSettings
+from pipeline.errors import Conflict
+from pipeline.jobs import Item
+from pipeline.keys import Caller
+from pipeline.kind import Request
+from pipeline.kinds.index_check.check import PROVIDERS, IndexCheckRequest, kind_name
+from pipeline.kinds.index_check.jobs import CountedJob, find_index_job, index_job_document, list_index_jobs
+from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
+from pipeline.offers import preferred_engines
+
+#: Longest page of jobs and of URLs (API.md, Lists).
+MAX_JOBS = 100
+MAX_URLS = 1_000
+#: Kinds whose jobs are index jobs.
+KINDS = tuple(kind_name(engine) for engine in (None, *PROVIDERS))
+
+
+class NothingToRetry(Conflict):
+    """Every URL of the job that has ended has an answer."""
+
+    code = "nothing_to_retry"
+
+
+class RetryRequest(Request):
+    """Which of the failed URLs."""
+
+    reason: Literal["rate_limited", "error"] | None = Field(None, description="rate_limited or error; all without.")
+
+
+def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
+    """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
+    first = counted.job.request.get("engine") or next(iter(preferred_engines(services.settings, "search")), "")
+    provider = getattr(services.settings.search, first, None)
+    return index_job_document(
+        counted.job,
+        counted.counts,
+        now=counted.now,
+        rest=counted.begins - counted.now,
+        interval=timedelta(seconds=provider.interval_seconds if isinstance(provider, ProviderSettings) else 0),
+    )
+
+
+async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
+    """Return an index job of the caller's account. Raises JobNotFound; Gone when its URLs have been deleted."""
+    found = await services.database.run(
+        find_index_job(
+            read_job_id(job_id), caller.account_id, KINDS, providers=preferred_engines(services.settings, "search")
+        )
+    )
+    if found is None:
+        raise JobNotFound
+    if found.job.is_gone:
+        # What was found is counted in its URLs: without them it would be nothing.
+        raise ResultExpired("The job's URLs were kept as long as promised and have been deleted; check them again.")
+    return found
+
+
+def url_document(item: Item) -> dict[str, Any]:
+    """Return a URL's record (SPEC.md). `last_error` is why it is asked for again."""
+    raw_result = raw_result_of(item)
+    reason = raw_result["reason"] if raw_result else None
+    waits = raw_result is None and item.error is not None
+    return {
+        "id": str(item.public_id),
+        "url": item.input["url"],
+        "status": status_of(item),
+        "is_indexed": {"indexed": True, "not_indexed": False}.get(reason or ""),
+        "search_status": None,
+        "raw_result": raw_result,
+        "last_error": (item.error or {}).get("message") if waits else None,
+        "created_at": timestamp(item.created_at),
+        "updated_at": timestamp(item.updated_at),
+    }
+
+
+class IndexJobs(Work):
+    """POST and GET /indexing/jobs."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page of the account's index jobs, newest first."""
+        services = self._services
+        caller = await services.authenticate_reader(req)
+        wanted = read_choice(req, "type", ("check", "submit"))
+        limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
+        offset = read_whole(req, "offset", default=0)
+        kinds: Sequence[str] = () if wanted == "submit" else KINDS
+        providers = preferred_engines(services.settings, "search")
+        page = await services.database.run(
+            list_index_jobs(caller.account_id, kinds, providers=providers, limit=limit, offset=offset)
+        )
+        show_page(req, resp, limit=limit, offset=offset, total=page.total)
+        show_json(resp, [show_index_job(services, counted) for counted in page.jobs])
+
+    on_head = on_get
+
+
+class IndexJobResource:
+    """GET /indexing/jobs/{id}."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with the index job."""
+        caller = await self._services.authenticate_reader(req)
+        show_json(resp, show_index_job(self._services, await find_own(self._services, caller, job_id)))
+
+    on_head = on_get
+
+
+class IndexJobUrls:
+    """GET /indexing/jobs/{id}/urls."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with a page of the job's URLs, in input order."""
+        caller = await self._services.authenticate_reader(req)
+        status = read_choice(req, "status", STATUSES)
+        reason = read_choice(req, "reason", REASONS)
+        limit = read_whole(req, "limit", default=100, least=1, most=MAX_URLS)
+        offset = read_whole(req, "offset", default=0)
+        job = (await find_own(self._services, caller, job_id)).job
+        page = await self._services.database.run(
+            list_urls(job.id, status=status, reason=reason, limit=limit, offset=offset)
+        )
+        show_page(req, resp, limit=limit, offset=offset, total=page.total)
+        show_json(resp, [url_document(item) for item in page.items])
+
+    on_head = on_get
+
+
+class IndexJobExport:
+    """GET /indexing/jobs/{id}/export."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with the job's URLs as CSV, as they are now."""
+        caller = await self._services.authenticate_reader(req)
+        job = (await find_own(self._services, caller, job_id)).job
+        resp.content_type = "text/csv; charset=utf-8"
+        resp.set_header("Content-Disposition", f"attachment; filename=index-job-{job.id}.csv")
+        resp.stream = export_lines(self._services.database, job.id)
+
+    on_head = on_get
+
+
+class IndexRetry(Work):
+    """POST /indexing/jobs/{id}/retry."""
+
+    async def on_post(  # type: ignore[override]  # this route has a job in its path
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str
+    ) -> None:
+        """Make a new job of the URLs of another that have no answer."""
+        req.context.job_id = job_id
+        await super().on_post(req, resp)
+
+    async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
+        services = self._services
+        max_bytes = services.settings.api.max_json_bytes
+        refuse_length(req, max_bytes)
+        # A key in a header counts before there is a look at the body.
+        key = header_key(req)
+        caller = await services.authenticate(req, key) if key else None
+        body = await read_body(req, max_bytes=max_bytes)
+        fields = parse_object(body) if body else {}
+        caller = caller or await services.authenticate(req, fields.get("api_key") or query_key(req))
+        wanted = read_fields(RetryRequest, body or b"{}")
+        job = (await find_own(services, caller, req.context.job_id)).job
+        urls = await services.database.run(failed_urls(job.id, reason=wanted.reason))
+        if not urls:
+            raise NothingToRetry("No URL of this job has failed, for this reason at least; there is nothing to retry.")
+        kept = {name: job.request[name] for name in ("engine", "source") if name in job.request}
+        request = IndexCheckRequest(type="check", urls=urls, **kept)
+        order = await self._order_of(req, caller, request, upload)
+        # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
+        sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
+        return replace(order, submission=replace(order.submission, request_hash=sent))

@@ -1,0 +1,172 @@
+"""Alt text batch: up to a hundred pictures are described in one request; one that can't be fails alone."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, Field
+
+from pipeline.errors import InvalidRequest
+from pipeline.jobs import Item, Job
+from pipeline.kind import Kind, Part, Request, Response
+from pipeline.kinds.alt_text.fields import (
+    CLAIMED_AS,
+    CREDITS,
+    EXAMPLE_URL,
+    HANDLER,
+    ImageUrl,
+    Language,
+    image_input,
+    modes_of,
+    texts_of,
+)
+from pipeline.offers import Offers
+from pipeline.settings import Settings
+
+Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch"]
+
+#: Images of one request, unless the operator says otherwise.
+MAX_IMAGES = 100
+
+
+class TooManyImages(InvalidRequest):
+    """The request has more images than one may have."""
+
+    code = "too_many_images"
+
+
+class BatchImage(Request):
+    """One picture, and what texts of it."""
+
+    image_url: ImageUrl
+    mode: Literal["short", "long", "seo", "all"] = Field("short", description="all: the three texts, for one credit.")
+    language: Language = "en"
+    source: Source | None = Field(None, description="Where the picture comes from.")
+
+
+class AltTextBatchRequest(Request):
+    """The pictures."""
+
+    images: list[BatchImage] = Field(min_length=1, description=f"Up to {MAX_IMAGES}, each with at least image_url.")
+
+    @property
+    def source(self) -> Source | None:
+        """Where the job comes from, when all its pictures come from there."""
+        sources = {image.source for image in self.images}
+        return sources.pop() if len(sources) == 1 else None
+
+
+class BatchResult(BaseModel):
+    """What became of one picture, in its place; of the texts, those that were asked for are there."""
+
+    alt_text: str | None = Field(description="The text of the mode that was asked for; null: there is none, see error.")
+    short_alt_text: str | None = None
+    long_alt_text: str | None = None
+    seo_alt_text: str | None = None
+    image_url: str
+    generated_at: str
+    confidence: float | None = None
+    language: str | None = None
+    engine: str | None = None
+    credits_used: int
+    error: str | None = None
+    message: str | None = None
+    code: str | None = None
+
+
+class AltTextBatchResult(BaseModel):
+    """What became of the pictures, in the order of the request."""
+
+    results: list[BatchResult]
+    total: int
+    successful: int
+    failed: int
+
+
+class AltTextBatch(Kind[AltTextBatchRequest]):
+    """POST /batch."""
+
+    name = "alt_text_batch"
+    queue = "vision"
+    routes = ("/batch",)
+    handler = HANDLER
+    unit = "images"
+    summary = "Describe up to 100 pictures; one that can't be fails alone, and costs nothing."
+    example: ClassVar[dict[str, Any]] = {
+        "images": [
+            {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
+            {"image_url": EXAMPLE_URL, "mode": "long", "language": "es"},
+        ]
+    }
+    bulky: ClassVar[frozenset[str]] = frozenset({"images"})
+    slice_size = 8
+    answers_failed = True
+    #: As of a single picture: their items are claimed together.
+    run_limit = timedelta(minutes=30)
+    answer = AltTextBatchResult
+    request = AltTextBatchRequest
+
+    def __init__(self, max_images: int = MAX_IMAGES) -> None:
+        self._max_images = max_images
+
+    def configured(self, settings: Settings) -> "AltTextBatch":
+        """Return the kind with the operator's limit of images."""
+        return AltTextBatch(settings.captioning.max_images)
+
+    def check(self, request: AltTextBatchRequest, offers: Offers) -> None:
+        """Refuse too many pictures; everything else is each picture's own affair."""
+        count = len(request.images)
+        if count > self._max_images:
+            raise TooManyImages(
+                f"The request has {count:,} images; /batch takes at most {self._max_images:,}. Send them in parts.",
+                field="images",
+            )
+
+    def requests(self, request: AltTextBatchRequest) -> int:
+        """Return how many pictures there are (SPEC.md, Limits)."""
+        return len(request.images)
+
+    def claimed_as(self, request: AltTextBatchRequest) -> str:
+        """Return the kind of single pictures: a model takes both together."""
+        return CLAIMED_AS
+
+    def parts(self, request: AltTextBatchRequest) -> list[Part]:
+        """Return an item a picture, in order."""
+        return [Part(image_input(image.image_url, image.mode, image.language), CREDITS) for image in request.images]
+
+    def response(self, job: Job, items: Sequence[Item]) -> Response:
+        """Return what became of each picture, in order."""
+        done = sum(item.state == "done" for item in items)
+        return Response(
+            {
+                "results": [_result(item) for item in items],
+                "total": len(items),
+                "successful": done,
+                "failed": len(items) - done,
+            }
+        )
+
+
+def _result(item: Item) -> dict[str, Any]:
+    told: dict[str, Any] = {"image_url": item.input["image_url"], "generated_at": _timestamp(item.updated_at)}
+    if item.state != "done":
+        error = item.error or {}
+        reason: dict[str, Any] = {name: error[name] for name in ("error", "message", "code") if name in error}
+        return {"alt_text": None, **told, "credits_used": item.captured, **reason}
+    output = item.output or {}
+    texts = texts_of(item)
+    modes = modes_of(item.input["mode"])
+    main = texts[modes[0]]
+    return {
+        "alt_text": main["text"],
+        **{f"{mode}_alt_text": texts[mode]["text"] for mode in modes},
+        **told,
+        "confidence": main["confidence"],
+        "language": output["language"],
+        "engine": output["engine"],
+        "credits_used": item.captured,
+    }
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,66 @@
+"""Speech batch: a long text is spoken sentence by sentence and comes back as one MP3, like a chapter."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from pipeline.jobs import Item, Job
+from pipeline.kind import Kind, Part, Response
+from pipeline.kinds.speech.fields import SpokenRequest, TextTooLong, check_speech, mp3_response, speech_credits
+from pipeline.offers import Offers
+
+#: Longest text of one request, in Unicode code points (SPEC.md, POST /tts/batch).
+MAX_CHARACTERS = 20_000
+
+
+class BatchTextTooLong(TextTooLong):
+    """The text is longer than a batch may be; its body is the one that users of this route were promised."""
+
+    def document(self) -> dict[str, Any]:
+        """Return SPEC.md's own body: the message stands in `error`."""
+        suggestion = f"Split the text into parts of at most {MAX_CHARACTERS:,} characters and send them one by one."
+        return {"error": self.message, "suggestion": suggestion, "code": self.code, **self.details}
+
+
+class SpeechBatchRequest(SpokenRequest):
+    """What is to be spoken, how, and the pause between its pieces."""
+
+    pause_duration: float = Field(800, ge=0, le=10_000, description="Milliseconds of pause between segments.")
+
+
+class SpeechBatch(Kind[SpeechBatchRequest]):
+    """POST /tts/batch."""
+
+    name = "speech_batch"
+    queue = "synthesis"
+    routes = ("/tts/batch",)
+    handler = "workers.handlers.speech.batch:SpeechBatchHandler"
+    unit = "chunks"
+    summary = "Speak a text of up to 20,000 characters; the answer is one MP3 of even loudness."
+    example: ClassVar[dict[str, Any]] = {
+        "text": "The first sentence of a chapter. And the second! Shall there be a third?",
+        "pause_duration": 400,
+    }
+    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    answer_type = "audio/mpeg"
+    request = SpeechBatchRequest
+
+    def check(self, request: SpeechBatchRequest, offers: Offers) -> None:
+        """Refuse a text that is empty or too long, and a voice or language that no engine has."""
+        length = len(request.text)
+        if length > MAX_CHARACTERS:
+            raise BatchTextTooLong(
+                f"The text has {length:,} characters; /tts/batch takes at most {MAX_CHARACTERS:,}.",
+                text_length=length,
+                max_length=MAX_CHARACTERS,
+            )
+        check_speech(request, offers, route="/tts/batch", max_characters=MAX_CHARACTERS, instead="")
+
+    def parts(self, request: SpeechBatchRequest) -> list[Part]:
+        """Return the whole text as one item."""
+        return [Part(request.model_dump(exclude_unset=True), speech_credits(len(request.text)))]
+
+    def response(self, job: Job, items: Sequence[Item]) -> Response:
+        """Return the MP3."""
+        return mp3_response(items[0], "chapter.mp3")

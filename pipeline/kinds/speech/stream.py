@@ -1,0 +1,60 @@
+"""Speech stream: a text is spoken chunk by chunk, and the MP3 is sent while it is being made."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from pipeline.jobs import Item, Job
+from pipeline.kind import Kind, Part, Response
+from pipeline.kinds.speech.fields import SpokenRequest, check_speech, speech_credits
+from pipeline.offers import Offers
+from pipeline.streams import Parts
+
+#: Longest text of one stream, in Unicode code points.
+MAX_CHARACTERS = 50_000
+
+
+class SpeechStreamRequest(SpokenRequest):
+    """What is to be spoken, how, and how much of it at a time."""
+
+    chunk_size: int = Field(200, ge=50, le=1_000, description="Characters a chunk; smaller ones answer sooner.")
+
+
+class SpeechStream(Kind[SpeechStreamRequest]):
+    """POST /tts/stream."""
+
+    name = "speech_stream"
+    queue = "synthesis"
+    routes = ("/tts/stream",)
+    handler = "workers.handlers.speech.stream:SpeechStreamHandler"
+    unit = "chunks"
+    summary = "Speak a text of up to 50,000 characters; the MP3 is sent while it is being made."
+    example: ClassVar[dict[str, Any]] = {"text": "This is sent while it is being spoken. You hear it at once."}
+    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    streams = True
+    answer_type = "audio/mpeg"
+    request = SpeechStreamRequest
+
+    def check(self, request: SpeechStreamRequest, offers: Offers) -> None:
+        """Refuse a text that is empty or too long, and a voice or language that no engine has."""
+        check_speech(
+            request,
+            offers,
+            route="/tts/stream",
+            max_characters=MAX_CHARACTERS,
+            instead="Split the text into parts and send them one by one.",
+        )
+
+    def parts(self, request: SpeechStreamRequest) -> list[Part]:
+        """Return the whole text as one item."""
+        return [Part(request.model_dump(exclude_unset=True), speech_credits(len(request.text)))]
+
+    def response(self, job: Job, items: Sequence[Item]) -> Response:
+        """Return the whole MP3, made of the parts that were streamed."""
+        parts = Parts.of(items[0].output)
+        return Response(
+            artifacts=[parts.key(number) for number in range(parts.count)],
+            content_type="audio/mpeg",
+            headers={"Content-Disposition": "inline"},
+        )

@@ -1,0 +1,92 @@
+"""Transcription: what is said in a recording, as text, with times, or as subtitles."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from pipeline.errors import InvalidRequest
+from pipeline.jobs import Item, Job
+from pipeline.kind import Kind, Part, Request, Response
+from pipeline.kinds.transcription.transcripts import CONTENT_TYPES, CREDITS_PER_MINUTE, ENDINGS, Format, Transcript
+from pipeline.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
+from pipeline.offers import Offers
+
+FAMILY = "transcription"
+#: What stands for a language that is to be found out.
+AUTO = "auto"
+
+
+class LanguageUnknown(InvalidRequest):
+    """There is no language of that code."""
+
+    code = "language_unknown"
+
+
+class TranscriptionRequest(Request):
+    """What is known of the recording, and the form of the answer."""
+
+    language: str = Field(
+        AUTO, max_length=MAX_TAG, description="Language spoken, ISO 639-1 (en-US counts as en); auto: find out."
+    )
+    response_format: Format = Field("json", description="The form of the answer.")
+
+
+class Transcription(Kind[TranscriptionRequest]):
+    """POST /tts/stt."""
+
+    name = "transcription"
+    queue = "transcription"
+    routes = ("/tts/stt",)
+    handler = "workers.handlers.transcription.transcription:TranscriptionHandler"
+    unit = "seconds"
+    summary = "Write down what is said in a recording of up to four hours, as JSON, text, SubRip or WebVTT."
+    files = ("audio",)
+    example: ClassVar[dict[str, Any]] = {"audio": "@recording"}
+    #: Four hours of sound may take a small machine a day, with others of the same process in between; a window's
+    #: next segment, of which a large model on a processor makes one a minute, may not.
+    deadline = run_limit = timedelta(hours=24)
+    stall_limit = timedelta(minutes=20)
+    answer = Transcript
+    other_answer_types = ("text/plain", "application/x-subrip", "text/vtt")
+    request = TranscriptionRequest
+
+    def check(self, request: TranscriptionRequest, offers: Offers) -> None:
+        """Refuse a language that is none, or that no engine understands; the worker has the last word."""
+        language = wanted_language(request)
+        known = offered_languages(offers, FAMILY)
+        if language is not None and known:
+            require_language(language, known)
+
+    def parts(self, request: TranscriptionRequest) -> list[Part]:
+        """Return the recording as one item, for now at the price of one minute: its length is not known yet."""
+        fields = {"language": wanted_language(request), "response_format": request.response_format}
+        return [Part(fields, CREDITS_PER_MINUTE)]
+
+    def response(self, job: Job, items: Sequence[Item]) -> Response:
+        """Return the transcript as its worker has written it."""
+        output = items[0].output or {}
+        wanted: Format = output["response_format"]
+        headers = (
+            {} if wanted.endswith("json") else {"Content-Disposition": f"inline; filename=transcript{ENDINGS[wanted]}"}
+        )
+        return Response(artifacts=[output["artifact"]], content_type=CONTENT_TYPES[wanted], headers=headers)
+
+
+def wanted_language(request: TranscriptionRequest) -> str | None:
+    """Return the code of the language that was sent; None: it is to be found out. Raises LanguageUnknown."""
+    if request.language.strip().lower() == AUTO:
+        return None
+    language = read_language(request.language)
+    if language is None:
+        raise LanguageUnknown(
+            f"{request.language!r} is no language: send an ISO 639-1 code such as en or de, or auto.", field="language"
+        )
+    return language
+
+
+def require_language(language: str, known: Sequence[str]) -> None:
+    """Refuse a language that is not among those known. Raises LanguageNotSupported."""
+    if language not in known:
+        raise LanguageNotSupported(f"No speech recognition engine here understands {language!r}.", known)

@@ -1,0 +1,160 @@
+"""`pressroom sweep`: time passes for the rows. Several may run; each takes what the others have not locked."""
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Annotated
+from uuid import UUID
+
+import psycopg
+import typer
+from redis.exceptions import RedisError
+
+from pipeline import lifecycle, log
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.broker import WakeBroker, connect
+from pipeline.database import Database
+from pipeline.errors import PressroomError
+from pipeline.jobs import find_open
+from pipeline.kinds import Kinds, load_kinds
+from pipeline.kinds.index_check import pacing
+from pipeline.processes import die_with_parent
+from pipeline.settings import Settings
+from scripts.options import Data, settings_for
+from scripts.system.control import settings_of_running
+from scripts.system.ending import close_job
+
+logger = log.get_logger(__name__)
+
+#: Deleting files is not urgent, and listing them costs requests to an S3 store.
+HOUSEKEEPING_EVERY = timedelta(minutes=10)
+#: Jobs that one round of a sweep may end: nothing else waits for long.
+MOST_JOBS = 1_000
+
+
+class Sweep:
+    """Wakes what is due, takes items back from dead workers, ends what is late, and deletes what has expired."""
+
+    def __init__(
+        self, database: Database, broker: WakeBroker, artifacts: Artifacts, kinds: Kinds, settings: Settings
+    ) -> None:
+        self._database = database
+        self._broker = broker
+        self._artifacts = artifacts
+        self._kinds = kinds
+        self._settings = settings
+        self._housekeeping_due = 0.0
+
+    def once(self) -> Mapping[str, int]:
+        """Sweep once; returns what was done, by what it was."""
+        done = {
+            "woken": self._wake(),
+            "crashed": self._reap(),
+            "expired": self._expire(),
+            "purged": self._repeat(lambda: self._database.run(lifecycle.purge()) is not None),
+            "forgotten": self._database.run(lifecycle.forget(timedelta(days=self._settings.retention.summary_days))),
+        }
+        if time.monotonic() >= self._housekeeping_due:
+            self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
+            done |= self._delete_files() | {"verdicts": self._forget_verdicts()}
+        if any(done.values()):
+            logger.info("swept", **{name: number for name, number in done.items() if number})
+        return done
+
+    def _wake(self) -> int:
+        woken = self._database.run(lifecycle.wake_waiting())
+        for queue in {self._kinds[kind].queue for kind in woken if kind in self._kinds}:
+            self._broker.wake(queue)
+        return sum(woken.values())
+
+    def _reap(self) -> int:
+        crashed = 0
+
+        def reap_one() -> bool:
+            nonlocal crashed
+            reaped = self._database.run(lifecycle.reap())
+            if reaped is None:
+                return False
+            crashed += reaped.crashed
+            logger.warning("items crashed", job_id=str(reaped.job_id), items=reaped.crashed)
+            if reaped.job_state:
+                self._close(reaped.job_id)
+            return True
+
+        self._repeat(reap_one)
+        return crashed
+
+    def _expire(self) -> int:
+        def expire_one() -> bool:
+            job_id = self._database.run(lifecycle.expire())
+            if job_id is not None:
+                self._close(job_id)
+            return job_id is not None
+
+        return self._repeat(expire_one)
+
+    def _repeat(self, step: Callable[[], bool]) -> int:
+        """Repeat a step, one job a transaction, until there is nothing more; returns how often it did something."""
+        return next((number for number in range(MOST_JOBS) if not step()), MOST_JOBS)
+
+    def _close(self, job_id: UUID) -> None:
+        for failure in close_job(self._broker.client, self._artifacts, job_id):
+            logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
+
+    def _forget_verdicts(self) -> int:
+        older_than = timedelta(days=self._settings.search.fresh_days)
+        statement = pacing.forget_verdicts(older_than=older_than, limit=lifecycle.SWEEP_ROWS)
+        return self._repeat(lambda: self._database.run(statement) == lifecycle.SWEEP_ROWS)
+
+    def _delete_files(self) -> dict[str, int]:
+        """Delete what nobody needs any more; what can't be deleted is for the next time, and keeps nothing else."""
+        return {
+            "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
+            "uploads_deleted": self._tried(self._delete_uploads),
+        }
+
+    def _delete_uploads(self) -> int:
+        old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
+        still_open = self._database.run(find_open(old))
+        orphans = [job_id for job_id in old if job_id not in still_open]
+        return sum(self._tried(partial(self._delete_upload, job_id)) for job_id in orphans)
+
+    def _delete_upload(self, job_id: UUID) -> int:
+        self._artifacts.delete_upload(job_id)
+        return 1
+
+    def _tried(self, step: Callable[[], int]) -> int:
+        try:
+            return step()
+        except PressroomError as error:
+            logger.warning("files not deleted", error=error.message)
+            return 0
+
+
+def sweep(
+    forever: Annotated[bool, typer.Option("--forever", help="Go on, about once a second.")] = False,
+    data: Data = None,
+) -> None:
+    """Do once, or for ever, what time asks for: due items, dead workers, deadlines, expired results."""
+    settings = settings_of_running(settings_for(data))
+    database_url, redis_url = settings.server_urls()
+    log.configure(settings)
+    if forever:
+        die_with_parent()
+    with Database(database_url) as database:
+        sweeper = Sweep(
+            database,
+            WakeBroker(connect(redis_url)),
+            Artifacts(open_store(settings)),
+            load_kinds(settings),
+            settings,
+        )
+        while forever:
+            try:
+                sweeper.once()
+            except (PressroomError, psycopg.Error, RedisError, OSError) as error:
+                logger.warning("sweep put off", error=str(error))
+            time.sleep(settings.work.sweep_seconds)
+        for name, number in sweeper.once().items():
+            typer.echo(f"{name} {number}")

@@ -1,0 +1,125 @@
+"""`pressroom transcribe`: recordings become text or subtitles, over the HTTP API."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
+from scripts.options import Data, plain
+
+if TYPE_CHECKING:
+    from scripts.client import Client
+
+ROUTE = "/tts/stt"
+#: Recordings that are sent and followed at once.
+AT_ONCE = 4
+
+
+def transcribe(
+    recordings: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings in any usual format.")],
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "text",
+    language: Annotated[str, typer.Option(help="Language spoken, such as en; auto: find out.")] = "auto",
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over texts that are there already.")] = False,
+    url: Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")] = None,
+    data: Data = None,
+) -> None:
+    """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
+    from scripts.client import service_key, service_url  # aiohttp, which few commands need
+
+    wanted = _read_format(form)
+    texts = {recording: _text_file(recording, out, wanted) for recording in recordings}
+    _check(texts, overwrite=overwrite)
+    fields = {"language": language, "response_format": wanted}
+    failed = asyncio.run(_transcribe_all(service_url(url, data), service_key(data), texts, fields))
+    for recording, text in texts.items():
+        if recording not in failed:
+            typer.echo(f"{text} ({text.stat().st_size:,} bytes)")
+    for recording, error in failed.items():
+        Console(stderr=True, soft_wrap=True).print(plain(f"{recording}: {error.message}"), style="red", highlight=False)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _read_format(text: str) -> Format:
+    for known in FORMATS:
+        if text == known:
+            return known
+    raise InvalidRequest(f"{text!r} is no form of transcripts: {', '.join(FORMATS)}.")
+
+
+def _text_file(recording: Path, out: Path | None, wanted: Format) -> Path:
+    return (out or recording.parent) / (recording.stem + ENDINGS[wanted])
+
+
+def _check(texts: dict[Path, Path], *, overwrite: bool) -> None:
+    """Refuse what could not be read or written, before anything is paid for. Raises InvalidRequest."""
+    for recording, text in texts.items():
+        if not (recording.is_file() and os.access(recording, os.R_OK)):
+            raise InvalidRequest(f"There is no file {recording}, or it can't be read.")
+        text.parent.mkdir(parents=True, exist_ok=True)
+        if text.exists() and (lost := next((one for one in texts if one.exists() and text.samefile(one)), None)):
+            raise InvalidRequest(f"The text of {recording} would overwrite {lost}. Say with --out where it goes.")
+        if text.is_file() and not overwrite:
+            raise InvalidRequest(f"{text} is there already. Say --overwrite, or with --out where the texts go.")
+        if text.is_dir() or not os.access(text.parent, os.W_OK | os.X_OK):
+            raise InvalidRequest(f"{text} can't be written. Say with --out where the texts go.")
+    if len(set(texts.values())) < len(texts):
+        raise InvalidRequest("Two of the files have the same name, and their texts would be one file. Do one by one.")
+
+
+async def _transcribe_all(
+    url: str, key: str, texts: dict[Path, Path], fields: dict[str, Any]
+) -> dict[Path, PressroomError]:
+    """Write each recording's text; returns those that failed, and why."""
+    from scripts.client import Client
+
+    failed: dict[Path, PressroomError] = {}
+    room = asyncio.Semaphore(AT_ONCE)
+    name = TextColumn("{task.description}", markup=False)  # of a file: brackets are no tags
+    columns = (name, BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
+    async with Client.open(url, key) as client:
+        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+
+            async def work(recording: Path, text: Path, line: TaskID) -> None:
+                async with room:
+                    try:
+                        await _transcribe(client, recording, text, fields, bar, line)
+                    except PressroomError as error:
+                        failed[recording] = error
+                    except OSError as error:  # a full disk, a file that is gone
+                        failed[recording] = PressroomError(f"{error.strerror or error}.")
+
+            lines = {recording: bar.add_task(recording.name, total=1) for recording in texts}
+            await asyncio.gather(*(work(recording, text, lines[recording]) for recording, text in texts.items()))
+    return failed
+
+
+async def _transcribe(
+    client: "Client", recording: Path, text: Path, fields: dict[str, Any], bar: Progress, line: TaskID
+) -> None:
+    job_id = await client.submit(ROUTE, fields, {"audio": recording})
+    try:
+        await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
+        await client.fetch(job_id, text)
+    except asyncio.CancelledError:  # Ctrl-C: nobody would fetch what goes on to be made, and paid for
+        told = plain(f"{recording}: {await _cancel(client, job_id)}")
+        bar.console.print(told, highlight=False, soft_wrap=True)
+        raise
+
+
+async def _cancel(client: "Client", job_id: str) -> str:
+    """Cancel a job, and return what became of it."""
+    try:
+        state = await client.cancel(job_id)
+    except PressroomError as error:
+        return f"The job {job_id} was not cancelled. {error.message}"
+    return "The job was cancelled; nothing was charged." if state == "cancelled" else f"The job {job_id} {state}."

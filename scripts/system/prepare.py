@@ -1,0 +1,66 @@
+"""Prepare: what a system does once its database answers and before anything else starts.
+
+A process of its own, so that its imports run while the servers start, and the supervisor stays small.
+"""
+
+import json
+import sys
+import time
+from datetime import timedelta
+
+import psycopg
+
+from pipeline.errors import NotReady, PressroomError
+from pipeline.settings import Settings
+from scripts.system.embedded.postgres import create_database
+
+#: A server that recovers from a crash replays up to `max_wal_size` before it answers.
+PATIENCE = timedelta(seconds=60)
+
+
+def main() -> None:
+    """Wait for the database, say so on standard output, make it what this version needs, and end with a last line:
+    the first account's key, when this made one, as JSON."""
+    settings = Settings()
+    try:
+        wait_for_database(settings.database_url or "", embedded="--embedded" in sys.argv)
+        sys.stdout.write("the database answers\n")
+        sys.stdout.flush()
+        api_key = prepare(settings)
+    except PressroomError as error:
+        sys.stderr.write(f"{error.message}\n")
+        sys.exit(1)
+    json.dump({"api_key": api_key}, sys.stdout)
+
+
+def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENCE) -> None:
+    """Return when the database answers; an embedded one is made. Raises NotReady when it stays away."""
+    until, said = time.monotonic() + patience.total_seconds(), embedded
+    while True:
+        try:
+            if embedded:
+                return create_database(url)
+            return psycopg.connect(url, connect_timeout=5).close()
+        except psycopg.OperationalError as error:
+            if time.monotonic() > until:
+                raise NotReady(f"The database does not answer: {error}. Check DATABASE_URL.") from error
+            if not said:
+                sys.stderr.write(f"waiting for the database: {error}\n")
+                said = True
+            time.sleep(0.02 if embedded else 0.2)
+
+
+def prepare(settings: Settings) -> str | None:
+    """Migrate; return the key of the first account, when this made one."""
+    # Half a second of imports, which the API's start need not wait for.
+    from pipeline.accounts import create_first_account
+    from pipeline.database import Database
+    from pipeline.migrations import migrate
+
+    migrate(settings.database_url or "")
+    with Database(settings.database_url or "") as database:
+        return create_first_account(database)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Programs: the command line and environment of everything that a system runs; the Procfile has the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the servers' launchers import this module, and must start at once
+    from collections.abc import Mapping
+
+    from pipeline.settings import Settings
+
+#: The folder that holds our packages: a clone, or site-packages.
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run, and how it stops. Later stages stop first; stage 0, the servers, is never hurried."""
+
+    name: str
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    drain: timedelta = timedelta(seconds=10)
+    stopped_by: signal.Signals = signal.SIGTERM
+    stage: int = 1
+    scalable: bool = False
+    descriptors: tuple[int, ...] = ()
+
+
+def module(name: str, *arguments: str) -> tuple[str, ...]:
+    """Return the command that runs a Python module; -P keeps a `scripts` or `api` of the current folder out."""
+    return (sys.executable, "-P", "-m", name, *arguments)
+
+
+def environment(settings: Settings | None = None, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a child: ours, and where the system's servers and data are."""
+    found = {**os.environ, **(extra or {})}
+    if (ROOT / "pyproject.toml").exists():  # a clone: its packages need not be installed
+        found["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    if settings is None:
+        return found
+    found["PRESSROOM_DATA"] = str(settings.data.resolve())
+    if settings.database_url and settings.redis_url:
+        found |= {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
+    if settings.store.url and "://" not in settings.store.url:
+        found["PRESSROOM_STORE__URL"] = str(Path(settings.store.url).resolve())
+    return found
+
+
+def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
+    """Return the API's command; `bind` is an address, or fd://N for a socket that is open already."""
+    return module(
+        "gunicorn",
+        "api.server:app",
+        "--worker-class=api.server.Worker",
+        f"--bind={bind}",
+        f"--workers={settings.api.processes}",
+        f"--graceful-timeout={settings.api.drain_seconds}",
+        "--no-control-socket",
+        # A stream's worker stops within two seconds when its client leaves; waiting requests have nothing to clean up.
+        "--asgi-disconnect-grace-period=1",
+        f"--chdir={ROOT}",  # gunicorn puts the current folder first on sys.path, and ours must be
+    )
+
+
+def pool(settings: Settings, queue: str) -> tuple[str, ...]:
+    """Return the command of one process of a pool: one master with one worker, so that none takes others down."""
+    drain = timedelta(seconds=settings.work.drain_seconds)
+    return module(
+        "dramatiq",
+        "workers.main",
+        f"--queues={queue}",
+        "--processes=1",
+        "--threads=1",
+        f"--path={ROOT}",
+        f"--worker-shutdown-timeout={drain // timedelta(milliseconds=1)}",
+    )
+
+
+def sweep() -> tuple[str, ...]:
+    """Return the sweep's command."""
+    return module("scripts.main", "sweep", "--forever")

@@ -1,0 +1,336 @@
+"""CSV files as people have them, and the journal of an import."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.errors import Conflict, Gone, InvalidRequest, NotReady
+from scripts.commands import import_csv
+from scripts.imports.journals import Journal
+from scripts.imports.sheets import Row, Sheet
+from scripts.imports.urls import UrlImport
+from scripts.system.programs import environment
+
+ROWS = ["https://e.example/café", "https://e.example/b,c"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_dialects_and_encodings_are_told_apart(tmp_path: Path, encoding: str, delimiter: str) -> None:
+    lines = [delimiter.join(["name", "url", "note"])]
+    lines += [delimiter.join([f'"the {number}th"', f'"{row}"', "x"]) for number, row in enumerate(ROWS)]
+    file = tmp_path / "urls.csv"
+    file.write_bytes("\r\n".join(lines).encode(encoding))
+
+    sheet = Sheet(file, column=None, names=("url",))
+
+    assert list(sheet.rows()) == [Row(2, ROWS[0]), Row(3, ROWS[1])]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("url\nhttps://e.example/a,b\nhttps://e.example/c\n", ["https://e.example/a,b", "https://e.example/c"]),
+        ("https://e.example/a,b\nhttps://e.example/c\nhttps://e.example/d;e\n", ["https://e.example/a,b"]),
+        ("url\nOne, two.\nThree, four.\n", ["One, two.", "Three, four."]),
+        ("sep=;\r\nname;url\r\none;https://e.example/\r\n", ["https://e.example/"]),
+        ("url;note\nhttps://e.example/a,b;x\nhttps://e.example/c\n", ["https://e.example/a,b"]),
+        ("", []),
+        ("\n\n", []),
+        ("url\n", []),
+    ],
+)
+def test_a_sign_within_some_cells_separates_none(tmp_path: Path, text: str, values: list[str]) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_bytes(text.encode())
+
+    found = [row.value for row in Sheet(file, column=None, names=("url",)).rows()]
+
+    assert found[: len(values) or None] == values
+
+
+def test_what_spreadsheets_call_latin_1_keeps_its_quotes_and_its_euro(tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_bytes("text\n“Only 5 €” – café\n".encode("cp1252"))
+
+    assert [row.value for row in Sheet(file, column=None, names=("text",)).rows()] == ["“Only 5 €” – café"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_told_by_its_line_ends_in_any_language(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_bytes("Привет\n你好世界\n".encode(encoding))
+
+    assert [row.value for row in Sheet(file, column=None, names=("text",)).rows()] == ["Привет", "你好世界"]
+
+
+def test_a_stray_nul_spoils_its_own_row_alone(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_bytes("url\nhttps://e.example/é\nhttps://e.example/\0b\n".encode())
+
+    assert [row.value for row in Sheet(file, column=None, names=("url",)).rows()] == [
+        "https://e.example/é",
+        "https://e.example/\0b",
+    ]
+
+
+def test_the_file_that_is_read_is_never_written_over(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nhttps://e.example/\n")
+
+    for out, errors in ((file, tmp_path / "e"), (tmp_path / "o", tmp_path / "x" / ".." / "urls.csv")):
+        (tmp_path / "x").mkdir(exist_ok=True)
+        with pytest.raises(InvalidRequest, match="is the file that is read"):
+            UrlImport(file, column=None, out=out, errors=errors, batch=10, fields={})
+    assert file.read_text() == "url\nhttps://e.example/\n"
+
+
+def test_a_column_is_taken_by_name_or_is_the_first(tmp_path: Path) -> None:
+    file = tmp_path / "any.csv"
+    file.write_text("a,Page\n1,x\n\n2\n")
+
+    assert list(Sheet(file, column="page", names=()).rows()) == [Row(2, "x"), Row(4, None)]
+    assert [row.value for row in Sheet(file, column=None, names=("url",)).rows()] == ["a", "1", "2"]
+    with pytest.raises(InvalidRequest, match=r"no column .url..*a, Page"):
+        Sheet(file, column="url", names=())
+    with pytest.raises(InvalidRequest, match="no file"):
+        Sheet(tmp_path / "none.csv", column=None, names=())
+
+
+def test_cells_may_hold_line_ends_and_a_lost_quote_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text('text\n"one\ntwo"\nthree\n')
+    assert list(Sheet(file, column=None, names=("text",)).rows()) == [Row(2, "one\ntwo"), Row(4, "three")]
+
+    file.write_text('text\n"one' + "x" * 2**21)
+    with pytest.raises(InvalidRequest, match="quote"):
+        list(Sheet(file, column=None, names=("text",)).rows())
+
+
+def test_faulty_rows_are_written_down_with_their_line_and_cost_nothing(tmp_path: Path) -> None:
+    file, errors = tmp_path / "urls.csv", tmp_path / "errors.csv"
+    file.write_text("Address\nhttps://e.example/\n=cmd|x\nhttps://e.example/\nhttps://user:x@e.example/\n")
+
+    found = UrlImport(file, column=None, out=tmp_path / "out.csv", errors=errors, batch=10, fields={}).estimate()
+
+    assert (found.rows, found.faulty, found.credits) == (2, 2, 1)
+    _, first, second = errors.read_text().splitlines()
+    assert first.startswith("3,it does not begin with http:// or https://,'=cmd")
+    assert second.startswith("5,it has a user name")
+
+
+def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("id,Address\n1,https://e.example/\n2,https://e.example/b\n")
+
+    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--dry-run"])
+
+    assert "rows: 0, 2 faulty" in ran.output
+    assert "column 1 was read; --column NAME names another" in ran.output
+
+
+def test_an_import_that_never_began_stands_in_no_other_s_way(tmp_path: Path) -> None:
+    Journal(tmp_path / "journal", about={"file": "a"})
+
+    assert not (tmp_path / "journal").exists()
+
+
+def test_a_journal_is_taken_up_where_it_was_and_another_import_s_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "journal"
+    journal = Journal(file, about={"file": "a"})
+    journal.note(batch=0, job_id="x")
+    file.write_text(file.read_text() + '{"batch": 1, "jo')  # stopped in the middle of a line
+
+    assert Journal(file, about={"file": "a"}).steps == [{"batch": 0, "job_id": "x"}]
+    with pytest.raises(Conflict, match="another import"):
+        Journal(file, about={"file": "b"})
+
+
+IMPORT = """
+import asyncio, sys
+from pathlib import Path
+from scripts.imports.urls import UrlImport
+file, out = Path(sys.argv[1]), Path(sys.argv[1]).with_suffix(".out")
+wanted = UrlImport(file, column=None, out=out, errors=file.with_suffix(".e"), batch=1_000, fields={})
+rows = wanted.estimate().rows
+asyncio.run(wanted.run(sys.argv[2], "key"))
+status = Path("/proc/self/status").read_text()  # its ru_maxrss begins with that of the process that started it
+print(rows, status.partition("VmHWM:")[2].split()[0])
+"""
+
+
+def record(url: str) -> dict[str, Any]:
+    if "blocked" in url:
+        return {"url": url, "status": "failed", "is_indexed": None, "raw_result": {"reason": "rate_limited"}}
+    return {"url": url, "status": "done", "is_indexed": True, "raw_result": None}
+
+
+class IndexingService(BaseHTTPRequestHandler):
+    """Takes index jobs whose URLs are all indexed at once."""
+
+    protocol_version = "HTTP/1.1"
+    jobs: ClassVar[list[list[str]]] = []
+
+    def do_POST(self) -> None:
+        self.jobs.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["urls"])
+        self._answer({}, 201, **{"X-Job-Id": str(len(self.jobs) - 1)})
+
+    def do_GET(self) -> None:
+        if self.path == "/usage":
+            self._answer({"credits_remaining": 1})
+            return
+        _, _, _, job_id, *rest = urlsplit(self.path).path.split("/")
+        urls = self.jobs[int(job_id)]
+        if not urls:
+            self._answer({"message": "The job's URLs have been deleted."}, 410)
+        elif rest:
+            self._answer([record(url) for url in urls])
+        else:
+            self._answer({"status": "complete", "processed_urls": len(urls), "total_urls": len(urls)})
+
+    def _answer(self, document: object, status: int = 200, **headers: str) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        for name, value in (headers | {"Content-Length": str(len(body)), "Content-Type": "application/json"}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """One whose clients may hang up when they have what they want: an import that is done resets its connections."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+@contextmanager
+def indexing_service(*jobs: list[str]) -> Iterator[str]:
+    """Run one that knows these jobs; its address."""
+    IndexingService.jobs[:] = jobs
+    with Server(("127.0.0.1", 0), IndexingService) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+def test_an_import_of_a_hundred_thousand_rows_needs_no_more_memory_than_one_of_a_few(tmp_path: Path) -> None:
+    def peak(rows: int) -> int:
+        file = tmp_path / f"{rows}.csv"
+        file.write_text("url\n" + "".join(f"https://shop.example/products/{n}?ref=list\n" for n in range(rows)))
+        said = subprocess.run(
+            [sys.executable, "-c", IMPORT, str(file), address],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        assert int(said[-2]) == rows
+        with file.with_suffix(".out").open() as results:
+            assert sum(1 for line in results if '"true"' in line) == rows
+        return int(said[-1])
+
+    with indexing_service() as address:
+        few, many = peak(3_000), peak(100_000)
+    assert many < few + 8_000  # KiB; the rows alone would be 30,000
+
+
+def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+    file, out = tmp_path / "urls.csv", tmp_path / "out.csv"
+    file.write_text("url\n" + "".join(f"https://shop.example/{n}\n" for n in range(4)))
+    with indexing_service(["https://shop.example/0", "https://shop.example/1"]) as address:
+        wanted = UrlImport(file, column=None, out=out, errors=tmp_path / "e", batch=2, fields={})
+        journal = wanted._journal()
+        journal.note(batch=0, job_id="0")
+        journal.note(batch=0, size=500)
+
+        asyncio.run(wanted.run(address, "key"))
+
+    assert len(IndexingService.jobs) == 2
+    assert len(out.read_text().splitlines()) == 5
+
+
+def test_an_import_whose_job_has_been_deleted_names_the_journal_that_knows_it(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nhttps://shop.example/\n")
+    with indexing_service([]) as address:
+        wanted = UrlImport(file, column=None, out=tmp_path / "out.csv", errors=tmp_path / "e", batch=2, fields={})
+        wanted._journal().note(batch=0, job_id="0")
+
+        with pytest.raises(Gone, match=r"out\.csv\.journal knows a job .*\. Delete it"):
+            asyncio.run(wanted.run(address, "key"))
+
+
+def test_a_service_that_is_not_there_is_told_at_once_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESSROOM_API_KEY", "key")
+    monkeypatch.setattr(import_csv, "FIRST_PATIENCE", timedelta(seconds=0.5))
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nhttps://shop.example/\n")
+
+    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", "http://127.0.0.1:9"])
+
+    assert isinstance(ran.exception, NotReady)
+    assert [path.name for path in tmp_path.iterdir()] == ["urls.csv"]
+
+
+def test_an_import_that_the_account_can_not_pay_for_says_so_and_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESSROOM_API_KEY", "key")
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nhttps://shop.example/a\nhttps://shop.example/b\n")
+    with indexing_service() as address:
+        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+
+    assert ran.exit_code == 0, ran.output
+    assert "credits of the account: 1;" in ran.output
+    assert len(file.with_suffix(".results.csv").read_text().splitlines()) == 3
+
+
+def test_rows_without_an_answer_are_told_and_a_file_s_name_is_no_markup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESSROOM_API_KEY", "key")
+    file = tmp_path / "urls[1].csv"
+    file.write_text("".join(f"https://shop.example/{name}\n" for name in ("blocked", "a", "blocked")))
+    with indexing_service() as address:
+        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+
+    assert ran.exit_code == 0, ran.output
+    results = tmp_path / "urls[1].results.csv"
+    assert f"results in {results}" in ran.output
+    assert f"rows without an answer: 2; {results} says why" in ran.output
+
+
+def test_a_first_row_is_a_header_where_it_names_a_column_or_we_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text("what to say\nHello.\n")
+
+    def lines(has_header: bool | None) -> list[int]:
+        return [row.line for row in Sheet(file, column=None, names=("text",), has_header=has_header).rows()]
+
+    assert (lines(None), lines(True), lines(False)) == ([1, 2], [2], [1, 2])
+    file.write_text("text\nHello.\n")
+    assert (lines(None), lines(True), lines(False)) == ([2], [2], [1, 2])

@@ -1,0 +1,232 @@
+"""Up, as a user runs it: the whole system as real processes."""
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import psycopg
+import pytest
+from systems import Running, clean_environment, command, only, system
+
+from pipeline.kinds import load_kinds, queues
+from pipeline.settings import Settings
+from scripts.system import control, programs
+from scripts.system.programs import ROOT
+
+pytestmark = pytest.mark.system
+
+KEY = re.compile(r"API key of the first account, shown once: (\S+)")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A system for the tests that leave it as it was."""
+    with system(tmp_path_factory.mktemp("shared") / "data") as running:
+        yield running
+
+
+def status(address: str) -> int:
+    try:
+        with urlopen(f"{address}/readyz", timeout=60) as answer:
+            return answer.status
+    except HTTPError as error:
+        with error:
+            return error.code
+
+
+def accounts(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT count(*) FROM account").fetchone()[0]
+
+
+def test_a_first_start_says_where_it_is_and_puts_the_key_in_a_private_file(shared: Running):
+    shared.wait_for_line("hello.wav")
+    file = shared.data / "first-key"
+    key = file.read_text().strip()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert str(file) in shared.written()
+    assert key not in shared.written()
+    assert "curl" in shared.written()
+    assert status(shared.address) == 200
+
+
+def test_a_command_finds_the_running_system_by_its_folder(shared: Running):
+    found = control.find_system(shared.data)
+    assert found is not None
+    assert (found.pid, found.address) == (shared.process.pid, shared.address)
+    assert accounts(found.database_url) == 1
+
+
+def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
+    names = {pool.name: (pool.wanted, len(pool.pids)) for pool in control.pools(shared.data)}
+    expected = {"postgres", "redis", "api", "sweep", *queues(load_kinds(Settings()))}
+    assert names == dict.fromkeys(expected, (1, 1))
+
+
+def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running):
+    run = subprocess.run(
+        command("up", "--port", "0", "--data", str(shared.data)),
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "running on" in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert status(shared.address) == 200
+
+
+def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_path: Path):
+    port = shared.address.rpartition(":")[2]
+    run = subprocess.run(
+        command("up", "--port", port, "--data", str(tmp_path / "data")),
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, "--port" in run.stderr) == (1, True)
+    with system(tmp_path / "data", "--port", port, "--any-port", *only("synthesis")) as other:
+        assert other.address != shared.address
+        assert status(other.address) == status(shared.address) == 200
+
+
+def test_requests_wait_while_the_api_starts_again(shared: Running):
+    (api,) = (pool.pids[0] for pool in control.pools(shared.data) if pool.name == "api")
+    os.kill(api, signal.SIGKILL)
+    assert status(shared.address) in (200, 503)
+    until = time.monotonic() + 120
+    while status(shared.address) != 200:
+        assert time.monotonic() < until
+
+
+def test_a_server_that_was_killed_is_started_again_with_its_data(shared: Running):
+    found = control.find_system(shared.data)
+    for name in ("postgres", "redis"):
+        (victim,) = (pool.pids[0] for pool in control.pools(shared.data) if pool.name == name)
+        os.kill(victim, signal.SIGKILL)
+    until = time.monotonic() + 120
+    while True:
+        try:
+            assert accounts(found.database_url) == 1
+            break
+        except psycopg.OperationalError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+    while status(shared.address) != 200:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
+    with system(tmp_path / "data", "--pool", "synthesis=2", *only("synthesis")) as first:
+        assert len(next(pool for pool in control.pools(first.data) if pool.name == "synthesis").pids) == 2
+        key = (first.data / "first-key").read_text()
+        assert first.stop() == 0
+        assert first.processes() == []
+        assert control.find_system(first.data) is None
+        assert not (first.data / "system.json").exists()
+    with system(tmp_path / "data", *only("synthesis")) as again:
+        assert "first account" not in again.written()
+        assert (again.data / "first-key").read_text() == key
+        assert accounts(control.find_system(again.data).database_url) == 1
+
+
+def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
+    with system(tmp_path / "data") as killed:
+        assert len(killed.processes()) >= 8
+        killed.process.kill()
+        killed.process.wait()
+        port = killed.address.rpartition(":")[2]
+        # At once, while the killed one drains.
+        with system(tmp_path / "data", "--port", port, *only("synthesis")) as again:
+            assert again.address == killed.address
+            assert accounts(control.find_system(again.data).database_url) == 1
+    assert killed.processes() == []
+
+
+def test_on_a_terminal_the_key_is_shown_once_and_kept_nowhere(tmp_path: Path):
+    data = tmp_path / "data"
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("up", "--port", "0", "--data", str(data)),
+        env=clean_environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        written = read_terminal(ours, "hello.wav")
+        process.send_signal(signal.SIGINT)
+        written += read_terminal(ours, None)
+        assert process.wait(timeout=120) == 0
+    os.close(ours)
+    key = KEY.search(written).group(1)
+    assert f"X-API-Key: {key}" in written
+    assert "\x1b[" in written
+    for file in (file for file in data.rglob("*") if file.is_file()):
+        assert key.encode() not in file.read_bytes(), file
+
+
+def read_terminal(terminal: int, words: str | None) -> str:
+    """Return what is written to a terminal until some words, or its end."""
+    written = ""
+    while words is None or words not in written:
+        try:
+            written += os.read(terminal, 4096).decode(errors="replace")
+        except OSError:  # Linux's word for the end
+            assert words is None, written
+            break
+    return written
+
+
+def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_path: Path):
+    unreachable = {"DATABASE_URL": "postgresql://someone:secret@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1"}
+    with subprocess.Popen(
+        command("up", "--port", "0", "--data", str(tmp_path / "data")),
+        env=clean_environment() | unreachable,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert "waiting for the database" in line
+        assert "secret" not in line
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=120) == 0
+
+
+def test_the_procfile_has_the_same_programs():
+    lines = (line for line in (ROOT / "Procfile").read_text().splitlines() if not line.startswith("#"))
+    written = {name: shlex.split(text) for name, _, text in (line.partition(": ") for line in lines)}
+    settings = Settings()
+    assert set(written) == {"api", "sweep", *queues(load_kinds(settings))}
+    for queue in queues(load_kinds(settings)):
+        ours = [word for word in programs.pool(settings, queue)[3:] if not word.startswith("--path=")]
+        assert written[queue] == ours
+    assert written["sweep"][1:] == list(programs.sweep()[4:])
+    varying = ("--bind=", "--workers=", "--chdir=")
+    assert [word for word in written["api"] if not word.startswith(varying)] == [
+        word for word in programs.api(settings, bind="")[3:] if not word.startswith(varying)
+    ]
+
+
+def test_the_state_file_holds_what_a_command_needs(shared: Running):
+    assert set(json.loads((shared.data / "system.json").read_text())) == {
+        "pid",
+        "address",
+        "database_url",
+        "redis_url",
+    }
+    assert stat.S_IMODE((shared.data / "system.json").stat().st_mode) == 0o600

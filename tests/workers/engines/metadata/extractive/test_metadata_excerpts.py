@@ -1,0 +1,98 @@
+"""The extractive engine: excerpts say what a post is about, and not how it greets or thanks."""
+
+import pytest
+
+from workers.engines.metadata.extractive.extractive import Extractive
+from workers.engines.metadata.plain import read_post
+
+
+@pytest.fixture(scope="module")
+def engine() -> Extractive:
+    engine = Extractive()
+    engine.setup()
+    return engine
+
+
+def excerpt(engine: Extractive, title: str, content: str, language: str = "en") -> str:
+    return engine.write(read_post(title, content, language)).excerpt
+
+
+@pytest.mark.parametrize(
+    ("language", "greeting", "content"),
+    [
+        (
+            "en",
+            "Hi friends! Welcome back to the blog. If you’re new here, I’m Jenny, and I bake a lot of bread. Today I’m"
+            " talking about sourdough mistakes.",
+            "Cold water slows the fermentation of a sourdough down. An underproofed loaf is dense at the bottom. The"
+            " crumb of a sourdough sets as it cools.",
+        ),
+        (
+            "es",
+            "¡Hola a todos! Bienvenidos un día más al blog. Hoy os traigo un post muy pedido sobre las plantas.",
+            "Regar las plantas antes de irse no basta. Una maceta pequeña se seca en tres días de agosto. La sombra"
+            " mantiene la humedad de las plantas.",
+        ),
+        (
+            "de",
+            "Hallo ihr Lieben! Willkommen auf meinem Blog über Pflanzen. Heute zeige ich euch meine liebsten Pflanzen.",
+            "Pflanzen vor dem Urlaub zu gießen reicht nicht. Ein kleiner Topf trocknet im August in drei Tagen aus. Im"
+            " Schatten bleiben die Pflanzen feucht.",
+        ),
+    ],
+    ids=["en", "es", "de"],
+)
+def test_greetings_are_no_excerpt(language: str, greeting: str, content: str, engine: Extractive) -> None:
+    made = excerpt(
+        engine, "Sourdough" if language == "en" else "Plantas, Pflanzen", f"{greeting}\n\n{content}", language
+    )
+    assert made.startswith(content.partition(". ")[0])
+
+
+def test_an_interview_is_told_by_whole_sentences(engine: Extractive) -> None:
+    content = (
+        "Q: Why did you open a bookstore?\n\nA: Because nobody would hire me. I had been a librarian for twenty years,"
+        " and the library closed.\n\nQ: Is it profitable?\n\nA: Barely. Independent bookstores live on recommendations."
+    )
+    made = excerpt(engine, "Running a Bookstore", content)
+    assert made.startswith("I had been a librarian for twenty years")
+    assert "Q:" not in made
+
+
+def test_thanks_alone_say_less_than_the_title(engine: Extractive) -> None:
+    made = excerpt(engine, "Release notes: 2.4", "- Dark mode\n- OAuth\n\nThanks to all contributors: @anna, @ben.")
+    assert made.startswith("Release notes: 2.4")
+
+
+def test_a_post_on_newsletters_may_speak_of_them(engine: Extractive) -> None:
+    content = (
+        "A newsletter needs a subject line that promises one thing. Most subscribers read it on a phone.\n\n"
+        "Write the newsletter to one person. Send it on the same day each week, and subscribers will wait for it."
+    )
+    assert excerpt(engine, "How to Write a Newsletter", content).startswith("A newsletter needs a subject line")
+
+
+def test_the_answer_to_a_question_that_is_left_out_opens_no_excerpt(engine: Extractive) -> None:
+    content = (
+        "Have you ever tasted a tomato that was still warm from the sun? You don't need a garden for that.\n\n"
+        "A balcony with six hours of sun is enough for four tomato plants. Choose compact varieties, because tall vines"
+        " need stakes."
+    )
+    assert excerpt(engine, "Tomatoes on a Balcony", content).startswith("A balcony with six hours of sun")
+
+
+def test_a_word_of_another_language_that_is_a_short_english_one_sorts_no_post(engine: Extractive) -> None:
+    assert engine.write(read_post("Iso lumiukko", None, "fi")).category == "General"
+
+
+def test_an_excerpt_has_two_sentences_where_two_fit(engine: Extractive) -> None:
+    content = (
+        "Comprar la primera bicicleta de montaña puede ser abrumador: hay rígidas, dobles, eléctricas y de aluminio o"
+        " carbono.\n\nPara empezar, una rígida de aluminio con horquilla de 100 milímetros es más que suficiente. La"
+        " talla importa más que el precio: pruébala antes de comprar.\n\nLos frenos de disco hidráulicos son"
+        " imprescindibles si vives en una zona húmeda. En cambio, el cambio electrónico es un lujo.\n\nReserva parte"
+        " del presupuesto para el casco, los guantes y las herramientas. Una bicicleta de segunda mano bien revisada es"
+        " una gran opción."
+    )
+    made = excerpt(engine, "Cómo elegir tu primera bicicleta de montaña", content, "es")
+    assert made.endswith("Una bicicleta de segunda mano bien revisada es una gran opción.")

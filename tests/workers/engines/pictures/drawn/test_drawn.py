@@ -1,0 +1,384 @@
+"""drawn: covers that can be read, in any script, and that differ."""
+
+import io
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from pipeline.errors import NotReady
+from workers.engines import Stopped
+from workers.engines.pictures import Brief, Painted
+from workers.engines.pictures.drawn import motifs, subjects, topics, wording
+from workers.engines.pictures.drawn.breaking import pieces_of
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
+from workers.engines.pictures.drawn.drawn import DESIGNS, GENERAL, Drawn
+from workers.engines.pictures.drawn.fonts import Fonts, sized
+from workers.engines.pictures.drawn.palettes import DARK, LIGHT
+from workers.engines.pictures.drawn.scene import MARGIN, Scene
+from workers.engines.pictures.drawn.typesetting import Box, Page, _width, draw, typeset
+
+TITLES = {
+    "short": ("Tea", "en"),
+    "long": ("What a hundred days without social media taught me about attention, sleep, friendship and boredom", "en"),
+    "endless": ("A title that does not know when it should stop " * 21, "en"),
+    "one word": ("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", "de"),
+    "no word": ("x" * 400, "en"),
+    "arabic": ("كيف تزرع الطماطم في شرفة صغيرة", "ar"),
+    "hebrew": ("איך לגדל עגבניות במרפסת קטנה", "he"),
+    "thai": ("วิธีปลูกมะเขือเทศบนระเบียงเล็กๆ ที่บ้านของคุณ", "th"),
+    "hindi": ("छोटी बालकनी में टमाटर कैसे उगाएं", "hi"),
+    "japanese": ("小さなベランダで、おいしいトマトをたくさん育てる方法", "ja"),
+    "chinese": ("如何在小阳台上种植番茄", "zh"),
+    "korean": ("작은 발코니에서 토마토 키우기", "ko"),
+    "russian": ("Как вырастить помидоры на маленьком балконе", "ru"),
+    "greek": ("Πώς να καλλιεργήσετε ντομάτες σε μικρό μπαλκόνι", "el"),
+    "vietnamese": ("Ẩm thực đường phố: những món ăn ngon nhất Huế — ẤẬỆỮỞ", "vi"),
+    "georgian": ("როგორ მოვიყვანოთ პომიდორი", "ka"),
+    "marks": ("Z̸̢̛̗̪a̵̡̛l̶̨̛̩g̷̢̛o̸ " * 9, "en"),
+}
+
+DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in designs]
+
+
+@pytest.fixture(scope="module")
+def fonts() -> Fonts:
+    fonts = Fonts()
+    fonts.setup()
+    return fonts
+
+
+@pytest.fixture(scope="module")
+def engine(fonts: Fonts) -> Drawn:
+    engine = Drawn(fonts)
+    assert engine.readiness() is None
+    return engine
+
+
+def _brief(title: str, style: str = "illustration", language: str = "en", category: str = "") -> Brief:
+    return Brief(title, "", category, (), style, language)
+
+
+def _covers(engine: Drawn, brief: Brief, count: int = 3) -> list[Painted]:
+    painted = [picture for picture in engine.paint(brief, count=count) if isinstance(picture, Painted)]
+    assert len(painted) == count
+    return painted
+
+
+def _opened(picture: Painted) -> Image.Image:
+    return Image.open(io.BytesIO(picture.data)).convert("RGB")
+
+
+def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, Page]:
+    canvas = Canvas(palette.ground)
+    return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), motifs.MOTIFS["book"], has_title=True))
+
+
+def _ink(fonts: Fonts, text: str, language: str, page: Page, serif: bool = False) -> tuple[int, int, int, int]:
+    """Return where a title leaves ink, on a sheet that is larger than the picture on all sides."""
+    face = fonts.face_for(text, fonts.serif if serif else fonts.sans)
+    assert face is not None, text
+    title = typeset(text, face, page, language)
+    shifted = replace(
+        page,
+        box=Box(page.box.left + 500, page.box.top + 500, page.box.right + 500, page.box.bottom + 500),
+        ink=(255, 255, 255),
+        bar=None,
+    )
+    sheet = Image.new("RGB", (WIDTH + 1000, HEIGHT + 1000))
+    draw(sheet, title, shifted)
+    left, top, right, bottom = sheet.getbbox()
+    return left - 500, top - 500, right - 500, bottom - 500
+
+
+@pytest.mark.parametrize("kind", TITLES)
+def test_no_title_leaves_its_box_and_no_box_comes_near_the_edges(fonts: Fonts, kind: str) -> None:
+    text, missing = fonts.settable(TITLES[kind][0])
+    assert (bool(text), missing) == (True, "")
+    # The longest in all designs; of the others, each kind in four, so that each design has several kinds.
+    start = list(TITLES).index(kind) % 5
+    for style, name in DESIGN_NAMES if kind == "long" else DESIGN_NAMES[start::5]:
+        _, page = _page(name, style)
+
+        left, top, right, bottom = _ink(fonts, text, TITLES[kind][1], page, serif=style == "minimalist")
+
+        assert page.box.left - 1 <= left, (style, name)
+        assert right <= page.box.right + 1, (style, name)
+        assert page.box.top - 2 <= top, (style, name)
+        assert bottom <= page.box.bottom + 2, (style, name)
+        assert page.box.left >= 60, (style, name)
+        assert page.box.top >= 56, (style, name)
+        assert page.box.right <= WIDTH - 60, (style, name)
+        assert page.box.bottom <= HEIGHT - 60, (style, name)
+
+
+def test_chinese_and_latin_titles_are_of_like_weight(fonts: Fonts) -> None:
+    _, page = _page("overlap", "abstract")
+    left, _, right, _ = _ink(fonts, "I", "en", page)
+    _, top, _, bottom = _ink(fonts, "一", "zh", page)
+    assert bottom - top > 0.6 * (right - left)
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "lines"),
+    [
+        ("Donaudampfschifffahrtsgesellschaft", "de", ("Donaudampf-", "schifffahrts-", "gesellschaft")),
+        ("https://example.com/a-long-address", "en", ("https://", "example.com/", "a-long-address")),
+        ("Haftpflichtversicherung-Vergleich", "de", ("Haftpflicht-", "versicherung-", "Vergleich")),
+    ],
+)
+def test_long_words_are_parted_where_their_language_parts_them(
+    fonts: Fonts, word: str, language: str, lines: tuple[str, ...]
+) -> None:
+    page = Page(Box(72, 72, 492, 558), (0, 0, 0), largest=60, lines=3)
+
+    assert typeset(word, fonts.sans, page, language).lines == lines
+
+
+LETTERS = st.text(
+    st.characters(codec="utf-8", categories=["L", "M", "N", "P", "Zs", "So", "Cf", "Cc"]), min_size=1, max_size=120
+)
+WESTERN = st.text(st.sampled_from("abcdefgÄöüßéçĂžșŁжщΩλאבשعرب ỗậ  -—'’“”.,:;!?()0123456789"), min_size=1, max_size=300)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(title=st.one_of(LETTERS, WESTERN), language=st.sampled_from(["en", "de", "ja", "zh-Hant", "x-klingon", ""]))
+def test_any_title_is_set_within_its_box_or_not_at_all(fonts: Fonts, title: str, language: str) -> None:
+    text, missing = fonts.settable(title)
+    if not text:
+        return
+    page = Page(Box(72, 72, 600, 558), (0, 0, 0))
+    face = fonts.face_for(text, fonts.sans)
+    assert face is not None
+    left, top, right, bottom = _ink(fonts, text, language, page)
+
+    assert (left >= 71, top >= 70, right <= 601, bottom <= 560) == (True,) * 4
+    assert not set(missing) & set(text)
+
+
+@pytest.mark.parametrize("kind", TITLES)
+def test_no_letter_is_shown_as_the_box_of_a_missing_one(fonts: Fonts, kind: str) -> None:
+    text, _ = fonts.settable(TITLES[kind][0])
+    face = fonts.face_for(text, fonts.sans)
+    assert face is not None
+    font = face.at(60)
+    boxes = {bytes(font.getmask(character)) for character in ("\U000fffff", "\uabff")}
+
+    assert not [c for c in set(text) - {" "} if c.isalnum() and bytes(font.getmask(c)) in boxes]
+
+
+def test_a_title_with_letters_that_no_font_has_is_left_out_and_that_is_said(engine: Drawn) -> None:
+    (cover,) = _covers(engine, _brief("বারান্দায় টমেটো"), 1)
+
+    assert cover.warnings == ("No font here has ব া র ন ্ দ য ় …, so the title is not on the pictures.",)
+    assert cover.description.endswith("for the post “বারান্দায় টমেটো”.")
+
+
+def test_without_the_library_that_shapes_simple_scripts_are_set_and_others_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from PIL import _imagingft
+
+    # What Pillow says where libfribidi is not installed, as in small container images.
+    monkeypatch.setattr(_imagingft, "HAVE_RAQM", False)
+    sized.cache_clear()
+    _width.cache_clear()
+    try:
+        engine = Drawn(Fonts())
+        assert engine.readiness() is None
+        engine.setup()
+        for title, language in (TITLES["long"], TITLES["russian"], TITLES["japanese"]):
+            (cover,) = _covers(engine, _brief(title, language=language), 1)
+            assert cover.warnings == ()
+            assert "with the title" in cover.description or "タイトルは" in cover.description
+        for title, language in (TITLES["arabic"], TITLES["hebrew"], TITLES["hindi"], TITLES["thai"]):
+            (cover,) = _covers(engine, _brief(title, language=language), 1)
+            assert "libfribidi" in cover.warnings[0]
+            assert "with the title" not in cover.description
+    finally:
+        sized.cache_clear()
+        _width.cache_clear()
+
+
+def test_symbols_that_no_font_has_are_left_out_of_the_title(engine: Drawn, fonts: Fonts) -> None:
+    (cover,) = _covers(engine, _brief("🍅 Tomatoes! 👩‍🌾"), 1)
+
+    assert fonts.settable("🍅 Tomatoes! 👩‍🌾")[0] == "Tomatoes!"
+    assert cover.warnings == ("No font here has 🍅 👩 🌾, so the pictures show the title without.",)
+    assert fonts.settable("🍅🎉") == ("", "🍅🎉")
+
+
+@pytest.mark.parametrize(("style", "name"), DESIGN_NAMES)
+def test_titles_stand_out_from_every_pixel_behind_them(style: str, name: str) -> None:
+    palettes = [*LIGHT, *DARK]
+    for seed in range(3):
+        start = (DESIGN_NAMES.index((style, name)) * 5 + seed * 4) % 12
+        palette = palettes[start]
+        canvas, page = _page(name, style, palette, seed)
+        box = page.box
+        behind = np.asarray(canvas.image.crop((int(box.left), int(box.top), int(box.right), int(box.bottom))), float)
+
+        ratio = _contrast(np.array(page.ink, float)[None, None], behind).min()
+
+        assert ratio >= 4.5, (palette.names, seed, ratio)
+
+
+def _contrast(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """WCAG 2.2, written down once more."""
+    light = []
+    for colour in (one, other):
+        share = colour / 255
+        linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+        light.append(linear @ np.array([0.2126, 0.7152, 0.0722]))
+    return (np.maximum(*light) + 0.05) / (np.minimum(*light) + 0.05)
+
+
+@pytest.mark.parametrize("style", DESIGNS)
+def test_the_covers_of_a_post_differ_in_design_and_in_colours(engine: Drawn, style: str) -> None:
+    for title in ("Coffee, explained", "Why index funds beat most experts"):
+        small = [
+            np.asarray(_opened(cover).resize((48, 25), Image.Resampling.BOX).convert("LAB"), float)
+            for cover in _covers(engine, _brief(title, style))
+        ]
+
+        distances = [np.abs(one - other).mean() for one, other in combinations(small, 2)]
+
+        assert min(distances) > 8, (title, distances)
+
+
+def test_the_same_post_gets_the_same_bytes_and_another_others(engine: Drawn) -> None:
+    fresh = Drawn(Fonts())
+    fresh.setup()
+
+    first = _covers(engine, _brief("Tea for two"), 2)
+
+    assert _covers(fresh, _brief("Tea for two"), 2) == first
+    assert _covers(engine, _brief("Tea for three"), 2) != first
+
+
+@pytest.mark.parametrize("style", DESIGNS)
+def test_covers_are_small_jpeg_files_for_link_previews(engine: Drawn, style: str) -> None:
+    for cover in _covers(engine, _brief("Covers", style), 6):
+        image = Image.open(io.BytesIO(cover.data))
+        assert (image.format, image.size, cover.content_type) == ("JPEG", (1200, 630), "image/jpeg")
+        assert len(cover.data) <= 150_000
+        assert cover.style == style
+
+
+@pytest.mark.parametrize("style", ["realistic", "photographic"])
+def test_a_style_that_can_not_be_drawn_is_not_pretended(engine: Drawn, style: str) -> None:
+    (cover,) = _covers(engine, _brief("Tea", style), 1)
+
+    assert style not in engine.styles()
+    assert cover.style == "illustration"
+    assert cover.warnings[0].startswith(f"The style {style} can't be drawn")
+    assert cover.description.startswith("Illustration of")
+
+
+def test_right_to_left_titles_turn_the_whole_cover_round(engine: Drawn) -> None:
+    cover = _opened(_covers(engine, _brief("שלום", "minimalist"), 1)[0])
+    ground = np.array(cover.getpixel((WIDTH - 20, 20)), float)
+
+    is_ink = np.abs(np.asarray(cover, float) - ground).sum(axis=2) > 200
+
+    columns = np.flatnonzero(is_ink[:, WIDTH // 2 :].any(axis=0)) + WIDTH // 2
+    assert abs(columns.max() - (WIDTH - MARGIN)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("category", "tags", "motif"),
+    [
+        ("Home & Garden", (), "plant"),
+        ("Music", (), "headphones"),
+        ("Business", (), "chart"),
+        ("Pets & Animals", (), "paw"),
+        ("Technology", (), "laptop"),
+        ("", ("kaffee", "espresso"), "cup"),
+        ("Reise", (), "balloon"),
+        ("Zzz", ("article",), "pencil"),
+    ],
+)
+def test_motifs_follow_the_category_and_then_the_tags(category: str, tags: tuple[str, ...], motif: str) -> None:
+    assert topics.motif_of(category, tags, "pencil") == motif
+
+
+def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language() -> None:
+    words = json.loads(Path(wording.__file__).with_suffix(".json").read_text("utf-8"))
+    used = {*topics.MOTIFS, *topics.DESKTOP, *topics.SCENES, *GENERAL, *subjects.SUBJECTS}
+    colours = {name for palette in (*LIGHT, *DARK) for name in palette.names}
+
+    assert set(words) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}
+    for language in words.values():
+        assert used <= set(language["motifs"]) == set(motifs.MOTIFS)
+        assert {name for _, name in DESIGN_NAMES} == set(language["designs"])
+        assert {scene for scenes in topics.SCENES.values() for scene in scenes} <= set(language["designs"])
+        assert colours <= set(language["colours"])
+
+
+@pytest.mark.parametrize(
+    ("language", "style", "start", "quoted"),
+    [
+        ("en", "abstract", "Abstract picture of ", "“{Tea}”"),
+        ("es", "illustration", "Ilustración: ", "«{Tea}»"),
+        ("fr", "minimalist", "Couverture minimaliste : ", "« {Tea} »"),
+        ("de-AT", "illustration", "Illustration: ", "„{Tea}“"),
+        ("pt", "abstract", "Imagem abstrata: ", "“{Tea}”"),
+        ("it", "minimalist", "Copertina minimalista: ", "«{Tea}»"),
+        ("ja", "illustration", "イラスト：", "「{Tea}」"),
+        ("zh-Hant", "minimalist", "极简封面：", "《{Tea}》"),
+        ("ko", "illustration", "Illustration of ", "“{Tea}”"),
+    ],
+)
+def test_descriptions_say_what_is_seen_in_the_posts_language(
+    engine: Drawn, language: str, style: str, start: str, quoted: str
+) -> None:
+    for cover in _covers(engine, _brief("{Tea}", style, language)):
+        assert cover.description.startswith(start)
+        assert cover.description.endswith((f"{quoted}.", f"{quoted}。"))
+        assert cover.description.count("{") == 1
+        assert (25 if language[:2] in ("ja", "zh") else 60) <= len(cover.description) <= 250
+
+
+def test_long_titles_are_shortened_in_descriptions(engine: Drawn) -> None:
+    (cover,) = _covers(engine, _brief("word " * 200), 1)
+
+    assert cover.description.endswith("word…”.")
+    assert len(cover.description) < 320
+
+
+def test_who_no_longer_wants_them_is_heard(engine: Drawn) -> None:
+    with pytest.raises(Stopped):
+        engine.paint(_brief("Tea"), count=3, stop=lambda: True)
+
+
+def test_fonts_of_the_operators_folder_set_what_the_shipped_ones_can_not(tmp_path: Path, fonts: Fonts) -> None:
+    source = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
+    if not source.exists():
+        pytest.skip("no DejaVu here")
+    (tmp_path / "DejaVuSans.ttf").write_bytes(source.read_bytes())
+    more = Fonts(str(tmp_path))
+    more.setup()
+
+    assert fonts.settable("Բարեւ")[0] == ""
+    assert more.settable("Բարեւ") == ("Բարեւ", "")
+
+
+def test_a_folder_that_is_missing_and_a_file_that_is_no_font_are_named(tmp_path: Path) -> None:
+    with pytest.raises(NotReady, match="PRESSROOM_PICTURES__FONTS"):
+        Fonts(str(tmp_path / "none")).setup()
+    (tmp_path / "broken.ttf").write_bytes(b"no font")
+    with pytest.raises(NotReady, match=r"broken\.ttf"):
+        Fonts(str(tmp_path)).setup()
+
+
+def test_no_piece_of_a_title_begins_with_a_sign_that_belongs_to_the_word_before() -> None:
+    pieces = pieces_of("วิธีทำต้มยำกุ้งแบบง่ายๆ ที่บ้าน", "th", lambda text: True)
+    assert "ง่ายๆ" in [piece.text for piece in pieces]
+    assert not any(piece.text.startswith("ๆ") for piece in pieces)

@@ -1,0 +1,222 @@
+"""Subjects: covers show the thing that a title names, and not what its words mean elsewhere."""
+
+import numpy as np
+import pytest
+
+from workers.engines.pictures import Brief, Painted
+from workers.engines.pictures.drawn import motifs, subjects, topics
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
+from workers.engines.pictures.drawn.colours import Colour
+from workers.engines.pictures.drawn.drawn import Drawn
+from workers.engines.pictures.drawn.fonts import Fonts
+from workers.engines.pictures.drawn.palettes import DARK, LIGHT, Palette
+from workers.engines.pictures.drawn.pen import Pen
+from workers.engines.pictures.drawn.subjects import subject_of
+
+NEW = (
+    *("bicycle", "blocks", "bread", "bubbles", "cake", "clock", "dumbbell", "football", "guitar", "lotion", "phone"),
+    *("piano", "rings", "shoe", "suitcase", "tent", "tomatoes", "tools", "train", "yarn"),
+)
+
+NAMED = [
+    ("en", "How to Brew Coffee at Home", "cup"),
+    ("en", "A Beginner's Guide to Running", "shoe"),
+    ("en", "Three Days in Lisbon Without a Car", "suitcase"),
+    ("en", "A Beginner's Guide to Sourdough Bread", "bread"),
+    ("en", "Baking with kids", "cake"),
+    ("en", "Train your dog in a week", "paw"),
+    ("en", "The Pomodoro Technique, explained", "clock"),
+    ("en", "Why I gave up my smartphone for coffee", "phone"),
+    ("es", "Cómo hacer pan en casa", "bread"),
+    ("es", "Mi coche eléctrico, un año después", "car"),
+    ("fr", "Apprendre le piano à l’âge adulte", "piano"),
+    ("fr", "Courir son premier marathon à quarante ans", "shoe"),
+    ("fr", "Bien choisir son vélo", "bicycle"),
+    ("de", "Mit dem Zug durch Norwegen", "train"),
+    ("de", "Das richtige Handy für Senioren", "phone"),
+    ("pt", "Bolo de cenoura da minha avó", "cake"),
+    ("pt", "Aprender violão sozinho", "guitar"),
+    ("it", "Pasta al pomodoro", "tomatoes"),
+    ("it", "La tecnica del pomodoro", "clock"),
+    ("it", "Suonare il piano da adulti", "piano"),
+    ("zh", "如何在家冲一杯好咖啡", "cup"),
+    ("zh", "普通人也能坚持的跑步计划", "shoe"),
+    ("zh", "番茄工作法入门", "clock"),
+    ("zh-Hant", "騎單車環島", "bicycle"),
+    ("ja", "ベランダで始めるトマト栽培", "tomatoes"),
+    ("ja", "家で食パンを焼く", "bread"),
+    ("ko", "작은 발코니에서 토마토 키우기", "tomatoes"),
+    ("ko", "기타 배우기", "guitar"),
+    ("ar", "كيف تزرع الطماطم في شرفة صغيرة", "tomatoes"),
+    ("ar", "فوائد القَهْوة", "cup"),
+    ("nl", "Espresso zetten", "cup"),
+    ("en", "The Offside Rule, Explained for People Who Hate Football", "football"),
+    ("en", "Why basketball players are so tall", "ball"),
+    ("en", "Planning a Wedding on $5,000", "rings"),
+    ("en", "Fixing a Leaky Faucet Without Calling a Plumber", "tools"),
+    ("en", "My gym routine", "dumbbell"),
+    ("en", "Sunscreen, every day", "lotion"),
+    ("de", "Zelten mit Kindern", "tent"),
+    ("fr", "Apprendre à tricoter une écharpe", "yarn"),
+    ("it", "Il calcio di una volta", "football"),
+]
+
+UNNAMED = [
+    ("en", "Running a small business"),
+    ("en", "Keep your servers up and running"),
+    ("en", "How I made $10k in a month"),
+    ("en", "Growth is a marathon, not a sprint"),
+    ("en", "How to season a pan"),
+    ("en", "Pain relief, and an online course"),
+    ("en", "Handy tips for every window pane"),
+    ("en", "Careers in carbon accounting"),
+    ("en", "The state of the art of party hosting"),
+    ("en", "It was a piece of cake"),
+    ("en", "Cookies and the law"),
+    ("en", "Ten coffee tables we love"),
+    ("en", "Hot dogs, ranked"),
+    ("en", "Training a neural network on one GPU"),
+    ("en", "What I learned from 1,000 phone calls"),
+    ("en", "Weekend in the garden"),
+    ("en", "Teamwork makes teaching easier"),
+    ("en", "Piano di marketing in cinque passi"),
+    ("en", ""),
+    ("es", "La mala suerte no existe"),
+    ("es", "Biología celular para principiantes"),
+    ("es", "El corredor de bolsa"),
+    ("fr", "Discuter par chat en ligne, car il faut bien vivre"),
+    ("fr", "Une course contre la montre"),
+    ("de", "Hundert Tipps zum Sparen"),
+    ("de", "Autonome Systeme auf der Autobahn"),
+    ("de", "Reisen ohne Auto"),
+    ("it", "Il piano di studi"),
+    ("it", "Arredare una camera da letto piccola"),
+    ("zh", "二手面包车值得买吗"),
+    ("ja", "フライパンの選び方"),
+    ("ja", "ランニングコストを下げる"),
+    ("ko", "기타 궁금한 점"),
+    ("en", "Fantasy football, week one"),
+    ("it", "Dieci alimenti ricchi di calcio"),
+    ("zh", "十款免费的人工智能工具"),
+]
+
+
+@pytest.mark.parametrize(("language", "title", "motif"), NAMED)
+def test_what_a_title_names_is_found_in_its_language(language: str, title: str, motif: str) -> None:
+    assert subject_of(title, (), language) == motif
+
+
+@pytest.mark.parametrize(("language", "title"), UNNAMED)
+def test_words_that_mean_something_else_name_nothing(language: str, title: str) -> None:
+    assert subject_of(title, (), language) is None
+
+
+@pytest.mark.parametrize("motif", subjects.SUBJECTS)
+def test_each_word_is_found_and_no_exception_is(motif: str) -> None:
+    for language, line in subjects.SUBJECTS[motif].items():
+        for entry in subjects._entries(line):
+            found = subject_of(entry.strip("^$*"), (), language)
+            assert found == (None if language == "not" else motif), (language, entry)
+
+
+def test_the_first_tags_name_a_subject_where_the_title_does_not() -> None:
+    assert subject_of("Mornings", ("espresso", "milk"), "en") == "cup"
+    assert subject_of("Mornings", ("milk", "running"), "en") == "shoe"
+    assert subject_of("Mornings with a dog", ("espresso",), "en") == "paw"
+    assert subject_of("Mornings", ("milk", "sugar", "espresso"), "en") is None
+
+
+@pytest.fixture(scope="module")
+def engine() -> Drawn:
+    engine = Drawn(Fonts())
+    engine.setup()
+    return engine
+
+
+def _described(engine: Drawn, title: str, category: str, language: str = "en") -> str:
+    (cover,) = engine.paint(Brief(title, "", category, (), "illustration", language), count=1)
+    assert isinstance(cover, Painted)
+    return cover.description
+
+
+def test_covers_show_the_subject_rather_than_the_category(engine: Drawn) -> None:
+    assert "冒着热气的杯子" in _described(engine, "如何在家冲一杯好咖啡", "Food & Recipes", "zh")
+    assert "a running shoe" in _described(engine, "My first marathon", "Sports & Fitness")
+    assert "un piano droit" in _described(engine, "Apprendre le piano", "Music", "fr")
+
+
+def test_covers_without_a_subject_show_the_category_as_before(engine: Drawn) -> None:
+    assert "a potted plant" in _described(engine, "Small balconies, big plans", "Home & Garden")
+    assert "a dumbbell" in _described(engine, "The season ahead", "Sports & Fitness")
+    assert "two speech bubbles" in _described(engine, "Notes on a divorce", "Relationships")
+    assert "three toy blocks" in _described(engine, "Why they say no", "Parenting & Family")
+
+
+def test_three_covers_show_nothing_that_does_not_suit_the_post() -> None:
+    assert set(topics.SCENES) == set(motifs.MOTIFS)
+    assert all(len(set(scenes)) == 2 for scenes in topics.SCENES.values())
+
+
+def test_food_is_shown_in_a_kitchen_and_at_a_table(engine: Drawn) -> None:
+    covers = engine.paint(Brief("Pot roast", "", "Food & Recipes", (), "illustration", "en"), count=3)
+    shown = " ".join(cover.description for cover in covers if isinstance(cover, Painted))
+    assert all(thing in shown for thing in ("a bowl of vegetables between", "a kitchen shelf", "a desk by a window"))
+
+
+@pytest.mark.parametrize(
+    ("title", "language", "quoted"),
+    [
+        ("🎉 Ten years 🎉 of us", "en", "with the title “Ten years of us”."),
+        ("How “quiet quitting” began", "en", "with the title “How ‘quiet quitting’ began”."),
+        ("„Der Zauberberg“ heute", "de", "mit dem Titel „‚Der Zauberberg‘ heute“."),
+        ("《红楼梦》怎么读", "zh", "标题为《〈红楼梦〉怎么读》。"),
+    ],
+)
+def test_a_description_quotes_the_title_as_it_stands_on_the_picture(
+    title: str, language: str, quoted: str, engine: Drawn
+) -> None:
+    assert _described(engine, title, "General", language).endswith(quoted)
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_new_things_stand_within_their_square_on_the_floor(name: str) -> None:
+    palette, size = LIGHT[0], 200
+    canvas = Canvas((255, 255, 255))
+    motifs.MOTIFS[name](Pen(canvas, (WIDTH / 2, HEIGHT / 2), size), palette)
+
+    rows, columns = np.nonzero((np.asarray(canvas.image) != 255).any(axis=2))
+
+    assert HEIGHT / 2 - 1.15 * size <= rows.min()
+    assert HEIGHT / 2 + 0.95 * size <= rows.max() <= HEIGHT / 2 + 1.06 * size
+    assert WIDTH / 2 - 1.15 * size <= columns.min()
+    assert columns.max() <= WIDTH / 2 + 1.15 * size
+
+
+@pytest.mark.parametrize("palette", [*LIGHT, *DARK], ids=lambda palette: palette.names[0])
+def test_new_things_stand_out_from_what_is_behind_them_by_day_and_by_night(palette: Palette) -> None:
+    # Before the arch or disc of an illustration, and right on the ground of a minimalist cover.
+    for behind, paints in ((_behind(palette), palette), (palette.ground, palette.on_ground())):
+        for name in NEW:
+            canvas = Canvas(behind)
+            motifs.MOTIFS[name](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 66), paints)
+
+            assert _seen(canvas, behind) > 0.3 * 66**2, name
+
+
+def test_the_steam_of_a_cup_is_seen_by_night() -> None:
+    for palette in (*LIGHT, *DARK):
+        canvas = Canvas(_behind(palette))
+        motifs.MOTIFS["cup"](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 200), palette)
+
+        assert _seen(canvas, _behind(palette), bottom=HEIGHT // 2 - 40) > 1_000, palette.names
+
+
+def _behind(palette: Palette) -> Colour:
+    """Return the colour of the arch or disc that things stand before in an illustration."""
+    return palette.bright if palette.is_dark else palette.pale
+
+
+def _seen(canvas: Canvas, behind: Colour, bottom: int = HEIGHT) -> int:
+    """Return how many pixels down to `bottom` differ clearly from the ground."""
+    pixels = np.asarray(canvas.image, float)[:bottom, 380:820]
+    return int((np.abs(pixels - np.array(behind)).sum(axis=2) > 90).sum())

@@ -1,0 +1,144 @@
+"""Processes of the search_check pool, in threads of the test's own."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from payers import Payer
+
+from pipeline import lifecycle
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.broker import WakeBroker, connect
+from pipeline.database import Database
+from pipeline.jobs import Item, Job, find_items, find_job
+from pipeline.kind import Task
+from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest, kind_name
+from pipeline.kinds.index_check.urls import raw_result_of, reason_of
+from pipeline.metrics import Metrics
+from pipeline.settings import Settings
+from workers.engines.search.provider import Provider
+from workers.handlers.index_check.check import IndexCheckHandler
+from workers.run import Runner
+
+HERE, GONE = "https://e.example/here", "https://e.example/gone"
+#: Nothing here takes a tenth of it, unless it hangs.
+PATIENCE_SECONDS = 60
+
+
+class Pool:
+    """Processes of the pool, and a way to give them URLs."""
+
+    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer, url: str, **search: Any) -> None:
+        self.url = url
+        self.settings = Settings(data=folder, search=search, work={"heartbeat_seconds": 0.1, "drain_seconds": 1})
+        self.database, self.payer = database, payer
+        self.redis = connect(redis_url)
+        self.handlers: list[IndexCheckHandler] = []
+        self.runner = self.start()
+
+    def start(self) -> Runner:
+        """Return one more process, as after a restart."""
+        handler = IndexCheckHandler(self.settings)
+        self.handlers.append(handler)
+        kinds = {kind.name: kind for kind in map(IndexCheck, (None, "duckduckgo", "bing", "google"))}
+        runner = Runner(
+            "search_check",
+            kinds,
+            dict.fromkeys(kinds, handler),
+            database=self.database,
+            broker=WakeBroker(self.redis),
+            artifacts=Artifacts(open_store(self.settings)),
+            settings=self.settings,
+            metrics=Metrics(),
+        )
+        runner.setup()
+        return runner
+
+    def submit(self, *urls: str, engine: str | None = None, payer: Payer | None = None) -> UUID:
+        payer = payer or self.payer
+        kind = IndexCheck(engine)
+        request = IndexCheckRequest(type="check", urls=list(urls), engine=engine)
+        submission = lifecycle.Submission(
+            account_id=payer.account_id,
+            api_key_id=payer.api_key_id,
+            kind="index_check",
+            route="/indexing/jobs",
+            request={},
+            request_id="test",
+            request_hash=b"hash",
+            items=[(part.input, part.price) for part in kind.parts(request)],
+            deadline=timedelta(days=7),
+            keep_for=timedelta(days=30),
+            slice_size=10,
+            claimed_as=kind_name(engine),
+        )
+        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
+        return submission.job_id
+
+    def job(self, job_id: UUID) -> Job:
+        found = self.database.run(find_job(job_id))
+        assert found is not None
+        return found
+
+    def items(self, job_id: UUID) -> list[Item]:
+        return self.database.run(find_items(job_id))
+
+    def drain(self, until: Callable[[], bool]) -> None:
+        """Work, with the sweep's help, until something holds."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not until():
+            assert time.monotonic() < end
+            self.database.run(lifecycle.wake_waiting())
+            self.runner.drain()
+            time.sleep(0.02)
+
+    def check(self, *urls: str, engine: str | None = None) -> list[Item]:
+        """Have URLs checked, and return their items once all have ended."""
+        job_id = self.submit(*urls, engine=engine)
+        self.drain(lambda: self.job(job_id).is_final)
+        return self.items(job_id)
+
+    def holds(self) -> list[Task]:
+        """Return what the first process works on."""
+        return [task for run in self.runner._heartbeat.held() for task in run.tasks]
+
+    def provider(self, name: str) -> Provider:
+        """Return a provider as the newest process has it."""
+        return self.handlers[-1]._providers[name]
+
+    def rests(self, provider: str) -> timedelta | None:
+        """Return how long a provider's breaker stays open, None when it is closed."""
+        name = self.provider(provider).pace_name
+        standing = self.database.run(pacing.look([name], [])).standings[name]
+        return standing.wait if standing.is_open else None
+
+    def query(self, sql: str) -> Any:
+        """Return the first value that a statement gives; None where it gives none."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            cursor = connection.execute(sql)
+            row = cursor.fetchone() if cursor.description else None
+            return row[0] if row else None
+
+
+Start = Callable[..., Pool]
+
+
+def wait_until(holds: Callable[[], Any]) -> None:
+    """Return once something holds that others bring about."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def reasons(items: list[Item]) -> list[str | None]:
+    return [reason_of(item) for item in items]
+
+
+def codes(items: list[Item]) -> set[str]:
+    return {(raw_result_of(item) or {})["code"] for item in items}

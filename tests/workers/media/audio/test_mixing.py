@@ -1,0 +1,246 @@
+"""Mixing: measured in the mix itself. Speech and music are of bands that don't meet, so that each is heard alone."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import islice
+
+import numpy as np
+import pyloudnorm
+import pytest
+from mp3_files import decoded, frames_of
+from sound import level_db, samples_of, true_peak_db
+
+from workers.engines import Stopped
+from workers.media.audio.ducking import DEPTH
+from workers.media.audio.looping import looped
+from workers.media.audio.loudness import normalised
+from workers.media.audio.mixing import Bed, fade_levels, mix
+from workers.media.audio.mp3 import encode_mp3
+from workers.media.audio.pcm import Pcm
+from workers.media.audio.track import Track
+
+RATE = 44_100
+NONE = timedelta()
+
+
+def sine(hertz: float, seconds: float, amplitude: float = 0.2) -> np.ndarray:
+    return amplitude * np.sin(2 * np.pi * hertz * np.arange(round(seconds * RATE)) / RATE)
+
+
+def chord(seconds: float) -> np.ndarray:
+    """Music below 700 Hz."""
+    return sine(220, seconds) + sine(330, seconds) + sine(554.4, seconds)
+
+
+def spoken(*spans: tuple[float, float], seconds: float) -> np.ndarray:
+    """Speech above 2 kHz: syllables in some spans of time, and silence elsewhere."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    syllables = 0.3 * np.sin(2 * np.pi * 2_500 * time) * (0.55 - 0.45 * np.cos(2 * np.pi * 4 * time))
+    return syllables * np.any([(time >= start) & (time < stop) for start, stop in spans], axis=0)
+
+
+def band(samples: np.ndarray, low: float, high: float) -> np.ndarray:
+    spectrum = np.fft.rfft(samples)
+    hertz = np.fft.rfftfreq(len(samples), 1 / RATE)
+    spectrum[(hertz < low) | (hertz > high)] = 0
+    return np.fft.irfft(spectrum, len(samples))
+
+
+def between(samples: np.ndarray, start: float, stop: float) -> np.ndarray:
+    return samples[round(start * RATE) : round(stop * RATE)]
+
+
+@pytest.fixture
+def mixed(track_of) -> Callable[..., np.ndarray]:
+    """A function that mixes float samples."""
+
+    def run(speech: np.ndarray, music: np.ndarray, bed: Bed) -> np.ndarray:
+        with mix(track_of(speech, RATE), track_of(music, RATE), bed) as track:
+            assert len(track) == len(speech)
+            return track.read(0, len(track)) / 32_767
+
+    return run
+
+
+# Ducking.
+
+
+def test_music_dips_under_speech_and_comes_back_in_pauses(mixed):
+    speech = spoken((2, 5), (7, 9), seconds=12)
+
+    music = band(mixed(speech, chord(12), Bed(fade=NONE)), 0, 1_500)
+
+    pauses = [level_db(between(music, *span)) for span in ((0, 1.8), (5.9, 6.8), (10, 12))]
+    under = [level_db(between(music, *span)) for span in ((2, 5), (7, 9))]
+    assert max(pauses) - min(pauses) < 1
+    assert min(pauses) - max(under) >= 8
+    assert min(pauses) - max(under) == pytest.approx(DEPTH, abs=1)
+
+
+def test_music_is_down_before_the_first_sound_and_goes_gently(mixed):
+    speech = spoken((3, 5), seconds=8)
+
+    music = band(mixed(speech, chord(8), Bed(fade=NONE)), 0, 1_500)
+
+    assert level_db(between(music, 2.95, 3)) < level_db(between(music, 2, 2.5)) - 6
+    levels = np.array([level_db(between(music, at, at + 0.1)) for at in np.arange(0, 7.9, 0.05)])
+    assert np.abs(np.diff(levels)).max() < 6
+
+
+def test_short_gaps_between_words_keep_music_down(mixed):
+    speech = spoken((1, 2), (2.2, 3), (3.25, 5), seconds=6)
+
+    music = band(mixed(speech, chord(6), Bed(fade=NONE)), 0, 1_500)
+
+    assert level_db(between(music, 2.05, 2.15)) - level_db(between(music, 1.2, 1.8)) < 2
+
+
+def test_without_ducking_music_stays_where_it_is(mixed):
+    music = band(mixed(spoken((2, 5), seconds=8), chord(8), Bed(fade=NONE, duck=False)), 0, 1_500)
+
+    levels = [level_db(between(music, at, at + 0.5)) for at in np.arange(0, 7.5, 0.5)]
+    assert max(levels) - min(levels) < 0.5
+
+
+def test_real_speech_ducks_too(ffmpeg, track_of, speech):
+    # At 22,050 Hz speech has nothing above 11 kHz.
+    music = track_of(sine(14_000, 5), RATE)
+    with track_of(speech).resampled(ffmpeg, RATE) as voice:
+        levels = []
+        for duck in (True, False):
+            with mix(voice, music, Bed(fade=NONE, duck=duck)) as track:
+                levels.append(level_db(band(track.read(0, RATE * 10) / 32_767, 13_900, 14_100)))
+
+    assert levels[1] - levels[0] >= 8
+
+
+# Levels.
+
+
+@pytest.mark.parametrize("volume", [-30, -20, -6])
+@pytest.mark.parametrize("level", [0.01, 0.3])
+def test_music_lies_as_far_under_speech_as_was_asked_however_loud_it_came(mixed, volume, level):
+    meter = pyloudnorm.Meter(RATE)
+    speech = spoken((0, 10), seconds=10)
+
+    whole = mixed(speech, chord(10) * level, Bed(volume_db=volume, fade=NONE, duck=False))
+
+    voice = meter.integrated_loudness(band(whole, 1_500, RATE))
+    assert meter.integrated_loudness(band(whole, 0, 1_500)) - voice == pytest.approx(volume, abs=0.5)
+
+
+def test_the_mix_as_an_mp3_is_at_minus_16_and_as_long_as_the_speech(ffmpeg, track_of, speech):
+    with track_of(speech).resampled(ffmpeg, RATE) as voice:
+        with mix(voice, track_of(chord(5), RATE), Bed()) as track:
+            mp3 = encode_mp3(ffmpeg, normalised(track), sample_rate=RATE)
+        assert len(voice) == pytest.approx(speech.duration.total_seconds() * RATE, abs=2)
+        heard = decoded(mp3)
+        assert len(heard) == len(voice)
+
+    assert pyloudnorm.Meter(RATE).integrated_loudness(heard) == pytest.approx(-16, abs=0.7)
+    assert true_peak_db(heard) <= -1.0
+    assert {(frame.bit_rate, frame.sample_rate) for frame in frames_of(mp3)} == {(192_000, 44_100)}
+
+
+def test_loud_music_over_speech_does_not_clip(mixed):
+    noise = np.random.default_rng(1).uniform(-1, 1, 10 * RATE)
+
+    assert np.abs(mixed(spoken((0, 10), seconds=10), noise, Bed(volume_db=0, fade=NONE))).max() < 0.99
+
+
+@pytest.mark.parametrize("music", [np.zeros(0), np.zeros(1), np.zeros(RATE), np.ones(1) * 0.5, np.ones(7) * 0.5])
+def test_silent_and_tiny_music_leaves_the_speech_alone(mixed, music):
+    speech = spoken((0.5, 3), seconds=4)
+
+    whole = mixed(speech, music, Bed(volume_db=-60))
+
+    assert np.corrcoef(whole, speech)[0, 1] > 0.999
+
+
+@pytest.mark.parametrize("seconds", [0, 0.0001, 0.01, 0.3])
+def test_short_and_silent_speech_passes(mixed, seconds):
+    mixed(np.zeros(round(seconds * RATE)), chord(1), Bed())
+
+
+def test_mixing_stops_between_blocks(track_of):
+    with pytest.raises(Stopped):
+        mix(track_of(np.zeros(RATE), RATE), track_of(chord(1), RATE), Bed(), stop=lambda: True)
+
+
+# Fades.
+
+
+def test_music_fades_in_and_out_and_is_gone_at_the_end(mixed):
+    speech = spoken((4, 5), seconds=12)
+
+    music = band(mixed(speech, chord(12), Bed(fade=timedelta(seconds=2), duck=False)), 0, 1_500)
+
+    full = level_db(between(music, 6, 8))
+    rising = [level_db(between(music, at, at + 0.2)) for at in np.arange(0, 2, 0.2)]
+    falling = [level_db(between(music, at, at + 0.2)) for at in np.arange(10, 12, 0.2)]
+    assert rising == sorted(rising)
+    assert falling == sorted(falling, reverse=True)
+    assert level_db(between(music, 0.9, 1.1)) - full == pytest.approx(-6, abs=1)  # half way: half
+    assert level_db(between(music, 2.1, 3)) == pytest.approx(full, abs=0.5)
+    assert level_db(between(music, 11.98, 12)) < full - 40
+
+
+def test_fades_shrink_to_half_of_a_short_speech():
+    levels = fade_levels(1_000, 5_000)
+
+    assert levels[0] == 0
+    assert levels[-1] == 0
+    assert levels.argmax() in (499, 500)
+    assert levels.max() == pytest.approx(1, abs=0.01)
+    assert fade_levels(1_000, 0).min() == 1
+
+
+# Loops.
+
+
+def taken(track: Track, count: int) -> np.ndarray:
+    blocks, total = [], 0
+    for block in islice(looped(track, needed=count), 1_000):
+        blocks.append(block)
+        total += block.size
+        if total >= count:
+            break
+    return np.concatenate(blocks)[:count] / 32_767
+
+
+@pytest.mark.parametrize("seconds", [0.4, 3.0, 9.7])
+def test_a_loop_has_no_click_and_no_hole_at_its_seams(track_of, seconds):
+    music = sine(220, seconds) + sine(311.1, seconds)
+
+    long = taken(track_of(music, RATE), 30 * RATE)
+
+    # A click is a jump in the samples, larger than any inside of the music.
+    assert np.abs(np.diff(long)).max() <= 1.45 * np.abs(np.diff(music)).max()
+    assert np.abs(np.diff(long, 2)).max() <= 1.6 * np.abs(np.diff(music, 2)).max()
+    levels = [level_db(between(long, at, at + 0.1)) for at in np.arange(0, 29.9, 0.1)]
+    assert min(levels) > level_db(music) - 6
+
+
+def test_noise_keeps_its_power_over_a_seam(track_of):
+    music = np.random.default_rng(3).standard_normal(5 * RATE) * 0.1
+
+    long = taken(track_of(music, RATE), 20 * RATE)
+
+    levels = [level_db(between(long, at, at + 0.25)) for at in np.arange(0, 19, 0.25)]
+    assert max(levels) - min(levels) < 1
+
+
+def test_longer_music_is_trimmed_and_plays_from_its_beginning(mixed):
+    speech = spoken((4.5, 5), seconds=5)
+    music = np.concatenate([sine(300, 3), sine(600, 60)])
+
+    whole = mixed(speech, music, Bed(fade=NONE, duck=False))
+
+    assert level_db(band(between(whole, 0.5, 2.5), 290, 310)) > level_db(band(between(whole, 0.5, 2.5), 590, 610)) + 40
+    assert level_db(band(between(whole, 3.5, 4.4), 590, 610)) > level_db(band(between(whole, 3.5, 4.4), 290, 310)) + 20
+
+
+def test_a_sound_of_another_rate_is_refused(track_of):
+    with pytest.raises(ValueError, match="22050 Hz"):
+        mix(track_of(Pcm(bytes(100), 22_050)), track_of(chord(1), RATE), Bed())
+    assert samples_of(Pcm(bytes(4), RATE)).size == 2

@@ -1,0 +1,28 @@
+"""WAV files: their header tells the truth."""
+
+import io
+import struct
+import wave
+from datetime import timedelta
+
+import pytest
+
+from workers.media.audio.pcm import Pcm
+from workers.media.audio.wav import encode_wav
+
+
+@pytest.mark.parametrize("count", [0, 1, 22_050, 100_001])
+def test_the_header_has_the_real_length_and_format(count):
+    sound = Pcm(struct.pack(f"<{count}h", *(index % 1_000 for index in range(count))), 22_050)
+
+    file = encode_wav(sound)
+
+    assert struct.unpack("<I", file[4:8])[0] == len(file) - 8
+    with wave.open(io.BytesIO(file)) as reader:
+        assert (reader.getnchannels(), reader.getsampwidth(), reader.getframerate()) == (1, 2, 22_050)
+        assert reader.getnframes() == count
+        assert reader.readframes(count) == sound.samples
+
+
+def test_the_duration_is_the_samples_by_their_rate():
+    assert Pcm(bytes(2 * 11_025), 22_050).duration == timedelta(seconds=0.5)

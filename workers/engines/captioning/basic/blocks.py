@@ -1,0 +1,136 @@
+"""Blocks: lines of text that belong together, the most conspicuous of them first."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workers.engines.captioning.basic.ocr import Line
+from workers.engines.captioning.cleaning import clean
+
+#: Lines of a block: how much their heights may differ, and the gap between them, in heights.
+ALIKE, NEAR = 1.35, 0.75
+#: How far from a common edge or centre they may stand, in shares of the width.
+ALIGNED = 0.03
+#: Shorter lines are labels, unless the next begins with a small letter.
+WRAPPED = 20
+#: What a number alone counts for against words: prices matter, a clock in a corner does not.
+NUMBER_WEIGHT = 0.3
+#: A closing quotation mark is often read as an apostrophe; behind a full stop it can be nothing else.
+STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
+#: Sizes of letters that differ by less are the same.
+STEP = 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that are read as one."""
+
+    text: str
+    score: float
+    weight: float
+    #: Of its letters, as a share of the picture's.
+    height: float = 0.0
+    #: Where it begins, as a share of the picture's height.
+    top: float = 0.0
+
+
+def blocks_of(lines: Sequence[Line]) -> list[Block]:
+    """Return a picture's blocks of text in the order of reading; letters that stand alone are left out."""
+    groups: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (line.top, line.left)):
+        if sum(map(str.isalnum, line.text)) < 2:
+            continue
+        home = next((group for group in groups if _continues(group[-1], line)), None)
+        if home is None:
+            groups.append([line])
+        else:
+            home.append(line)
+    blocks = []
+    seen: set[str] = set()
+    for group in _in_rows(groups):
+        text = _without_stray(clean(" ".join(line.text for line in group)))
+        if text and text.casefold() not in seen:
+            seen.add(text.casefold())
+            blocks.append(
+                Block(
+                    text,
+                    sum(line.score for line in group) / len(group),
+                    _weight(group, text),
+                    _height(group),
+                    group[0].top,
+                )
+            )
+    return blocks
+
+
+def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[Block]:
+    """Return the weightiest blocks that fit into `room` characters, in the order of reading; `frame`: marks of each.
+
+    Of the weightiest, the start is taken where it does not fit whole.
+    """
+    taken: list[int] = []
+    left = room
+    for index in sorted(range(len(blocks)), key=lambda index: -blocks[index].weight):
+        cost = len(blocks[index].text) + frame
+        if len(taken) < most and cost <= left:
+            taken.append(index)
+            left -= cost
+        elif not taken:
+            start = cut_at_word(blocks[index].text, room - frame)
+            return [replace(blocks[index], text=start)] if start else []
+    return [blocks[index] for index in sorted(taken)]
+
+
+def cut_at_word(text: str, room: int) -> str:
+    """Return as many words as fit, with an ellipsis; "" when there is no room."""
+    if len(text) <= room:
+        return text
+    if room < 8:
+        return ""
+    words = text[:room].rpartition(" ")[0]
+    return (words if len(words) > room // 3 else text[: room - 1]).rstrip(" ,;:.-–—") + "…"
+
+
+def _continues(above: Line, below: Line) -> bool:
+    """Return whether a line goes on with the one above: near, alike, in line, and wrapped rather than ended there."""
+    tall, low = max(above.height, below.height), min(above.height, below.height)
+    if tall > low * ALIKE or below.top - above.bottom > low * NEAR or below.middle[1] <= above.bottom - low / 2:
+        return False
+    if abs(above.left - below.left) > ALIGNED and abs(above.middle[0] - below.middle[0]) > ALIGNED:
+        return False
+    is_word = below.text[0].islower() and "@" not in below.text
+    is_open = above.text[-1] not in ".!?:"
+    return len(above.text) >= 2 * WRAPPED or (is_open and (is_word or len(above.text) >= WRAPPED))
+
+
+def _in_rows(groups: Sequence[list[Line]]) -> list[list[Line]]:
+    """Return groups from top to bottom, those of one row from left to right."""
+    rows: list[list[list[Line]]] = []
+    for group in groups:
+        first = group[0]
+        if rows and abs(rows[-1][0][0].middle[1] - first.middle[1]) <= first.height / 2:
+            rows[-1].append(group)
+        else:
+            rows.append([group])
+    return [group for row in rows for group in sorted(row, key=lambda group: group[0].left)]
+
+
+def _without_stray(text: str) -> str:
+    """Return a text without a closing quotation mark at its end, unless another one opens what it closes."""
+    bare = STRAY.sub("", text)
+    is_open = bare.count('"') % 2 == 1 or bare.count("“") > bare.count("”")
+    return text if is_open else bare
+
+
+def _weight(group: Sequence[Line], text: str) -> float:
+    """Return how much a block stands out: large letters, near the centre of the picture or at its top."""
+    x, y = group[0].middle
+    off_centre = abs(x - 0.5) + y / 3
+    # Boxes of letters of one size differ by a fifth or so.
+    size = STEP ** round(math.log(max(_height(group), 1e-3), STEP))
+    return size * (1 - 0.5 * off_centre) * (1 if any(map(str.isalpha, text)) else NUMBER_WEIGHT)
+
+
+def _height(group: Sequence[Line]) -> float:
+    return sum(line.height for line in group) / len(group)

@@ -1,0 +1,122 @@
+"""Evidence: what the words of a title and a text show of each other, by where they stand."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import regex
+
+from workers.engines.metadata.extractive.endings import (
+    ARABIC_ARTICLE,
+    ARABIC_PREFIXES,
+    KOREAN_PARTICLES,
+    KOREAN_VERBS,
+    PREPOSITIONS,
+)
+from workers.engines.metadata.extractive.words import Word
+from workers.engines.metadata.languages import Language
+
+#: What Hebrew writes to the beginning of a word: the, in, to, from, as, and, that.
+_HEBREW_PREFIX = regex.compile(r"^ו?[הבלמכש](?=\p{L}{3})")
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a word's surroundings tell of it."""
+
+    count: int = 0
+    inside: int = 0  # not at a sentence's start
+    capital: int = 0  # of those, with a capital letter
+    named: int = 0  # after a determiner or preposition
+    articled: int = 0  # after a determiner
+    acting: int = 0  # after a subject
+    led: int = 0  # right after a sentence's first word, which may be the first of its name
+    leading: int = 0  # right before a word that says something
+    taking: int = 0  # right before an article: *running* a shop
+    first: int = 1_000_000
+    forms: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_proper(self) -> bool:
+        """Return whether it is written as the name of a place, a person or a product is; in German all nouns are."""
+        return self.inside > 0 and self.capital > 0.7 * self.inside
+
+
+def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen]:
+    """Return what is seen of each word, by its lower case."""
+    seen: dict[str, Seen] = defaultdict(Seen)
+    articles = language.determiners - PREPOSITIONS
+    before: Word | None = None
+    for place, word in enumerate(words):
+        if before is not None and word is not None:
+            seen[before.lower].leading += not language.is_hollow(word.lower)
+            seen[before.lower].taking += word.lower in articles
+        if word is not None:
+            known = seen[word.lower]
+            known.count += 1
+            known.first = min(known.first, place)
+            known.forms[word.written] += 1
+            if not word.is_first:
+                known.inside += 1
+                known.capital += word.is_capital
+            if before is not None:
+                known.named += before.lower in language.determiners
+                known.articled += before.lower in articles
+                # “A guide to Lisbon”: what has a capital is no verb.
+                known.acting += before.lower in language.subjects and not word.is_capital
+                known.led += before.is_first and word.is_capital and not language.is_hollow(before.lower)
+        before = word
+    return seen
+
+
+def bare(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
+    """Yield words without what their language writes to them; `known` are words that stand by themselves elsewhere."""
+    match language.code:
+        case "ar":
+            yield from _arabic(list(words), known)
+        case "he":
+            yield from _hebrew(list(words))
+        case "ko":
+            yield from (word and _korean(word) for word in words)
+        case _:
+            yield from words
+
+
+def arabic_name(words: Sequence[Word]) -> str:
+    """Return a name of several Arabic words: صحة القلب keeps its article, as its first word has none."""
+    if ARABIC_ARTICLE.match(words[0].written):
+        return " ".join(word.lower for word in words)
+    return " ".join([words[0].lower, *(word.written for word in words[1:])])
+
+
+def _arabic(words: Sequence[Word | None], known: frozenset[str]) -> Iterator[Word | None]:
+    """Yield words without their article, and without a prefix where the rest is a word."""
+    alone = {ARABIC_ARTICLE.sub("", word) for word in known.union(word.lower for word in words if word)}
+    for word in words:
+        short = ARABIC_ARTICLE.sub("", word.lower) if word else ""
+        if word and short == word.lower and len(short) > 3 and short[0] in ARABIC_PREFIXES and short[1:] in alone:
+            short = short[1:]
+        yield Word(word.written, short, word.is_first) if word else None
+
+
+def _hebrew(words: Sequence[Word | None]) -> Iterator[Word | None]:
+    """Yield words without a prefix where the word stands without it elsewhere: many words begin so by nature."""
+    alone = {word.lower for word in words if word}
+    for word in words:
+        short = _HEBREW_PREFIX.sub("", word.lower) if word else ""
+        yield Word(word.written, short, word.is_first) if word and short in alone else word
+
+
+def _korean(word: Word) -> Word | None:
+    short = KOREAN_PARTICLES.sub("", word.lower)
+    if short == word.lower and len(short) > 2 and KOREAN_VERBS.search(short):
+        return None
+    return Word(short, short, word.is_first)
+
+
+def untitled(words: Sequence[Word | None]) -> list[Word | None]:
+    """Return a title's or a line's words; those of one that capitalises them all as if each began a sentence."""
+    long = [word for word in words if word and len(word.written) > 3]
+    if len(long) > 1 and sum(word.is_capital for word in long) >= 0.8 * len(long):
+        return [word and Word(word.written, word.lower, True) for word in words]
+    return list(words)

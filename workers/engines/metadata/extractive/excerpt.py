@@ -1,0 +1,182 @@
+"""Excerpt: the two or three sentences of a post that stand for it, or one made of its title."""
+
+from collections import Counter
+from itertools import combinations, pairwise
+from typing import Any
+
+from workers.engines.metadata.checks import LONGEST_EXCERPT, cut
+from workers.engines.metadata.extractive.sentences import (
+    WHOLE,
+    Sentence,
+    dangles,
+    is_odd,
+    is_prose,
+    is_usable,
+    manners,
+    sentences_of,
+)
+from workers.engines.metadata.extractive.words import stem
+from workers.engines.metadata.languages import UNSPACED, WORD, Language
+
+#: Sentences of the highest rank that are combined.
+BEST = 14
+
+#: Sentences of an excerpt at most (SPEC.md, Blog metadata result).
+MOST_CHOSEN = 3
+
+#: How well a sentence must stand alone to be in an excerpt, and to count as what a post opens with.
+LEAST_MANNERS, OPENING_MANNERS = 0.2, 0.4
+
+#: Characters of a post that is its own excerpt; one sentence of a shorter one may say as much.
+SHORTEST_WHOLE = 40
+
+#: How a sentence ends, where it is not with a point. Thai has a space.
+FULL_STOPS = {"zh": "。", "ja": "。", "hi": "।", "th": ""}
+
+
+def excerpt_of(title: str, text: str, language: Language) -> str | None:
+    """Return the sentences that stand for a post, or None where it has none that can."""
+    everything = sentences_of(text)
+    if (short := _whole_post(everything, language)) is not None:
+        return short
+    usable = [sentence for sentence in everything if is_usable(sentence, title, language)]
+    alone = [manners(sentence, title, language) for sentence in usable]
+    # A post whose only sentence is its author's thanks is better told by its title.
+    if max(alone, default=0.0) < LEAST_MANNERS:
+        return _first_words(everything, title)
+    polite = (s for s, worth in zip(usable, alone, strict=True) if worth >= OPENING_MANNERS)
+    # In the midst of a paragraph it goes on with what was said: “Ever tried? You need no garden for that.”
+    opening = next((sentence.place for sentence in polite if sentence.opens), usable[0].place)
+    ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
+    fitting = [
+        (rank, sentence) for rank, sentence in zip(ranks, usable, strict=True) if len(sentence.text) <= LONGEST_EXCERPT
+    ]
+    long = max(zip(ranks, usable, strict=True), key=lambda ranked: ranked[0])
+    if not fitting:
+        return cut(long[1].text)
+    best = sorted(fitting, key=lambda ranked: -ranked[0])[:BEST]
+    chosen = max(_combinations(best), key=lambda group: _worth(group, language, opening))
+    return _joiner(language).join(sentence.text for _, sentence in chosen)
+
+
+def _whole_post(sentences: list[Sentence], language: Language) -> str | None:
+    """Return a post that is as short as an excerpt, as it stands; None for others."""
+    if len(sentences) > MOST_CHOSEN:
+        return None
+    text = _joiner(language).join(sentence.text for sentence in sentences)
+    whole = all(WHOLE.search(sentence.text) for sentence in sentences)
+    odd = is_odd(text) or not is_prose(text)
+    return text if SHORTEST_WHOLE <= len(text) <= LONGEST_EXCERPT and whole and not odd else None
+
+
+def titled_excerpt(title: str, subject: str | None, language: Language) -> str:
+    """Return a sentence made of a title and its subject, in the language's own words."""
+    title = title.strip()
+    if not title:
+        return subject or ""
+    if len(title) > LONGEST_EXCERPT - 60:
+        return cut(title)
+    if subject is None or not language.about:
+        return (language.whole or "{title}").format(title=_ended(title, language))
+    about = language.about.format(subject=subject)
+    if WHOLE.search(title):
+        return f"{title}{_joiner(language)}{_ended(about[:1].upper() + about[1:], language)}"
+    if language.code in UNSPACED:
+        return f"{title}。{_ended(about, language)}"
+    return f"{title} – {_ended(about, language)}"
+
+
+def _ended(text: str, language: Language) -> str:
+    return text if WHOLE.search(text) else text + FULL_STOPS.get(language.code, ".")
+
+
+def _joiner(language: Language) -> str:
+    return "" if language.code in UNSPACED else " "
+
+
+def _ranks(sentences: list[Sentence], title: str, language: Language) -> list[float]:
+    """Return what each sentence is worth: how central, near to the title and early it is."""
+    import numpy as np
+
+    vectors = _vectors([sentence.text for sentence in sentences] + [title], language)
+    similar = vectors @ vectors.T
+    to_title = similar[-1, :-1]
+    central = _text_rank(similar[:-1, :-1])
+    places = np.array([sentence.place for sentence in sentences], dtype=float)
+    early = 1.0 / (1.0 + places / 4.0)
+    ranks = 0.40 * central / max(central.max(), 1e-9) + 0.30 * to_title / max(to_title.max(), 1e-9) + 0.45 * early
+    return [float(rank) for rank in ranks]
+
+
+def _vectors(texts: list[str], language: Language) -> Any:
+    """Return tf-idf vectors of unit length, shape (texts, terms)."""
+    import numpy as np
+
+    counts = [Counter(_terms(text, language)) for text in texts]
+    shared = Counter(term for counter in counts for term in counter)
+    # A term of one text alone makes it similar to none.
+    index = {term: place for place, term in enumerate(term for term, n in shared.items() if n > 1)}
+    matrix = np.zeros((len(texts), max(len(index), 1)), dtype=np.float32)
+    for row, counter in enumerate(counts):
+        for term, count in counter.items():
+            if term in index:
+                matrix[row, index[term]] = (1 + np.log(count)) * np.log(1 + len(texts) / shared[term])
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix / np.maximum(lengths, 1e-9)
+
+
+def _terms(text: str, language: Language) -> list[str]:
+    if language.code in UNSPACED:
+        return [text[place : place + 2] for place in range(len(text) - 1) if text[place : place + 2].isalnum()]
+    words = (found.group().lower() for found in WORD.finditer(text))
+    return [stem(word) for word in words if len(word) > 2 and word not in language.stop]
+
+
+def _text_rank(similar: Any) -> Any:
+    """Return the PageRank of sentences that vote for those like them (Mihalcea and Tarau 2004)."""
+    import numpy as np
+
+    votes = similar.copy()
+    np.fill_diagonal(votes, 0.0)
+    votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1e-9)
+    rank = np.full(len(votes), 1.0 / len(votes))
+    for _ in range(25):
+        rank = 0.15 / len(votes) + 0.85 * votes.T @ rank
+    return rank
+
+
+def _combinations(best: list[tuple[float, Sentence]]) -> list[tuple[tuple[float, Sentence], ...]]:
+    """Return the groups of one to three sentences that fit, each in the order of the post."""
+    ordered = sorted(best, key=lambda ranked: ranked[1].place)
+    groups = [group for size in range(1, MOST_CHOSEN + 1) for group in combinations(ordered, size)]
+    return [g for g in groups if sum(len(s.text) + 1 for _, s in g) - 1 <= LONGEST_EXCERPT] or [(best[0],)]
+
+
+def _worth(group: tuple[tuple[float, Sentence], ...], language: Language, first: int) -> float:
+    """Return what a group is worth: two or three good sentences that follow on, and use the room there is."""
+    worth = sum(rank for rank, _ in group) / len(group)
+    places = [sentence.place for _, sentence in group]
+    for number, (_, sentence) in enumerate(group):
+        # “These cookies” that open a post are those of its title.
+        follows = sentence.place == (places[number - 1] + 1 if number else 0)
+        if not follows and dangles(sentence.text, language):
+            worth *= 0.45
+    if all(b - a == 1 for a, b in pairwise(places)) and len(group) > 1:
+        worth *= 1.3
+    if places[0] == first:
+        # What a post opens with is what its author would say of it.
+        worth *= 1.3
+    length = sum(len(sentence.text) for _, sentence in group)
+    worth *= 0.55 + 0.45 * min(length / 150, 1.0)
+    return worth * (1.0 if len(group) > 1 else 0.6)
+
+
+def _first_words(sentences: list[Sentence], title: str) -> str | None:
+    """Return the first line of prose without an end, as far as it fits: better than nothing, if it is long enough."""
+    for sentence in sentences:
+        text = sentence.text
+        if len(text) < 60 or is_odd(text) or text.casefold() == title.casefold():
+            continue
+        if is_prose(text):
+            return cut(text)
+    return None

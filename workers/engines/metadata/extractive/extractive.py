@@ -1,0 +1,102 @@
+"""extractive: metadata made of a post's own words, without a model and without a network."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Self
+
+from pipeline.settings import Settings
+from workers.engines import Stopped, never
+from workers.engines.metadata import Metadata, Post, languages
+from workers.engines.metadata.checks import MOST_TAGS, finished
+from workers.engines.metadata.extractive.evidence import untitled
+from workers.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
+from workers.engines.metadata.extractive.sentences import without_orders
+from workers.engines.metadata.extractive.sorting import counted, sort_post
+from workers.engines.metadata.extractive.tags import tags_of
+from workers.engines.metadata.extractive.taxonomy import Taxonomy, load_taxonomy
+from workers.engines.metadata.extractive.words import ADDRESSES, Word, words_of
+from workers.engines.metadata.plain import read_post
+
+#: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
+LONGEST_TEXT = 40_000
+
+
+class Extractive:
+    """TextRank for the excerpt, cues for the category, recurring names for the tags."""
+
+    name = "extractive"
+
+    def __init__(self, categories: str | None = None) -> None:
+        self._categories = categories
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the operator's taxonomy."""
+        return cls(settings.metadata.categories)
+
+    def readiness(self) -> str | None:
+        """Return what it needs before it can be set up: nothing."""
+        return None
+
+    def setup(self) -> None:
+        """Load the taxonomy and the languages' words. Raises NotReady."""
+        _ = self.taxonomy
+        languages.set_up()
+        # The first post would wait 0.1 s for libraries to be read.
+        self.write(read_post("Ready", "# Ready\n\nThe first post is ready to be read. So is the second one.", "en"))
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """Return the categories that posts are sorted into."""
+        return load_taxonomy(self._categories)
+
+    def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
+        """Return a post's metadata. Raises Stopped."""
+        text = without_orders(post.text[:LONGEST_TEXT])
+        language = languages.language_of(post.title, text, post.language)
+        words = list(_words_of_lines(text, language))
+        found = sort_post(post.title, text, counted(words), language, self.taxonomy)
+        if stop():
+            raise Stopped
+        tags = tags_of(post.title, words, language, found.cues)
+        own = self.taxonomy.own_tags(found.category, language.taxonomy)
+        if stop():
+            raise Stopped
+        subject = own[0] if own and found.category != self.taxonomy.fallback else None
+        # An address makes no sentence, and would be taken out of it.
+        title = " ".join(ADDRESSES.sub(" ", post.title).split())
+        whole = titled_excerpt(title, None, language)
+        named = _as_subject(subject, language.code) if subject else None
+        # A post's subject belongs to its tags, where there is room; the category's others only fill up what is missing.
+        tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
+        return finished(
+            excerpts=[
+                excerpt_of(post.title, text, language) if text else None,
+                titled_excerpt(title, named, language),
+                whole,
+                f"{title} – {found.category}." if title else None,
+            ],
+            category=found.category,
+            tags=tags,
+            taxonomy=self.taxonomy,
+            language=language.taxonomy,
+        )
+
+
+def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:
+    """Yield a text's words; those of a heading that capitalises them all as if each began a sentence.
+
+    German nouns have their capitals everywhere."""
+    for line in text.split("\n"):
+        words = list(words_of(line, language))
+        yield from words if language.code == "de" else untitled(words)
+        yield None
+
+
+def _as_subject(tag: str, code: str) -> str:
+    """Return a tag as it is written in a sentence: tags are in lower case, and German nouns are not."""
+    if tag == "diy":
+        return "DIY"
+    if code == "de":
+        return " ".join(word if word == "und" else word[:1].upper() + word[1:] for word in tag.split())
+    return tag

@@ -1,0 +1,129 @@
+"""Sorting: which category of a taxonomy a post belongs to, by the cues in it."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+import regex
+
+from workers.engines.metadata.extractive.endings import ARABIC_ARTICLE, ARABIC_PREFIXES
+from workers.engines.metadata.extractive.taxonomy import Cues, Taxonomy
+from workers.engines.metadata.extractive.words import Word, lowered
+from workers.engines.metadata.languages import COMPOUNDING, UNSPACED, Language
+
+#: What a cue weighs in a title, next to one in the text.
+TITLE_WEIGHT = 3.0
+
+#: What the best category must weigh at least: one cue in a title, two in a text.
+LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 0.7, 1.3, 120
+
+#: Letters of a joined word's last part: shorter ones end many words by chance.
+SHORTEST_HEAD = 5
+
+#: What Hebrew writes to the beginning of a word.
+_HEBREW_PREFIXES = "הבלמכשו"
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """A category, and the words of the post that speak for it."""
+
+    category: str
+    cues: frozenset[str]
+
+
+def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
+    """Return the category that the most cues speak for, each cue in proportion to how few categories share it.
+
+    `words` has the text's words in lower case and how often each stands in it.
+    """
+    cues = taxonomy.cues(language.taxonomy)
+    weights: dict[str, float] = defaultdict(float)
+    spoken: dict[str, set[str]] = defaultdict(set)
+    for found, weight in (
+        (_found(lowered(title, language.code), None, cues, language), TITLE_WEIGHT),
+        (_found(lowered(text, language.code), words, cues, language), 1.0),
+    ):
+        for cue, count, names in found:
+            for name in names:
+                weights[name] += weight * math.log1p(count) / len(names)
+                spoken[name].add(cue)
+    # The fallback's own words, such as tips, speak for any category.
+    weights[taxonomy.fallback] = 0.0
+    best = max(taxonomy.names, key=lambda name: weights[name])
+    least = LEAST_WEIGHT_LONG if sum(words.values()) > LONG else LEAST_WEIGHT
+    if weights[best] < least:
+        return Sorted(taxonomy.fallback, frozenset())
+    return Sorted(best, frozenset(spoken[best]))
+
+
+def _found(
+    text: str, words: Mapping[str, int] | None, cues: Cues, language: Language
+) -> Iterator[tuple[str, int, frozenset[str]]]:
+    """Yield the cues that stand in a text, how often, and what they speak for."""
+    if language.code in UNSPACED:
+        yield from _contained(text, cues)
+        return
+    counted = (
+        words
+        if words is not None
+        else Counter(regex.findall(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[-'’][\p{L}\p{N}\p{M}]+)*", text))
+    )
+    for word, count in counted.items():
+        if names := cues.of_word(word) or _with_particle(word, cues, language):
+            yield word, count, names
+        elif language.code == "ar":
+            known = ((form, names) for form in _arabic_forms(word) if (names := cues.of_word(form)))
+            yield from ((form, count, names) for form, names in islice(known, 1))
+    spaced = " ".join(regex.findall(r"[\p{L}\p{N}\p{M}’'-]+", text))
+    for phrase, names in cues.phrases.items():
+        if count := f" {spaced} ".count(f" {phrase}"):
+            yield phrase.rstrip(), 2 * count, names
+
+
+def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
+    if language.code == "he" and word[0] in _HEBREW_PREFIXES:
+        return cues.of_word(word[1:])
+    if language.code in COMPOUNDING:
+        return _of_compound(word, cues)
+    if language.code != "ko":
+        return frozenset()
+    for length in range(len(word) - 1, max(len(word) - 4, 1), -1):
+        if names := cues.words.get(word[:length]):
+            return names
+    return frozenset()
+
+
+def _of_compound(word: str, cues: Cues) -> frozenset[str]:
+    """Return what the last part of a joined word speaks for, which names the thing: a *Linsensuppe* is a *Suppe*."""
+    for start in range(3, len(word) - SHORTEST_HEAD + 1):
+        for head in (word[start:], word[start:-1]):
+            if len(head) >= SHORTEST_HEAD and (names := cues.words.get(head) or cues.stems.get(head)):
+                return names
+    return frozenset()
+
+
+def _arabic_forms(word: str) -> Iterator[str]:
+    """Yield a word without the particles written to it, bare and with its article: cues have one or the other."""
+    bare = ARABIC_ARTICLE.sub("", word)
+    yield from (bare, "ال" + bare)
+    # A shorter word begins with such a letter by nature.
+    if bare == word and word[0] in ARABIC_PREFIXES and len(word) > 3:
+        yield from (word[1:], "ال" + word[1:])
+
+
+def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, frozenset[str]]]:
+    phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
+    for cue, names in (*cues.words.items(), *phrases):
+        # 本 is a book by itself, and no book in 日本.
+        alone = len(cue) == 1
+        count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)
+        if count:
+            yield cue, count, names
+
+
+def counted(words: Iterable[Word | None]) -> Counter[str]:
+    """Return how often each word stands in a text."""
+    return Counter(word.lower for word in words if word is not None)

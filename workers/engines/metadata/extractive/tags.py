@@ -1,0 +1,210 @@
+"""Tags: the names of what a post is about, found in its words and ranked."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from workers.engines.metadata.extractive.chinese import segmented
+from workers.engines.metadata.extractive.endings import ADJECTIVES, ELISION, UNSPACED_LETTERS
+from workers.engines.metadata.extractive.evidence import Seen, arabic_name, bare, observed, untitled
+from workers.engines.metadata.extractive.weighing import LONG, Weights
+from workers.engines.metadata.extractive.words import Word, stem, words_of
+from workers.engines.metadata.languages import COMPOUNDING, Language
+
+#: Words of a tag at most; joints are not counted.
+MOST_WORDS = 3
+
+#: What a tag must be worth at least: a cue that stands once in the text, or another word that stands twice.
+LEAST_WORTH = 0.6
+
+
+#: Letters of a word from which another is made, at least, and of what is added to it at most.
+SHORTEST_ROOT, LONGEST_ENDING = 6, 3
+
+#: Letters of a word that is found in another, in a language that joins words.
+SHORTEST_JOINED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    text: str
+    stems: tuple[str, ...]
+    worth: float
+
+
+def tags_of(title: str, text: Sequence[Word | None], language: Language, cues: Iterable[str]) -> list[str]:
+    """Return a post's tags, the best first: names that stand in its title or recur in its text."""
+    titled = list(words_of(title, language))
+    cues = frozenset(cues)
+    words = list(bare([*titled, None, *text], language, cues))
+    in_title, in_text = untitled(words[: len(titled)]), words[len(titled) + 1 :]
+    if language.code == "zh":
+        in_title, in_text = segmented(in_title, in_text, language, cues)
+    seen = observed([*in_title, None, *in_text], language)
+    length = max(len(in_text), 1)
+    weights = Weights(language, seen, frozenset(w.lower for w in in_title if w), cues, length)
+    ranking = _Ranking(language, seen, weights, cues, length)
+    return _chosen(ranking.candidates(in_title, in_text), joins=language.code in COMPOUNDING)
+
+
+class _Ranking:
+    """What each word, and each name of several, is worth as a tag."""
+
+    def __init__(
+        self, language: Language, seen: Mapping[str, Seen], weights: Weights, cues: frozenset[str], length: int
+    ) -> None:
+        self._language = language
+        self._seen = seen
+        self._weights = weights
+        self._cues = cues
+        self._length = length
+        # Arabic names, with the articles that belong to them.
+        self._written: dict[tuple[str, ...], str] = {}
+
+    def candidates(self, title: Sequence[Word | None], text: Sequence[Word | None]) -> list[_Candidate]:
+        """Return the candidates, the best first."""
+        found: list[_Candidate] = []
+        for word in self._seen:
+            if (worth := self._weights.alone(word)) > 0:
+                found.append(_Candidate(self._weights.usual_form(word), (stem(word),), worth))
+        names = Counter(self._names(text))
+        in_title = set(self._names(title))
+        names.update(in_title)
+        # Senior dogs are the senior dog of the title.
+        titled = {_stems(name) for name in in_title}
+        alike: Counter[tuple[str, ...]] = Counter()
+        for name, count in names.items():
+            alike[_stems(name)] += count
+        # Chocolate chip is never said but in chocolate chip cookies.
+        within = {part for name, count in names.items() for part in (name[1:], name[:-1]) if count >= names[part] > 0}
+        for name in names:
+            stems = _stems(name)
+            if (name not in within or self._is_proper(name)) and (
+                worth := self._of_name(name, alike[stems], stems in titled)
+            ) > 0:
+                content = tuple(stem(word) for word in name if word not in self._language.joints)
+                found.append(_Candidate(self._written.get(name) or ELISION.sub("'", " ".join(name)), content, worth))
+        return sorted(found, key=lambda candidate: (-candidate.worth, candidate.text))
+
+    def _names(self, words: Sequence[Word | None]) -> Iterator[tuple[str, ...]]:
+        """Yield the names of two and three words: runs of words that can be in one, and such with a joint between."""
+        joints = self._language.joints
+        for run in _runs([w if w and (w.lower in joints or self._can_be_in_name(w)) else None for w in words]):
+            lower = [word.lower for word in run]
+            for start in range(len(run) - 1):
+                for length in (2, 3, 4):
+                    part = tuple(lower[start : start + length])
+                    if len(part) == length and self._is_phrase(part, run[start : start + length]):
+                        if self._language.code == "ar":
+                            self._written.setdefault(part, arabic_name(run[start : start + length]))
+                        yield part
+
+    def _can_be_in_name(self, word: Word) -> bool:
+        return self._weights.of_part(word.lower) > 0
+
+    def _is_phrase(self, part: tuple[str, ...], written: Sequence[Word]) -> bool:
+        joints = self._language.joints
+        inner = [word for word in part if word in joints]
+        content = [word for word in part if word not in joints]
+        if len(content) > MOST_WORDS or len(content) < 2 or part[0] in joints or part[-1] in joints or len(inner) > 1:
+            return False
+        if len(part) > 3 and inner:
+            return False
+        if self._language.code == "de":
+            # An adjective may precede, with its ending; what follows is a noun.
+            return self._german(part, written)
+        return True
+
+    def _german(self, part: tuple[str, ...], written: Sequence[Word]) -> bool:
+        if any(self._language.is_hollow(word) for word in part) or self._weights.of_part(part[-1]) <= 0:
+            return False
+        return len(part) == 2 and (written[0].is_capital and self._weights.of_part(part[0]) > 0)
+
+    def _is_proper(self, name: tuple[str, ...]) -> bool:
+        """Return whether each word of a name is written as one; in German all nouns are."""
+        return self._language.code != "de" and all(self._seen[word].is_proper for word in name)
+
+    def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
+        content = [word for word in name if word not in self._language.joints]
+        joined = " ".join(name)
+        if not self._is_proper(name) and any(self._language.is_hollow(word) for word in {*content} - self._cues):
+            return 0.0
+        if len(joined) > 40 or len({stem(word) for word in content}) < len(content):
+            return 0.0
+        # Buenos Aires is a name if it stands there once.
+        is_known = joined in self._cues or self._is_proper(name)
+        if count < 2 and not is_in_title and not is_known:
+            return 0.0
+        if count < 2 and not is_known and (self._length > LONG or not self._language.determiners):
+            # Words that stand together once are half a sentence: in a text, and where a language is not known.
+            return 0.0
+        parts = [self._weights.of_part(word) for word in content]
+        worth = math.prod(parts) ** (1 / len(parts)) * (1.0 + 0.25 * (len(parts) - 1))
+        if (count > 1 or is_known) and 2 * count >= min(self._seen[word].count for word in content):
+            # A name that its words hardly stand without says more than they do.
+            worth = max(worth, 1.05 * max(parts))
+        worth *= 1.0 if count > 1 or is_known else 0.75
+        # What acts is no part of a name, wherever it stands; an adjective may start one.
+        for place, word in enumerate(content):
+            known = self._seen[word]
+            if known.acting > known.named and joined not in self._cues:
+                worth *= 0.3
+            code = self._language.code
+            if code == "en" and place == len(content) - 1 and ADJECTIVES["en"].search(word) and word not in self._cues:
+                worth *= 0.5
+        return worth
+
+
+def _stems(name: Sequence[str]) -> tuple[str, ...]:
+    return tuple(stem(word) for word in name)
+
+
+def _runs(words: Sequence[Word | None]) -> Iterator[list[Word]]:
+    run: list[Word] = []
+    for word in [*words, None]:
+        if word is not None:
+            run.append(word)
+        elif run:
+            yield run
+            run = []
+
+
+def _chosen(candidates: Sequence[_Candidate], *, joins: bool) -> list[str]:
+    """Return the best candidates that don't repeat each other; `joins`: in a language that makes one word of two."""
+    chosen: list[_Candidate] = []
+    used: Counter[str] = Counter()
+    for candidate in candidates:
+        if candidate.worth < LEAST_WORTH:
+            break
+        stems = set(candidate.stems)
+        if any(stems <= set(other.stems) or stems >= set(other.stems) for other in chosen):
+            continue
+        if any(_is_kin(candidate, other) or (joins and _is_joined(candidate, other)) for other in chosen):
+            continue
+        if any(used[word] >= 2 for word in stems) or any(_is_within(candidate.text, other.text) for other in chosen):
+            continue
+        used.update(stems)
+        chosen.append(candidate)
+        if len(chosen) == 8:
+            break
+    return [candidate.text for candidate in chosen]
+
+
+def _is_kin(one: _Candidate, other: _Candidate) -> bool:
+    """Return whether two words are made of the same one: *guitar* and *guitarist*, *professori* and *professoressa*."""
+    if len(one.stems) != 1 or len(other.stems) != 1:
+        return False
+    short, long = sorted((one.stems[0], other.stems[0]), key=len)
+    return len(short) >= SHORTEST_ROOT and long.startswith(short) and len(long) - len(short) <= LONGEST_ENDING
+
+
+def _is_joined(one: _Candidate, other: _Candidate) -> bool:
+    """Return whether one word is joined of another and a third: *Rückenschmerzen* of *Rücken* and *Schmerzen*."""
+    short, long = sorted((one.text, other.text), key=len)
+    return len(short) >= SHORTEST_JOINED and " " not in long and (long.startswith(short) or long.endswith(short))
+
+
+def _is_within(one: str, other: str) -> bool:
+    """Return whether one of two names without spaces is a part of the other: 散策 of 散策コース."""
+    return UNSPACED_LETTERS.search(one) is not None and (one in other or other in one)

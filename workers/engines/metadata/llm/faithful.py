@@ -1,0 +1,45 @@
+"""Faithful: whether a language model's answer speaks of the post, or of something that it was told to say."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import regex
+
+from workers.engines.metadata import Post
+from workers.engines.metadata.extractive.sentences import INSTRUCTIONS
+from workers.engines.metadata.extractive.words import ADDRESSES, DISGUISED, stem
+from workers.engines.metadata.languages import UNSPACED, WORD, Language
+
+#: Words of an excerpt that must be the post's, as a share; of a title alone a model has to find words of its own.
+LEAST_SHARED, LEAST_SHARED_TITLE = 0.5, 0.1
+
+#: Characters of a text from which it is more than a title.
+SHORTEST_TEXT = 200
+
+#: Parts of an address, which a post on addresses may have, and what a model writes better not.
+_PARTS = regex.compile(r"\bwww\b|https?\b|\bdotcom\b|\w\s?\.\s?(?:com|net|org|io|ru|cn)\b", regex.IGNORECASE)
+
+
+def fault(written: Mapping[str, Any], post: Post, language: Language) -> str | None:
+    """Return what is wrong with an answer, or None."""
+    said = [written["excerpt"], *written["tags"]]
+    if any(ADDRESSES.search(text) or DISGUISED.search(text) or _PARTS.search(text) for text in said):
+        return "it brought in an address"
+    if any(INSTRUCTIONS.search(text) for text in said):
+        return "it brought in instructions or markup"
+    least = LEAST_SHARED if len(post.text) >= SHORTEST_TEXT else LEAST_SHARED_TITLE
+    if _shared(written["excerpt"], f"{post.title}\n{post.text}", language) < least:
+        return "it was not about the post"
+    return None
+
+
+def _shared(excerpt: str, source: str, language: Language) -> float:
+    terms = _terms(excerpt, language)
+    return len(terms & _terms(source, language)) / len(terms) if terms else 0.0
+
+
+def _terms(text: str, language: Language) -> set[str]:
+    if language.code in UNSPACED:
+        return {text[place : place + 2] for place in range(len(text) - 1) if text[place : place + 2].isalnum()}
+    words = (found.group().lower() for found in WORD.finditer(text))
+    return {stem(word) for word in words if len(word) > 2 and word not in language.stop}

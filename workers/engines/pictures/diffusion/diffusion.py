@@ -1,0 +1,180 @@
+"""diffusion: pictures from any text-to-image pipeline of diffusers, run here."""
+
+import gc
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from PIL import Image
+
+from pipeline.engine_settings import DiffusionSettings
+from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from workers.engines import Stopped, models, never
+from workers.engines.own_thread import OwnThread
+from workers.engines.pictures import STYLES, Brief, Painted
+from workers.engines.pictures.diffusion.prompts import NEGATIVE, prompt_of
+from workers.engines.pictures.drawn.wording import generated
+from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
+from workers.engines.turns import turn_of
+
+log = get_logger(__name__)
+
+#: Photographs at the sizes of models: more than drawings, less than a slow page.
+MAX_BYTES = 600_000
+
+
+class PictureUnsafe(PressroomError):
+    """The pipeline's own safety checker held a picture back."""
+
+    code = "picture_unsafe"
+
+
+class PictureFailed(PressroomError):
+    """The pipeline could not make a picture."""
+
+    code = "picture_failed"
+
+
+class Diffusion:
+    """A diffusion pipeline, in every style; a process makes one request's pictures at a time."""
+
+    name = "diffusion"
+
+    def __init__(self, settings: DiffusionSettings) -> None:
+        self._settings = settings
+        self._pipeline: Any = None
+        self._thread = OwnThread(self.name)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the operator's model."""
+        return cls(settings.pictures.diffusion)
+
+    def readiness(self) -> str | None:
+        """Return what is missing; None: nothing."""
+        needed = ("torch", "transformers", "accelerate", "diffusers")
+        return models.missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
+
+    def setup(self) -> None:
+        """Load the pipeline: safetensors alone, and no code that comes with it. Raises NotReady."""
+        self._pipeline = self._thread.run(lambda: _loaded(self._settings))
+
+    @property
+    def gpu(self) -> str | None:
+        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        return models.gpu_of(self._settings)
+
+    def styles(self) -> Sequence[str]:
+        """Return the styles it can truly make: all, since each is asked for in words."""
+        return STYLES
+
+    def paint(
+        self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
+    ) -> Sequence[Painted | PressroomError]:
+        """Return `count` pictures of the seeds from the configured one on, all at once if they fit the memory.
+
+        Raises Stopped between two steps.
+        """
+        with turn_of(self).unless(stop):
+            seeds = [self._settings.seed + index for index in range(count)]
+            return self._thread.run(lambda: self._paint(brief, seeds, stop))
+
+    def _paint(
+        self, brief: Brief, seeds: Sequence[int], stop: Callable[[], bool]
+    ) -> Sequence[Painted | PressroomError]:
+        import torch
+
+        try:
+            return self._generate(brief, seeds, stop)
+        except torch.OutOfMemoryError:
+            log.warning("pictures made one at a time", count=len(seeds), reason="out of memory")
+        results: list[Painted | PressroomError] = []
+        for seed in seeds:
+            _free_memory()
+            results.append(self._alone(brief, seed, stop))
+        return results
+
+    def _alone(self, brief: Brief, seed: int, stop: Callable[[], bool]) -> Painted | PressroomError:
+        import torch
+
+        try:
+            return self._generate(brief, [seed], stop)[0]
+        except torch.OutOfMemoryError as error:
+            return PictureFailed(
+                f"The device has too little memory for a picture: {error}. "
+                "Set a smaller PRESSROOM_PICTURES__DIFFUSION__WIDTH and __HEIGHT, or run another model."
+            )
+
+    def _generate(self, brief: Brief, seeds: Sequence[int], stop: Callable[[], bool]) -> list[Painted | PressroomError]:
+        import torch
+
+        def look(pipeline: Any, step: int, timestep: Any, kept: dict[str, Any]) -> dict[str, Any]:
+            if stop():
+                raise Stopped
+            return kept
+
+        if stop():
+            raise Stopped
+        # Seeded on the processor, so that a seed gives the same picture on every device.
+        generators = [torch.Generator("cpu").manual_seed(seed) for seed in seeds]
+        try:
+            answer = self._pipeline(
+                **self._arguments(brief),
+                num_images_per_prompt=len(seeds),
+                generator=generators,
+                callback_on_step_end=look,
+            )
+        except (RuntimeError, ValueError) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            return [PictureFailed(f"The diffusion model could not make a picture: {error}") for _ in seeds]
+        flags = getattr(answer, "nsfw_content_detected", None) or [False] * len(seeds)
+        return [_painted(image, brief, flagged) for image, flagged in zip(answer.images, flags, strict=True)]
+
+    def _arguments(self, brief: Brief) -> dict[str, Any]:
+        """Return what the pipeline is called with: what is set, and what it knows of."""
+        settings, known = self._settings, inspect.signature(self._pipeline.__call__).parameters
+        wanted = {
+            "prompt": prompt_of(brief),
+            "negative_prompt": NEGATIVE[brief.style],
+            "num_inference_steps": settings.steps,
+            "guidance_scale": settings.guidance,
+            "width": settings.width,
+            "height": settings.height,
+        }
+        return {name: value for name, value in wanted.items() if value is not None and name in known}
+
+
+def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | PressroomError:
+    if flagged:
+        return PictureUnsafe("The model's safety checker held a picture back; change the title, or try another style.")
+    description = generated(brief.language, brief.style, brief.title)
+    data = encoded(image.convert("RGB"), MAX_BYTES)
+    return Painted(data, CONTENT_TYPE, brief.style, description, is_seen=False)
+
+
+def _loaded(settings: DiffusionSettings) -> Any:
+    """Return the pipeline on its device, without a progress bar. Raises NotReady."""
+    with models.named(str(settings.model)):
+        import diffusers
+
+        diffusers.utils.logging.disable_progress_bar()
+        auto: Any = diffusers.AutoPipelineForText2Image
+        pipeline = models.load(auto.from_pretrained, settings, **models.weights(settings))
+    device = models.pick_device(settings)
+    try:
+        pipeline.to(device)
+    except (RuntimeError, AssertionError) as error:  # torch without CUDA raises the latter
+        raise NotReady(f"{settings.model} can't be put on the device {device}: {models.first_line(error)}") from error
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
+
+
+def _free_memory() -> None:
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

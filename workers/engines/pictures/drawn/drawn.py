@@ -1,0 +1,208 @@
+"""drawn: covers drawn from a post's title, without any model; the same title gives the same bytes."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Self
+
+from PIL import ImageOps
+
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from workers.engines import Stopped, never
+from workers.engines.pictures import Brief, Painted
+from workers.engines.pictures.drawn import abstract, illustration, minimalist, topics
+from workers.engines.pictures.drawn.canvas import Canvas
+from workers.engines.pictures.drawn.fonts import Face, Fonts
+from workers.engines.pictures.drawn.motifs import MOTIFS
+from workers.engines.pictures.drawn.palettes import DARK, LIGHT, Palette
+from workers.engines.pictures.drawn.scene import Design, Scene
+from workers.engines.pictures.drawn.shaping import NEEDED, can_shape, unshaped
+from workers.engines.pictures.drawn.subjects import subject_of
+from workers.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
+from workers.engines.pictures.drawn.wording import described
+from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
+
+log = get_logger(__name__)
+
+#: A change to the drawings gives other pictures for the same titles; this keeps their seeds apart.
+VERSION = 2
+
+DESIGNS: Mapping[str, Mapping[str, Design]] = {
+    "illustration": {
+        "hero": illustration.hero,
+        "hills": illustration.hills,
+        "mountains": illustration.mountains,
+        "sea": illustration.sea,
+        "city": illustration.city,
+        "desk": illustration.desk,
+        "garden": illustration.garden,
+        "kitchen": illustration.kitchen,
+    },
+    "abstract": {
+        "tiles": abstract.tiles,
+        "arcs": abstract.arcs,
+        "paper": abstract.paper,
+        "flow": abstract.flow,
+        "glow": abstract.glow,
+        "overlap": abstract.overlap,
+    },
+    "minimalist": {
+        "rising": minimalist.rising,
+        "rainbow": minimalist.rainbow,
+        "band": minimalist.band,
+        "emblem": minimalist.emblem,
+        "horizon": minimalist.horizon,
+        "quarter": minimalist.quarter,
+    },
+}
+
+#: What comes nearest to the styles that can't be drawn.
+NEAREST = "illustration"
+
+#: Motifs for a post of which nothing is known.
+GENERAL = ("pencil", "bulb", "book", "cup", "balloon")
+
+
+class Drawn:
+    """Drawn covers of 1200 x 630 pixels, in the styles that can be drawn; others become illustrations, and say so."""
+
+    name = "drawn"
+
+    def __init__(self, fonts: Fonts) -> None:
+        self._fonts = fonts
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the operator's fonts."""
+        return cls(Fonts(settings.pictures.fonts))
+
+    def readiness(self) -> str | None:
+        """Return what is missing before it can be set up: nothing."""
+        return None
+
+    def setup(self) -> None:
+        """Read the fonts. Raises NotReady."""
+        self._fonts.setup()
+        if not can_shape():
+            log.warning("titles in Arabic, Hebrew, Hindi or Thai can't be set here", engine=self.name, needs=NEEDED)
+
+    def styles(self) -> Sequence[str]:
+        """Return the styles it can truly make."""
+        return tuple(DESIGNS)
+
+    def paint(
+        self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
+    ) -> Sequence[Painted | PressroomError]:
+        """Return `count` covers, each of another design and palette as long as there are some. Raises Stopped."""
+        text, missing = self._fonts.settable(brief.title)
+        painted = []
+        for plan in _plans(brief, count):
+            if stop():
+                raise Stopped
+            painted.append(self._cover(brief, plan, text, missing))
+        return painted
+
+    def _cover(self, brief: Brief, plan: "_Plan", text: str, missing: str) -> Painted:
+        canvas = Canvas(plan.palette.ground)
+        motif = MOTIFS[plan.motif]
+        scene = Scene(canvas, plan.palette, Random(plan.seed), motif, has_title=bool(text))  # noqa: S311  # no secret
+        page = DESIGNS[plan.style][plan.design](scene)
+        if text:
+            preferred = self._fonts.serif if plan.style == "minimalist" else self._fonts.sans
+            _set_title(canvas, page, text, self._fonts.face_for(text, preferred) or preferred, brief.language)
+        description = described(
+            brief.language,
+            plan.style,
+            plan.design,
+            plan.motif,
+            plan.palette.names,
+            is_night=plan.palette.is_dark,
+            # What no font has is not on the picture.
+            title=text or brief.title,
+            set_=bool(text),
+        )
+        return Painted(
+            encoded(canvas.image),
+            CONTENT_TYPE,
+            plan.style,
+            description,
+            _warnings(brief.style, plan.style, text, missing),
+        )
+
+
+def _set_title(canvas: Canvas, page: Page, text: str, face: Face, language: str) -> None:
+    if is_right_to_left(text):
+        # Reading starts at the right, so the whole composition is turned round.
+        canvas.image = ImageOps.mirror(canvas.image)
+        page = replace(page, box=page.box.mirrored())
+    draw(canvas.image, typeset(text, face, page, language), page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What one cover will be."""
+
+    style: str
+    design: str
+    motif: str
+    palette: Palette
+    seed: bytes
+
+
+def _plans(brief: Brief, count: int) -> list[_Plan]:
+    """Return a plan for each cover: by the title alone, so that a title always gets the same covers."""
+    style = brief.style if brief.style in DESIGNS else NEAREST
+    digest = hashlib.sha256(f"{VERSION} {style} {brief.title}".encode("utf-8", "surrogatepass")).digest()
+    random = Random(digest)  # noqa: S311  # no secret
+    general = random.choice(GENERAL)
+    motif = subject_of(brief.title, brief.tags, brief.language) or topics.motif_of(brief.category, brief.tags, general)
+    designs = _designs(style, motif, random)
+    light, dark = random.sample(LIGHT, len(LIGHT)), random.sample(DARK, len(DARK))
+    # One in three is dark, and which one differs.
+    night = random.randrange(3)
+    palettes = [
+        dark[index // 3 % len(dark)] if index % 3 == night else light[index % len(light)] for index in range(count)
+    ]
+    plans = []
+    for index, palette in enumerate(palettes):
+        design = designs[index % len(designs)]
+        thing = "laptop" if design == "desk" and motif not in topics.DESKTOP else motif
+        plans.append(_Plan(style, design, thing, palette, digest + bytes([index % 256])))
+    return plans
+
+
+def _designs(style: str, motif: str, random: Random) -> list[str]:
+    """Return a style's designs in the order in which they are used."""
+    designs = list(DESIGNS[style])
+    random.shuffle(designs)
+    if style == "illustration":
+        # The topic first, then scenes that suit it, then any.
+        fitting = random.sample(topics.scenes_of(motif), len(topics.scenes_of(motif)))
+        designs = list(dict.fromkeys(["hero", *fitting, *designs]))
+    elif style == "minimalist":
+        # The one that shows the topic is among three.
+        designs.remove("emblem")
+        designs.insert(random.randrange(3), "emblem")
+    return designs
+
+
+def _warnings(wanted: str, style: str, text: str, missing: str) -> tuple[str, ...]:
+    warnings = []
+    if wanted != style:
+        warnings.append(
+            f"The style {wanted} can't be drawn; the pictures are of the style {style}. A diffusion model can make it."
+        )
+    if unshaped(missing):
+        warnings.append(f"The title's script can't be set without {NEEDED}, so the title is not on the pictures.")
+    elif missing and text:
+        warnings.append(f"No font here has {_listed(missing)}, so the pictures show the title without.")
+    elif missing:
+        warnings.append(f"No font here has {_listed(missing)}, so the title is not on the pictures.")
+    return tuple(warnings)
+
+
+def _listed(characters: str) -> str:
+    return " ".join(characters[:8]) + (" …" if len(characters) > 8 else "")

@@ -1,0 +1,206 @@
+"""Illustration: landscapes, interiors, and things on a stage."""
+
+import math
+
+from workers.engines.pictures.drawn import scenery
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, smooth
+from workers.engines.pictures.drawn.colours import mixed
+from workers.engines.pictures.drawn.scene import MARGIN, Scene, gradient, height_at, ridge, sprig
+from workers.engines.pictures.drawn.typesetting import Box, Page
+
+
+def hero(scene: Scene) -> Page:
+    """The post's motif before an arch or a disc, with leaves around it."""
+    canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
+    back = p.bright if p.is_dark else p.pale
+    floor = 520.0
+    shape = random.choice(("arch", "disc", "blob"))
+    if shape == "arch":
+        canvas.fill([(x - 205, floor), *circle((x, 285), 205, 180, 360), (x + 205, floor)], back)
+    elif shape == "disc":
+        canvas.disc((x, 315), 250, back)
+    else:
+        ring = [random.uniform(215, 275) for _ in range(8)]
+        canvas.fill(
+            smooth(
+                [(x + r * math.cos(k * math.pi / 4), 312 + r * math.sin(k * math.pi / 4)) for k, r in enumerate(ring)]
+            ),
+            back,
+        )
+    _surround(scene, floor)
+    scene.motif(scene.pen(x, floor - 158, 158), p)
+    return Page(Box(MARGIN, 116, 574, HEIGHT - MARGIN), p.ink, down="middle", largest=104, bar=p.accent)
+
+
+def _surround(scene: Scene, floor: float) -> None:
+    """Draw a floor, leaves at its ends, and a few forms above."""
+    canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
+    side = random.choice((-1, 1))
+    canvas.disc((x + side * 178, 148), 54, p.accent)
+    canvas.ring((x - side * 214, 226), 26, 9, p.mid)
+    for step in range(12):
+        canvas.disc((x - side * (150 + 22 * (step % 4)), 92 + 22 * (step // 4)), 4.5, p.mid)
+    sprig(scene, (x + side * 208, floor), 205, -90 + side * 12, p.mid if not p.is_dark else p.deep)
+    sprig(scene, (x - side * 222, floor), 130, -90 - side * 14, p.bright if not p.is_dark else p.mid, leaves=4)
+    canvas.fill(rounded(x - 262, floor, x + 262, floor + 10, 5), p.deep if not p.is_dark else p.mid)
+
+
+def hills(scene: Scene) -> Page:
+    """Hills one behind another, with trees, under a sun or a moon."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    canvas.image.paste(gradient([p.ground, p.sky], bottom=420))
+    scenery.draw_sun(scene, random.uniform(760, 1000), 392, 104)
+    ramp = (mixed(p.bright, p.sky, 0.45), p.bright, p.mid, p.deep)
+    bases = (408, 462, 522, 590)
+    for index, (paint, base) in enumerate(zip(ramp, bases, strict=True)):
+        outline = ridge(random, base, 62 - 8 * index)
+        if index in (1, 2):
+            scenery.draw_trees(scene, outline, (p.mid, p.deep)[index - 1], 26 + 16 * index, 9 - 2 * index)
+        canvas.fill(outline, paint)
+    for step in range(3):
+        x, y = random.uniform(120, 620), 318 + 20 * step
+        canvas.stroke([(x - 13, y - 6), (x - 6, y - 9), (x, y), (x + 6, y - 9), (x + 13, y - 6)], 3, p.ink)
+    return scene.above()
+
+
+def mountains(scene: Scene) -> Page:
+    """Mountains with snow, pines before them, under a sun or a moon."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    canvas.image.paste(gradient([p.ground, p.sky, mixed(p.sky, p.bright, 0.42)], bottom=470))
+    scenery.draw_sun(scene, random.uniform(180, 420), 382, 78)
+    back = mixed(p.bright, p.sky, 0.2)
+    snow = mixed(p.bright, p.ink, 0.85) if p.is_dark else mixed(p.ground, (255, 255, 255), 0.6)
+    for x, top, width in ((120, 420, 420), (560, 400, 460), (1010, 410, 480)):
+        scenery.draw_peak(scene, x + random.uniform(-40, 40), top, width, back, mixed(back, snow, 0.6))
+    for x, top, width in ((330, 392, 520), (840, 328, 640)):
+        scenery.draw_peak(
+            scene,
+            x + random.uniform(-50, 50),
+            top + random.uniform(-12, 12),
+            width,
+            p.mid,
+            snow,
+        )
+    outline = ridge(random, 566, 26)
+    for _ in range(20):
+        place = random.uniform(0, WIDTH)
+        scenery.draw_pine(scene, place, height_at(outline, place) + 8, random.uniform(46, 92))
+    canvas.fill(outline, p.deep)
+    return scene.above()
+
+
+def sea(scene: Scene) -> Page:
+    """A sailing boat on the waves, under a sun or a moon."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    canvas.image.paste(gradient([p.ground, p.sky], bottom=400))
+    x = random.uniform(700, 960)
+    scenery.draw_sun(scene, x + random.choice((-230, 190)), 404, 96)
+    ramp = (mixed(p.bright, p.sky, 0.4), p.bright, p.mid, p.deep)
+    for index, paint in enumerate(ramp):
+        if index == 2:
+            pen = scene.pen(x, 400, 118, random.uniform(-5, 5))
+            pen.line([(0, 0.62), (0, -0.98)], 0.05, p.ink)
+            pen.fill([(0.07, -0.92), (0.07, 0.46), (0.78, 0.46)], p.accent)
+            pen.fill([(-0.07, -0.72), (-0.07, 0.46), (-0.58, 0.46)], p.pale if not p.is_dark else p.ink)
+            pen.fill([(-0.86, 0.6), (0.94, 0.6), (0.66, 0.98), (-0.6, 0.98)], p.deep)
+        canvas.fill(scenery.waves(random.uniform(0, 200), 400 + index * 58, 10 + 5 * index, 150 + 40 * index), paint)
+    return scene.above()
+
+
+def city(scene: Scene) -> Page:
+    """A skyline with lit windows, under a sun or a moon."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    canvas.image.paste(gradient([p.ground, p.sky], bottom=430))
+    scenery.draw_sun(scene, random.uniform(240, 960), 398, 100)
+    ramp = (mixed(p.bright, p.sky, 0.4), p.mid, p.deep)
+    for index, paint in enumerate(ramp):
+        x = -random.uniform(0, 40)
+        while x < WIDTH:
+            width = random.uniform(62, 128)
+            top = random.uniform(318 + 52 * index, 440 + 58 * index)
+            scenery.draw_building(scene, x, top, width, index, paint)
+            x += width + random.choice((0, 0, 8, 18))
+    return scene.above()
+
+
+def desk(scene: Scene) -> Page:
+    """A desk with a lamp, the post's motif, books and a plant."""
+    canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
+    table = 512.0
+    wall = mixed(p.pale, p.ground, 0.25)
+    canvas.fill(rounded(x - 235, 66, x + 235, 372, 14), wall)
+    canvas.fill(rounded(x - 219, 82, x + 219, 356, 8), p.sky if not p.is_dark else p.pale)
+    canvas.disc((x + random.choice((-110, 110)), 168), 46, p.accent)
+    canvas.fill(
+        [(x - 219, 356), (x - 219, 310), (x - 90, 232), (x + 20, 304), (x + 120, 250), (x + 219, 318), (x + 219, 356)],
+        p.bright,
+    )
+    for bar in ((x - 5, 82, x + 5, 356), (x - 219, 214, x + 219, 222)):
+        canvas.fill(rounded(*bar), wall)
+    canvas.fill(rounded(0, table, WIDTH, HEIGHT), p.deep)
+    canvas.fill(rounded(0, table, WIDTH, table + 12), p.mid)
+    left = x - 262
+    for height, width, paint in ((26, 128, p.mid), (22, 112, p.accent), (24, 120, p.bright)):
+        table -= height
+        canvas.fill(rounded(left, table, left + width, table + height - 2, 4), paint)
+    scenery.draw_little_pot(scene, left + 60, table)
+    scene.motif(scene.pen(x + 24, 512 - 116, 116), p)
+    scenery.draw_lamp(scene, x + 232, 512)
+    return Page(Box(MARGIN, MARGIN, 585, 452), p.ink, down="middle", largest=92)
+
+
+def garden(scene: Scene) -> Page:
+    """Potted plants in a row on a shelf."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    shelf = 556.0
+    canvas.fill(rounded(0, 330, WIDTH, HEIGHT), p.pale)
+    canvas.fill(rounded(0, shelf, WIDTH, shelf + 16), p.deep if not p.is_dark else p.mid)
+    canvas.fill(rounded(0, shelf + 16, WIDTH, HEIGHT), mixed(p.pale, p.deep, 0.18))
+    x = 96.0
+    kinds = [
+        scenery.draw_bush,
+        scenery.draw_cactus,
+        scenery.draw_tall_plant,
+        scenery.draw_round_tree,
+        scenery.draw_bush,
+        scenery.draw_cactus,
+        scenery.draw_tall_plant,
+    ]
+    random.shuffle(kinds)
+    pots = (p.accent, p.mid, p.bright, p.accent, p.deep if not p.is_dark else p.mid, p.accent, p.bright)
+    for kind, pot in zip(kinds, pots, strict=True):
+        size = random.uniform(58, 76)
+        kind(scene, x, shelf - size * 0.9, size)
+        scene.pen(x, shelf, size).fill([(-0.62, -0.95), (0.62, -0.95), (0.46, 0), (-0.46, 0)], pot)
+        scene.pen(x, shelf, size).box(-0.7, -1.06, 0.7, -0.82, pot, 0.06)
+        x += 168
+    return scene.above(bottom=262)
+
+
+def kitchen(scene: Scene) -> Page:
+    """Jars, bottles and pots in a row on a shelf, and a towel that hangs from it."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    shelf = 520.0
+    canvas.fill(rounded(0, 300, WIDTH, HEIGHT), p.pale)
+    for x in range(-60, WIDTH, 120):
+        canvas.stroke([(x, 300), (x, HEIGHT)], 2, p.ground)
+    for y in (390, 480, 570):
+        canvas.stroke([(-4, y), (WIDTH + 4, y)], 2, p.ground)
+    canvas.fill(rounded(0, shelf, WIDTH, shelf + 18), p.deep if not p.is_dark else p.mid)
+    kinds = [
+        (scenery.draw_jar, 60),
+        (scenery.draw_bottle, 66),
+        (scenery.draw_cooking_pot, 80),
+        (scenery.draw_mugs, 62),
+        (scenery.draw_jar, 76),
+        (scenery.draw_bottle, 82),
+        (scenery.draw_little_pot, 42),
+    ]
+    random.shuffle(kinds)
+    for index, (kind, size) in enumerate(kinds):
+        kind(scene, 96 + 168 * index, shelf, size)
+    left = random.choice((180.0, 516.0, 852.0))
+    canvas.fill(rounded(left, shelf + 12, left + 112, HEIGHT + 20), p.accent)
+    for step in range(2):
+        canvas.fill(rounded(left, shelf + 60 + 20 * step, left + 112, shelf + 68 + 20 * step), p.white)
+    return scene.above(bottom=262)

@@ -1,0 +1,211 @@
+"""Typesetting: a title set as large as its box allows, in even lines, with its ink exactly at the margins."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from PIL import Image, ImageDraw
+
+from workers.engines.pictures.drawn.breaking import Piece, broken, line_of, pieces_of
+from workers.engines.pictures.drawn.canvas import WIDTH
+from workers.engines.pictures.drawn.colours import Colour
+from workers.engines.pictures.drawn.fonts import Face, sized
+from workers.engines.pictures.drawn.shaping import wishes
+
+#: The size in which words are measured; widths grow with the size.
+REFERENCE = 100
+
+#: From line to line, in sizes; more where tall letters need it.
+LEADING = 1.14
+
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Where a title goes, in pixels from the top left."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    def mirrored(self) -> "Box":
+        """Return the same box of the mirrored picture."""
+        return replace(self, left=WIDTH - self.right, right=WIDTH - self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """How a design wants a title: `across` is start, or centre; `down` is top, middle or bottom; sizes in pixels."""
+
+    box: Box
+    ink: Colour
+    across: str = "start"
+    down: str = "top"
+    largest: int = 92
+    smallest: int = 34
+    lines: int = 5
+    #: The colour of a short bar above the title; None: there is none.
+    bar: Colour | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A title that is broken into lines: `rise` and `fall` are how far ink goes above and below a base line."""
+
+    lines: tuple[str, ...]
+    face: Face
+    size: int
+    leading: float
+    rise: float
+    fall: float
+    language: str | None
+    direction: str
+
+    @property
+    def height(self) -> float:
+        return self.rise + self.leading * (len(self.lines) - 1) + self.fall
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether the first letter with a direction goes from right to left."""
+    classes = (unicodedata.bidirectional(character) for character in text)
+    return next((name for name in classes if name in ("L", "R", "AL")), "L") != "L"
+
+
+def typeset(text: str, face: Face, page: Page, language: str) -> Title:
+    """Return a title that fits its page, shortened at a word's edge if it must be."""
+    tag = language if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", language) else None
+    # About twice what fits in the smallest size: more need not be tried.
+    text = _shortened(text, round(4 * page.lines * page.box.width / page.smallest))
+    low, high = 0, len(text)
+    title = _largest(text, face, page, tag)
+    if title.size >= page.smallest:
+        return title
+    while low < high:
+        middle = (low + high + 1) // 2
+        title = _largest(_shortened(text, middle), face, page, tag)
+        low, high = (middle, high) if title.size >= page.smallest else (low, middle - 1)
+    return _largest(_shortened(text, max(1, low)), face, page, tag)
+
+
+def draw(image: Image.Image, title: Title, page: Page) -> None:
+    """Draw a title onto its page."""
+    brush, font, box = ImageDraw.Draw(image), sized(title.face, title.size), page.box
+    slack = box.height - title.height
+    if page.bar is not None:
+        _bar(brush, title, page, slack)
+    base = box.top + title.rise + {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down]
+    for line in title.lines:
+        left, right = _edges(line, title)
+        if page.across == "centre":
+            x = (box.left + box.right - right - left) / 2
+        else:
+            x = box.right - right if title.direction == "rtl" else box.left - left
+        brush.text(
+            (x, base),
+            line,
+            fill=page.ink,
+            font=font,
+            anchor="ls",
+            stroke_width=title.face.thicker * title.size,
+            **wishes(title.direction, title.language),
+        )
+        base += title.leading
+
+
+def _edges(line: str, title: Title) -> tuple[float, float]:
+    """Return where a line's ink begins and ends, from its start: by the advance, large letters would look indented."""
+    font = sized(title.face, title.size)
+    told = {**wishes(title.direction, title.language), "stroke_width": title.face.thicker * title.size}
+    left = font.getbbox(line, anchor="ls", **told)[0]
+    # Pillow's box ends at the advance, so the last letter's own ink is looked at.
+    ink = font.getmask(line, anchor="ls", **told).getbbox()
+    return (left + ink[0], left + ink[2]) if ink else (left, left)
+
+
+def _bar(brush: ImageDraw.ImageDraw, title: Title, page: Page, slack: float) -> None:
+    """Draw the bar above a title, at the margin where its lines begin."""
+    top = page.box.top + {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down] - 44
+    left = page.box.right - 72 if title.direction == "rtl" else page.box.left
+    brush.rectangle((left, top, left + 71, top + 8), fill=page.bar)
+
+
+def _shortened(text: str, length: int) -> str:
+    """Return the beginning of a text, up to `length` characters, cut at a word's edge if one is near."""
+    if length >= len(text):
+        return text
+    head = text[:length]
+    edge = head.rfind(" ")
+    if edge > length * 0.6:
+        head = head[:edge]
+    while head and (unicodedata.combining(head[-1]) or not head[-1].isalnum()) and len(head) > 1:
+        head = head[:-1]
+    return head + ELLIPSIS
+
+
+def _largest(text: str, face: Face, page: Page, language: str | None) -> Title:
+    """Return the title as large as it goes, in any number of lines; it may be smaller than it should be."""
+    direction = "rtl" if is_right_to_left(text) else "ltr"
+    font = sized(face, REFERENCE)
+
+    def width(part: str) -> float:
+        return _width(part, face, direction, language)
+
+    # A word stays whole as long as the title would not get much smaller for it.
+    comfortable = max(page.smallest, 0.55 * page.largest)
+    pieces = pieces_of(text, language or "", lambda part: width(part) * comfortable <= page.box.width)
+    thicker = face.thicker * REFERENCE
+    _, top, _, bottom = font.getbbox(text, anchor="ls", stroke_width=thicker, **wishes(direction, language))
+    rise, fall = -top / REFERENCE, bottom / REFERENCE
+    leading = max(LEADING, (rise + fall) * 1.06)
+    space, best, best_score = width(" "), None, 0.0
+    ways = broken(pieces, [width(piece.text) for piece in pieces], space, page.lines)
+    for ends in ways:
+        lines = _lines(pieces, ends)
+        widths = [max(width(line), 0.01) for line in lines]
+        room = page.box.height / (rise + fall + leading * (len(lines) - 1))
+        size = min(page.largest, room, page.box.width / max(widths))
+        score = size * _beauty(widths)
+        if score > best_score * 1.02:
+            best, best_score = (lines, size), score
+    assert best is not None, "a text has at least one piece"  # noqa: S101  # settable() gives no empty title
+    lines, size = best
+    whole = int(size)
+    # Ink may reach over the advance, and small sizes are rounded.
+    while whole > 8 and _ink(lines, face, whole, direction, language) > page.box.width:
+        whole -= 1
+    return Title(tuple(lines), face, whole, leading * whole, rise * whole, fall * whole, language, direction)
+
+
+@lru_cache(maxsize=4096)
+def _width(text: str, face: Face, direction: str, language: str | None) -> float:
+    """Return a text's width, in sizes; the words of a title are measured again and again while it is set."""
+    return float(sized(face, REFERENCE).getlength(text, **wishes(direction, language))) / REFERENCE
+
+
+def _beauty(widths: list[float]) -> float:
+    """Return how well lines look together, 0..1: even and few, and the last one not too short."""
+    even = sum(widths) / len(widths) / max(widths)
+    widow = 0.92 if len(widths) > 1 and widths[-1] < 0.45 * max(widths) else 1.0
+    return float(even**0.35) * 0.95 ** (len(widths) - 1) * widow
+
+
+def _lines(pieces: list[Piece], ends: list[int]) -> list[str]:
+    return [line_of(pieces, start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _ink(lines: list[str], face: Face, size: int, direction: str, language: str | None) -> float:
+    told = {**wishes(direction, language), "stroke_width": face.thicker * size}
+    boxes = (sized(face, size).getbbox(line, anchor="ls", **told) for line in lines)
+    return max(right - left for left, _, right, _ in boxes)

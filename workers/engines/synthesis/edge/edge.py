@@ -1,0 +1,231 @@
+"""edge: the neural voices of Microsoft's browser, by the package edge-tts, as long as its service lets us."""
+
+import importlib.util
+import subprocess
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random
+
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.errors import NotReady
+from pipeline.kinds.speech.voices import Voice, VoiceUnknown
+from pipeline.settings import Settings
+from workers.engines import Stopped, never
+from workers.engines.availability import Availability, nothing
+from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
+from workers.engines.synthesis.espeak import libespeak
+from workers.engines.synthesis.espeak.espeak import UNSPEAKABLE, NothingToSpeak
+from workers.engines.synthesis.espeak.sonic import Sonic
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
+from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
+
+if TYPE_CHECKING:
+    from workers.engines.synthesis.edge.client import EdgeClient
+
+#: Speeds that the service renders itself; Sonic does the rest, and all of the pitch: the service takes that in hertz,
+#: and by how many a voice rises for a semitone depends on who is speaking.
+SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 2.0
+
+#: Faster than anybody speaks, in letters and digits a second at normal speed: sound shorter than that has been cut.
+FASTEST_LETTERS = 50
+
+#: How much shorter sound may be than its bytes say before it counts as broken.
+SLACK = timedelta(milliseconds=250)
+
+#: Tries of what may pass, and seconds between them at most.
+TRIES = 2
+RETRY_WITHIN = 0.5
+
+#: What a probe has spoken.
+PROBE_TEXT = "Ready."
+
+#: Decoding is as fast as the service sends; this only ends what hangs.
+DECODING_LIMIT = timedelta(minutes=30)
+
+
+class Edge:
+    """The service's voices. It needs the network, so it may be unavailable at any time: `is_available` tells."""
+
+    name = "edge"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._voices: list[Voice] = []
+        self._on_change: Callable[[], None] = nothing
+        pause = timedelta(seconds=settings.synthesis.edge.pause_seconds)
+        self.availability = Availability(self.name, self._probe, pause=pause, on_change=self._changed)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the operator's addresses and time-outs."""
+        return cls(settings)
+
+    @property
+    def parallel(self) -> int:
+        """Texts that a process can speak at once."""
+        return self._settings.synthesis.edge.connections
+
+    def readiness(self) -> str | None:
+        """Return what the engine needs before it can be set up; None: nothing. Whether it is reached, probes tell."""
+        if importlib.util.find_spec("edge_tts") is None:
+            return "edge needs the package edge-tts: pip install edge-tts."
+        try:
+            find_ffmpeg(self._settings)
+            libespeak.find()
+        except NotReady as error:
+            return error.message
+        return None
+
+    def setup(self) -> None:
+        """Load what is local, and start to probe in the background; raises NotReady."""
+        if needs := self.readiness():
+            raise NotReady(needs)
+        _ = self._ffmpeg, self._sonic
+        self._voices = load_voices(self._artifacts)
+        self.availability.start()
+
+    def close(self) -> None:
+        """Stop probing."""
+        self.availability.close()
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from any thread, whenever the engine's voices or its availability have changed."""
+        self._on_change = on_change
+
+    def is_available(self) -> bool:
+        """Return whether it can speak now, as far as is known, without asking anybody."""
+        return self.availability.is_available()
+
+    def voices(self) -> list[Voice]:
+        """Return the service's voices as last listed, perhaps before the last start; none until it was ever reached."""
+        return self._voices
+
+    def speak(
+        self,
+        text: str,
+        *,
+        voice: str,
+        speed: float = 1.0,
+        pitch: float = 0.0,
+        gain_db: float = 0.0,
+        stop: Callable[[], bool] = never,
+    ) -> Pcm:
+        """Return the text as spoken by the voice of that id; all markup in it is read, not obeyed.
+
+        `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is asked
+        for ten times a second. Raises EngineUnavailable, NothingToSpeak, VoiceUnknown, Stopped.
+        """
+        # The name goes into the service's markup: none but those of its list may.
+        if not any(listed.id == voice for listed in self._voices):
+            raise VoiceUnknown(f"edge has no voice {voice!r}; GET /tts/voices lists the voices.")
+        self.availability.require()
+        spoken = UNSPEAKABLE.sub(" ", text).strip()
+        if not spoken:
+            raise NothingToSpeak("The text has no word or sign that can be spoken; send some words.")
+        return self._finished(self._spoken(spoken, voice, speed, stop), speed, pitch, gain_db, stop)
+
+    def _spoken(self, text: str, voice: str, speed: float, stop: Callable[[], bool]) -> Pcm:
+        """Have the service speak, as near to the speed as it can, and note when it fails."""
+        from workers.engines.synthesis.edge.client import EdgeFailed
+
+        tries = Retrying(
+            retry=retry_if_exception(lambda error: isinstance(error, EdgeFailed) and error.passing),
+            stop=stop_after_attempt(TRIES),
+            wait=wait_random(0, RETRY_WITHIN),
+            reraise=True,
+        )
+        try:
+            return tries(self._once, text, voice, _rate(speed), stop)
+        except EdgeFailed as error:
+            if error.local and not any(map(str.isalnum, text)):
+                raise NothingToSpeak("The text has no word that this voice can speak; send some words.") from error
+            self.availability.failed(error.reason, certain=not error.local)
+            raise
+
+    def _once(self, text: str, voice: str, rate: int, stop: Callable[[], bool]) -> Pcm:
+        """Speak and decode at once, so that the sound is there as soon as its last byte is."""
+        from workers.engines.synthesis.edge.client import BYTES_PER_SECOND, EdgeFailed
+
+        # Without the probe sizes it waits for seconds of sound before it decodes the first.
+        probe = ["-probesize", "1024", "-analyzeduration", "0", "-threads", "1"]
+        source = [*probe, "-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
+        result = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:"]
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+            try:
+                with self._ffmpeg.start(
+                    [*source, *result], stdin=subprocess.PIPE, stdout=file, time_limit=DECODING_LIMIT
+                ) as run:
+                    received = self._client.speak(text, voice=voice, rate=rate, sink=run.write, stop=stop)
+                    run.end_input()
+                    run.check()
+            except FfmpegFailed as error:
+                raise EdgeFailed("sent sound that can't be decoded", passing=True) from error
+            file.seek(0)
+            sound = Pcm(file.read(), SAMPLE_RATE)
+        expected = timedelta(seconds=received / BYTES_PER_SECOND)
+        letters = sum(map(str.isalnum, text))
+        least = timedelta(seconds=letters / FASTEST_LETTERS / (1 + rate / 100))
+        if sound.duration < max(expected - SLACK, least):
+            raise EdgeFailed("sent too little sound for the text", passing=True)
+        return sound
+
+    def _finished(self, sound: Pcm, speed: float, pitch: float, gain_db: float, stop: Callable[[], bool]) -> Pcm:
+        """Bring the sound to the speed, the pitch and the gain that were asked for."""
+        rest = speed / (1 + _rate(speed) / 100)
+        if pitch or abs(rest - 1) > 0.01:
+            length = max(1, round(len(sound.samples) / SAMPLE_BYTES / rest))
+            sound = self._sonic.reshape(sound, length=length, semitones=pitch, stop=stop)
+            if stop():
+                raise Stopped
+        if not gain_db:
+            return sound
+        from workers.media.audio.gain import apply_gain
+
+        return apply_gain(sound, gain_db)
+
+    def _probe(self) -> None:
+        """Fetch the list of voices, and have one of them speak. Raises EngineUnavailable."""
+        from workers.engines.synthesis.edge.client import EdgeFailed
+
+        voices = voices_of(self._client.voices())
+        if not voices:
+            raise EdgeFailed("has no voices in its list")
+        self._once(PROBE_TEXT, next((v.id for v in voices if v.id == PREFERRED), voices[0].id), 0, never)
+        if voices != self._voices:
+            self._voices = voices
+            save_voices(self._artifacts, voices)
+            self._changed()
+
+    def _changed(self) -> None:
+        self._on_change()
+
+    @cached_property
+    def _client(self) -> "EdgeClient":
+        # Here, in the background: aiohttp takes a quarter of a second and 26 MB.
+        from workers.engines.synthesis.edge.client import EdgeClient
+
+        return EdgeClient(self._settings.synthesis.edge)
+
+    @cached_property
+    def _artifacts(self) -> Artifacts:
+        return Artifacts(open_store(self._settings))
+
+    @cached_property
+    def _ffmpeg(self) -> Ffmpeg:
+        return find_ffmpeg(self._settings)
+
+    @cached_property
+    def _sonic(self) -> Sonic:
+        try:
+            return Sonic(libespeak.load().functions)
+        except AttributeError as error:
+            raise NotReady(f"This libespeak-ng is built without Sonic ({error}). Reinstall espeakng-loader.") from error
+
+
+def _rate(speed: float) -> int:
+    """Return the percentage of its own pace by which the service comes nearest to a speed."""
+    return round((min(max(speed, SLOWEST_NATIVE), FASTEST_NATIVE) - 1) * 100)

@@ -1,0 +1,71 @@
+"""The voices of the edge service: from its list, and from the store between two starts."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pipeline.artifacts import Artifacts
+from pipeline.errors import Gone, PressroomError
+from pipeline.kinds.speech.voices import Gender, Voice
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
+#: Where the list is kept; the sweep deletes only folders that are named after a day.
+VOICES_KEY = "engines/edge-voices.json"
+
+#: What the service's audio is asked for in, in hertz.
+SAMPLE_RATE = 24_000
+
+#: The form of a voice's name. It is put into the markup that the service gets, and must not be more than a name there.
+NAME = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,16}){1,3}Neural")
+
+LOCALE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){1,3}")
+
+GENDERS: Mapping[str, Gender] = {"Female": "FEMALE", "Male": "MALE"}
+
+#: The voice that the library's authors prefer, and so we for who names none.
+PREFERRED = "en-US-EmmaMultilingualNeural"
+
+
+def voices_of(listed: Iterable[Mapping[str, Any]]) -> list[Voice]:
+    """Return the voices of the service's list, the preferred one first; entries of another form are left out."""
+    voices = [voice for entry in listed if (voice := _voice(entry)) is not None]
+    return sorted(voices, key=lambda voice: voice.id != PREFERRED)
+
+
+def load_voices(artifacts: Artifacts) -> list[Voice]:
+    """Return the voices that are kept in the store; none when there are none, or they can't be read."""
+    try:
+        voices = [Voice.from_document(document) for document in json.loads(artifacts.get(VOICES_KEY))]
+        return [voice for voice in voices if NAME.fullmatch(voice.id)]
+    except Gone:
+        return []
+    except (PressroomError, ValueError, TypeError, KeyError) as error:
+        log.warning("list of voices not read", key=VOICES_KEY, error=str(error))
+        return []
+
+
+def save_voices(artifacts: Artifacts, voices: Sequence[Voice]) -> None:
+    """Keep voices in the store for the next start; several processes may."""
+    try:
+        artifacts.put(VOICES_KEY, json.dumps([asdict(voice) for voice in voices]).encode())
+    except PressroomError as error:
+        log.warning("list of voices not kept", key=VOICES_KEY, error=error.message)
+
+
+def _voice(entry: Mapping[str, Any]) -> Voice | None:
+    name, locale = str(entry.get("ShortName")), str(entry.get("Locale"))
+    if entry.get("Status") == "Deprecated" or not NAME.fullmatch(name) or not LOCALE.fullmatch(locale):
+        return None
+    return Voice(
+        id=name,
+        name=name,
+        language_codes=(locale,),
+        ssml_gender=GENDERS.get(str(entry.get("Gender")), "NEUTRAL"),
+        natural_sample_rate_hertz=SAMPLE_RATE,
+        display_name=str(entry.get("FriendlyName") or name)[:200],
+        engine="edge",
+    )

@@ -1,0 +1,206 @@
+"""Whisper: OpenAI's speech recognition by faster-whisper, in any of its sizes, on a processor or on CUDA."""
+
+import importlib.util
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+
+from pipeline.engine_settings import WhisperSettings
+from pipeline.errors import NotReady
+from pipeline.kinds.transcription.transcripts import Segment, Word
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from workers.engines import Stopped, never
+from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines.transcription.whisper.weights import find_weights, missing
+from workers.media.audio.track import Samples
+
+log = get_logger(__name__)
+
+SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
+#: Whisper's own code of a language: ISO 639-1's.
+CODES = {"jw": "jv"}
+#: Windows that the language may be looked for in, until one is more likely than not: a song or another's words in front
+#: would decide it for hours.
+LANGUAGE_WINDOWS = 4
+#: Segments that go through a CUDA device together, unless told.
+CUDA_BATCH = 8
+#: What Whisper hears at once, in seconds; only more than that can be batched.
+WINDOW_SECONDS = 30
+
+
+class Whisper:
+    """One model a process, in memory while it is used."""
+
+    name = "whisper"
+    warning = None
+
+    def __init__(self, settings: WhisperSettings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._unloading: threading.Timer | None = None
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the model that the operator wants."""
+        return cls(settings.transcription.whisper)
+
+    def readiness(self) -> str | None:
+        """Return what is missing before the model can be loaded."""
+        if self._settings.model is None:
+            return f"{SETTING} names no model"
+        if importlib.util.find_spec("faster_whisper") is None:
+            return "faster-whisper is not installed; pip install 'pressroom[whisper]'"
+        return missing(self._settings.model, setting=SETTING)
+
+    def setup(self) -> None:
+        """Load the model and use it once. Raises NotReady."""
+        began = time.monotonic()
+        folder = find_weights(self._settings.model or "", setting=SETTING)
+        self._start(folder)
+        self._codes = {CODES.get(code, code): code for code in self._model.supported_languages}
+        self._unload_later()
+        seconds = round(time.monotonic() - began, 1)
+        log.info("model loaded", engine=self.name, model=self._settings.model, device=self._device, seconds=seconds)
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages of the model: about a hundred, or English alone."""
+        return sorted(self._codes)
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return the languages, for the API."""
+        return {"languages": self.languages()}
+
+    @contextmanager
+    def listen(
+        self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
+    ) -> Iterator[Hearing]:
+        """Listen to a sound; where nobody speaks nothing is made up, because only speech gets to the model."""
+        with self._in_memory():
+            found, about = self._transcribe(
+                samples.astype(np.float32) / 32_768,
+                language=None if language is None else self._codes[language],
+                word_timestamps=timed,
+            )
+            probability = about.language_probability if language is None and self._model.model.is_multilingual else None
+            code = CODES.get(about.language, about.language)
+            yield Hearing(code, probability, (_segment(segment) for segment in _until(stop, found)))
+
+    def _start(self, folder: str) -> None:
+        """Load the model onto the device that is set; else onto a GPU, if there is one that works. Raises NotReady."""
+        import ctranslate2
+
+        if self._settings.device not in (None, "auto"):
+            return self._try(folder, self._settings.device)
+        if ctranslate2.get_cuda_device_count():
+            try:
+                return self._try(folder, "cuda")
+            except NotReady as error:
+                # Mostly libraries of another CUDA than CTranslate2's. A processor takes longer, and gets there.
+                log.warning("GPU not used", engine=self.name, needs=error.message)
+        return self._try(folder, "cpu")
+
+    def _try(self, folder: str, device: str) -> None:
+        self._device = device
+        try:
+            self._model = self._load(folder)
+            self._warm_up()
+        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
+            raise NotReady(f"The model {self._settings.model!r} can't be used on {device}: {error}") from error
+
+    def _load(self, folder: str) -> Any:
+        import ctranslate2
+        from faster_whisper import WhisperModel
+
+        logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
+        device, _, index = self._device.partition(":")
+        supported = ctranslate2.get_supported_compute_types(device, int(index or 0))
+        return WhisperModel(
+            folder,
+            device=device,
+            device_index=int(index or 0),
+            compute_type=self._settings.compute_type or quickest(device, supported),
+            cpu_threads=self._settings.cpu_threads,
+            local_files_only=True,
+        )
+
+    def _warm_up(self) -> None:
+        """Run everything once: what is missing, as CUDA's libraries may be, is found missing now."""
+        silence = np.zeros(SAMPLE_RATE, np.float32)
+        for _ in self._model.transcribe(silence, language="en", beam_size=1, temperature=0.0, max_new_tokens=1)[0]:
+            pass
+
+    def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
+        # A text is no context for the next one: where Whisper errs, it would go on and on.
+        how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
+        how["language_detection_segments"] = LANGUAGE_WINDOWS
+        batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
+        if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
+            found: tuple[Any, Any] = self._model.transcribe(sound, **how)
+            return found
+        from faster_whisper import BatchedInferencePipeline
+
+        batched: tuple[Any, Any] = BatchedInferencePipeline(self._model).transcribe(
+            sound, batch_size=batch, without_timestamps=False, **how
+        )
+        return batched
+
+    @contextmanager
+    def _in_memory(self) -> Iterator[None]:
+        with self._lock:
+            if self._unloading is not None:
+                self._unloading.cancel()
+            if not self._model.model.model_is_loaded:
+                self._model.model.load_model()
+            try:
+                yield
+            finally:
+                self._unload_later()
+
+    def _unload_later(self) -> None:
+        if self._settings.idle_minutes:
+            self._unloading = threading.Timer(self._settings.idle_minutes * 60, self._unload)
+            self._unloading.daemon = True
+            self._unloading.start()
+
+    def _unload(self) -> None:
+        # Who uses it has cancelled the timer, and starts a new one.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._model.model.unload_model()
+                log.info("model unloaded", engine=self.name, idle_minutes=self._settings.idle_minutes)
+            finally:
+                self._lock.release()
+
+
+def quickest(device: str, supported: Container[str]) -> str:
+    """Return the type to compute with; GPUs before Volta have no quick float16, and CTranslate2 refuses it there."""
+    wanted = "int8" if device == "cpu" else "float16"
+    return wanted if wanted in supported else "default"
+
+
+def _until(stop: Callable[[], bool], found: Iterator[Any]) -> Iterator[Any]:
+    for segment in found:
+        if stop():
+            raise Stopped
+        yield segment
+
+
+def _segment(found: Any) -> Segment:
+    words = None if found.words is None else [_word(word) for word in found.words]
+    probability = round(math.exp(min(0.0, found.avg_logprob)), 3)
+    return Segment(
+        start=float(found.start), end=float(found.end), text=found.text, probability=probability, words=words
+    )
+
+
+def _word(found: Any) -> Word:
+    return Word(
+        start=float(found.start), end=float(found.end), word=found.word, probability=round(float(found.probability), 3)
+    )

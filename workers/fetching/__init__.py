@@ -1,1 +1,0 @@
-"""Fetching: the parts of the guarded download (workers/fetch.py)."""

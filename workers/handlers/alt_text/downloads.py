@@ -1,0 +1,62 @@
+"""Downloads: files on their way to a run, and those of slow servers, which go on when their run has ended."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from workers.media.downloads.fetcher import Fetched, Fetcher
+
+#: Downloads that go on without a run; with as many there, a run waits for its slowest one. Files of 20 MB at most.
+MOST_LEFT = 16
+#: How long one is kept for whoever asks again: another process may have got its picture meanwhile.
+KEPT_SECONDS = 60.0
+
+
+class Downloads:
+    """Starts downloads, and keeps those that a run has left. Safe for many threads. `clock` gives seconds."""
+
+    def __init__(self, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        #: In the order in which they were left; two runs may have left one of the same URL.
+        self._left: list[tuple[str, Future[Fetched], float]] = []
+        self._guard = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def start(self, url: str) -> Future[Fetched]:
+        """Return the download of a URL: one that an earlier run has left, or a new one."""
+        with self._guard:
+            self._drop_old()
+            place = next((place for place, (left, _, _) in enumerate(self._left) if left == url), None)
+            if place is not None:
+                return self._left.pop(place)[1]
+        return self._fetcher.start(url)
+
+    def leave(self, url: str, download: Future[Fetched]) -> bool:
+        """Let a download go on for who asks for its URL next; False: there are too many of them."""
+        with self._guard:
+            self._drop_old()
+            if len(self._left) >= MOST_LEFT:
+                return False
+            self._left.append((url, download, self._clock()))
+            self._look_later()
+            return True
+
+    def _look_later(self) -> None:
+        """See to it that files are not kept for ever where nobody asks for any again."""
+        if self._timer is None:
+            self._timer = threading.Timer(KEPT_SECONDS, self._look)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _look(self) -> None:
+        with self._guard:
+            self._timer = None
+            self._drop_old()
+            if self._left:
+                self._look_later()
+
+    def _drop_old(self) -> None:
+        while self._left and self._clock() - self._left[0][2] >= KEPT_SECONDS:
+            self._left.pop(0)[1].cancel()

@@ -1,0 +1,144 @@
+"""Loading: pictures come from the web and from their files together, or their texts from the cache."""
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+
+from pipeline.engine_settings import CaptioningSettings
+from pipeline.errors import PressroomError
+from workers.crew import Crew, promised
+from workers.engines import never
+from workers.handlers.alt_text.caption_cache import CaptionCache
+from workers.handlers.alt_text.downloads import Downloads
+from workers.handlers.alt_text.portrait import Portrait
+from workers.media.downloads.fetcher import Fetched, Fetcher
+from workers.media.images.picture import Picture
+from workers.media.images.reading import read_picture
+
+#: Longest side of what waits for its turn at an engine: more than any of them looks at. 24 pictures, three runs of
+#: eight, are 400 MB at most, three of 32 are 1.6 GB; as they were decoded, 24 could be 4 GB.
+WAITING_SIDE = 2_048
+#: How often a download that is waited for is looked at: nobody may want it any more.
+LOOK_SECONDS = 0.5
+#: A run whose other pictures are there waits this much longer for the next: their users wait with it.
+GRACE_SECONDS = 2.0
+
+Underway = dict[Future[Fetched], list[Portrait]]
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+#: Pictures that a process decodes at once: each may take a hundred MB while it is, and engines want cores as well.
+_decoding = threading.BoundedSemaphore(max(1, min(4, _usable_cores() // 2)))
+_decoders = Crew("decoder")
+
+
+class Loader:
+    """Gets portraits their pictures. Safe for many threads."""
+
+    def __init__(self, fetcher: Fetcher, cache: CaptionCache, settings: CaptioningSettings) -> None:
+        self._downloads = Downloads(fetcher)
+        self._cache = cache
+        self._settings = settings
+
+    def load(self, portraits: Sequence[Portrait], *, is_crowded: Callable[[], bool] = never) -> None:
+        """Download and decode what is not in the cache; those without a picture then have a text, or an error.
+
+        Those of servers that keep others waiting are postponed, and their downloads go on meanwhile. `is_crowded`:
+        there are others who wait, although none in this run."""
+        pictures: dict[bytes, Future[Picture]] = {}
+        waiting: list[tuple[Portrait, Future[Picture]]] = []
+        for body, sharing in self._bodies(portraits, is_crowded):
+            sha256 = hashlib.sha256(body).digest()
+            for portrait in sharing:
+                portrait.sha256 = sha256
+            self.recall(sharing)
+            wanting = [portrait for portrait in sharing if not portrait.is_over]
+            if wanting and sha256 not in pictures:
+                pictures[sha256] = self._decoded(body)
+            waiting += [(portrait, pictures[sha256]) for portrait in wanting]
+        for portrait, picture in waiting:
+            try:
+                portrait.picture = picture.result()
+            except PressroomError as error:
+                portrait.fail(error)
+
+    def recall(self, portraits: Sequence[Portrait]) -> None:
+        """Give portraits whose bytes are known the texts that are in the cache."""
+        wanted = [(portrait, portrait.keys()) for portrait in portraits if not portrait.is_over]
+        found = self._cache.find(list({key: None for _, keys in wanted for key in keys}))
+        for portrait, keys in wanted:
+            portrait.take({mode: found[key] for key, mode in keys.items() if key in found})
+
+    def keep(self, portraits: Sequence[Portrait]) -> None:
+        """Put the texts of portraits into the cache."""
+        self._cache.keep({key: text for portrait in portraits for key, text in portrait.kept().items()})
+
+    def _bodies(
+        self, portraits: Sequence[Portrait], is_crowded: Callable[[], bool]
+    ) -> Iterator[tuple[bytes, list[Portrait]]]:
+        """Yield each file with the portraits of its URL, downloaded once, as they come; those without one have failed.
+
+        In the order of the URLs, all the others' files would wait in memory for the slowest server."""
+        underway = self._started(portraits)
+        count, quiet_since = len(underway), time.monotonic()
+        try:
+            while underway:
+                ended = list(wait(underway, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED).done)
+                while ended:
+                    download = ended.pop()
+                    same = underway.pop(download)
+                    try:
+                        yield download.result().body, same
+                    except PressroomError as error:
+                        for portrait in same:
+                            portrait.fail(error)
+                    quiet_since = time.monotonic()
+                _drop_unwanted(underway)
+                if time.monotonic() - quiet_since >= GRACE_SECONDS and (len(underway) < count or is_crowded()):
+                    self._postpone(underway)
+        finally:
+            for download in underway:
+                download.cancel()
+
+    def _started(self, portraits: Sequence[Portrait]) -> Underway:
+        sharing: dict[str, list[Portrait]] = {}
+        for portrait in portraits:
+            sharing.setdefault(portrait.url, []).append(portrait)
+        return {self._downloads.start(url): same for url, same in sharing.items()}
+
+    def _postpone(self, underway: Underway) -> None:
+        """Let go of downloads that others would wait for; what is too much to be kept going is waited for."""
+        for download, same in list(underway.items()):
+            if self._downloads.leave(same[0].url, download):
+                del underway[download]
+                for portrait in same:
+                    portrait.postpone()
+
+    def _decoded(self, body: bytes) -> Future[Picture]:
+        """Return what becomes a file's picture, once there is a decoder for it."""
+        decode, picture = promised(lambda: self._decode(body))
+        picture.add_done_callback(lambda _: _decoding.release())
+        _decoding.acquire()
+        try:
+            _decoders.give(decode)
+        except RuntimeError as error:  # no thread could be started
+            picture.set_exception(error)
+        return picture
+
+    def _decode(self, body: bytes) -> Picture:
+        limits = self._settings
+        picture = read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side)
+        picture.shrink(WAITING_SIDE)
+        return picture
+
+
+def _drop_unwanted(underway: Underway) -> None:
+    for unwanted in [one for one, same in underway.items() if all(each.is_stopped for each in same)]:
+        del underway[unwanted]
+        unwanted.cancel()

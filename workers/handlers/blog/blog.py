@@ -1,0 +1,146 @@
+"""Blog: a post's texts by one engine, then its pictures, each by the first engine that can."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pipeline.errors import NotReady
+from pipeline.kind import Done, Outcome, Task
+from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataRequest
+from pipeline.languages import base_language
+from pipeline.log import get_logger
+from pipeline.offers import Offer
+from pipeline.settings import Settings
+from workers.engines import Stopped
+from workers.engines.family import Family
+from workers.engines.metadata import Post
+from workers.engines.metadata.plain import read_post
+from workers.engines.pictures import Brief
+from workers.handlers.blog.covers import Cover, Covers, paint_covers
+from workers.handlers.blog.looking import describe_unseen
+from workers.handlers.blog.writing import Written, write_metadata
+
+log = get_logger(__name__)
+
+
+class BlogHandler:
+    """Takes one post at a time."""
+
+    batch = 1
+    #: One post's pictures keep a model, or a core, busy for long; the alt texts of the same process go on beside them.
+    slots = 1
+    runs_apart = True
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        writers: Family | None = None,
+        painters: Family | None = None,
+        captioners: Family | None = None,
+    ) -> None:
+        self._keep_for = timedelta(days=settings.retention.picture_days)
+        self._writers = writers or Family.shared(settings, "metadata")
+        self._painters = painters or Family.shared(settings, "pictures")
+        self._captioning = settings.captioning
+        # Alt texts set it up, in the same process; until then there is none that could look.
+        self._captioners = captioners or Family.shared(settings, "captioning")
+
+    def setup(self) -> None:
+        """Set the engines up. Raises NotReady when none can write; without one that draws, texts come alone."""
+        self._writers.setup()
+        try:
+            self._painters.setup()
+        except NotReady as error:
+            log.warning("no pictures engine is ready, posts get their texts alone", needs=error.message)
+
+    def offers(self) -> Sequence[Offer]:
+        """Return the engines of both families."""
+        return [*self._writers.offers(), *self._painters.offers()]
+
+    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
+        """Carry out each task."""
+        return [self._carry_out(task) for task in tasks]
+
+    def _carry_out(self, task: Task) -> Outcome:
+        request = BlogMetadataRequest.model_validate(task.input)
+        post = read_post(request.title, request.content, request.language)
+        written = write_metadata(self._writers.engines, post, stop=task.is_stopped)
+        _go_on(task, 1)
+        covers = self._covers(request, _brief(post, written, request.image_style), task.is_stopped)
+        expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
+        images = []
+        for number, cover in enumerate(covers.made, start=1):
+            _go_on(task, number)
+            images.append(self._keep(task, cover, number, expires_at))
+        task.progress(1 + PICTURES, 1 + PICTURES)
+        missing = PICTURES - len(images)
+        warnings = [*written.warnings, *covers.warnings, *_missing_warning(missing)]
+        output = {
+            "images": images,
+            **written.document(),
+            "language": request.language,
+            "warnings": list(dict.fromkeys(warnings)),
+            "generated_at": _shown(datetime.now(UTC)),
+        }
+        return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
+
+    def _covers(self, request: BlogMetadataRequest, brief: Brief, stop: Callable[[], bool]) -> Covers:
+        covers = paint_covers(self._painters.engines, brief, count=PICTURES, stop=stop)
+        language = base_language(request.language)
+        seen = describe_unseen(covers.made, self._captioners.engines, language, limits=self._captioning, stop=stop)
+        return replace(covers, made=seen)
+
+    def _keep(self, task: Task, cover: Cover, number: int, expires_at: datetime) -> dict[str, Any]:
+        suffix = f"-cover-{number}{cover.measures.suffix}"
+        return {
+            "artifact": task.store(cover.painted.data, suffix=suffix, keep_for=self._keep_for),
+            "style": cover.painted.style,
+            "description": cover.painted.description,
+            "content_type": cover.measures.content_type,
+            "width": cover.measures.width,
+            "height": cover.measures.height,
+            "expires_at": _shown(expires_at),
+        }
+
+
+def _brief(post: Post, written: Written, style: str) -> Brief:
+    metadata = written.metadata
+    return Brief(
+        title=post.title,
+        summary=metadata.excerpt,
+        category=metadata.category,
+        tags=metadata.tags,
+        style=style,
+        language=post.language,
+    )
+
+
+def _engines(written: Written, covers: Sequence[Cover]) -> str:
+    """Return who wrote, who painted, and who described: llm+diffusion+vlm."""
+    describers = (cover.describer for cover in covers if cover.describer is not None)
+    return "+".join(dict.fromkeys([written.engine, *(cover.engine for cover in covers), *describers]))
+
+
+def _earned(missing: int) -> int:
+    """Return the credits of a post: a missing picture costs nothing, and the text keeps the last one."""
+    return CREDITS - min(missing, CREDITS - 1)
+
+
+def _missing_warning(missing: int) -> list[str]:
+    if not missing:
+        return []
+    released = CREDITS - _earned(missing)
+    return [f"{missing} of {PICTURES} pictures could not be made; {released} of {CREDITS} credits were not charged."]
+
+
+def _go_on(task: Task, done: int) -> None:
+    """Note how many parts are there. Raises Stopped when nobody wants the rest."""
+    task.progress(done, 1 + PICTURES)
+    if task.is_stopped():
+        raise Stopped
+
+
+def _shown(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

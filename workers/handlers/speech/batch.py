@@ -1,0 +1,43 @@
+"""Speech batch: a long text becomes one MP3, sentence by sentence, at an even loudness."""
+
+from datetime import timedelta
+
+from pipeline.kind import Outcome, Task
+from pipeline.kinds.speech.batch import SpeechBatchRequest
+from pipeline.kinds.speech.sentences import split_text
+from workers.handlers.speech.recording import keep_mp3
+from workers.handlers.speech.speaker import Speaking
+from workers.handlers.speech.speech import SpeakingHandler
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.track import Track, new_track
+
+#: Characters of a chunk (SPEC.md, POST /tts/batch).
+CHUNK_CHARACTERS = 250
+
+
+class SpeechBatchHandler(SpeakingHandler):
+    """Speaks a text into an MP3."""
+
+    def setup(self) -> None:
+        """Set the engines up, and find ffmpeg. Raises NotReady."""
+        super().setup()
+        self.ffmpeg = find_ffmpeg(self.settings)
+
+    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+        """Speak one text."""
+        with self.spoken(task, speaking) as track:
+            return keep_mp3(task, track, self.ffmpeg, engine=speaking.voice.engine)
+
+    def spoken(self, task: Task, speaking: Speaking) -> Track:
+        """Return the text as one track, with the pauses between its chunks; the caller closes it."""
+        request = SpeechBatchRequest.model_validate(task.input)
+        pause = timedelta(milliseconds=request.pause_duration)
+        chunks = split_text(request.text, limit=CHUNK_CHARACTERS)
+        with new_track(speaking.voice.natural_sample_rate_hertz) as track:
+            for number, sound in enumerate(speaking.speak_all(chunks, stop=task.is_stopped), start=1):
+                if sound is not None:
+                    if len(track):
+                        track.append_silence(pause)
+                    track.append_sound(sound)
+                task.progress(number, len(chunks))
+        return track

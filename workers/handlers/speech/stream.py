@@ -1,0 +1,87 @@
+"""Speech stream: a text is spoken chunk by chunk, and its MP3 is handed on while it is made."""
+
+from collections.abc import Sequence
+
+from pipeline.errors import PressroomError
+from pipeline.kind import Done, Failed, Outcome, Task
+from pipeline.kinds.speech.fields import speech_credits
+from pipeline.kinds.speech.sentences import split_text
+from pipeline.kinds.speech.stream import SpeechStreamRequest
+from pipeline.streams import Parts
+from workers.handlers.speech.batch import SpeechBatchHandler
+from workers.handlers.speech.speaker import Speaking
+from workers.media.audio.mp3 import Mp3Stream
+
+#: Bytes of a part: the first is handed on as soon as there is one, each next waits for twice as much, up to the most.
+#: A part costs a file and a message, and 256 KiB are 16 s of sound.
+FIRST_PART_BYTES = 1
+MOST_PART_BYTES = 2**18
+
+
+class _PartWriter:
+    """Collects an encoder's bytes into parts; called from the encoder's thread."""
+
+    def __init__(self, task: Task, *, chunks: int, price: int, engine: str) -> None:
+        self._task = task
+        self._chunks = chunks
+        self._price = price
+        self._engine = engine
+        self._bytes = bytearray()
+        self._wanted = FIRST_PART_BYTES
+        self.spoken_chunks = 0
+        self.spoken_characters = 0
+        self.parts = Parts()
+
+    @property
+    def credits(self) -> int:
+        """What has been earned: a credit for each started 1,000 spoken characters."""
+        return min(self._price, speech_credits(self.spoken_characters))
+
+    def add(self, piece: bytes) -> None:
+        """Take bytes; hand them on when they are enough."""
+        self._bytes += piece
+        if len(self._bytes) >= self._wanted:
+            self.hand_on()
+            self._wanted = min(max(2 * self._wanted, 2**14), MOST_PART_BYTES)
+
+    def hand_on(self) -> None:
+        """Hand on what there is."""
+        if not self._bytes:
+            return
+        self.parts = self._task.add_part(
+            bytes(self._bytes),
+            done=self.spoken_chunks,
+            total=self._chunks,
+            credits=self.credits,
+            engine=self._engine,
+        )
+        self._bytes.clear()
+
+
+class SpeechStreamHandler(SpeechBatchHandler):
+    """Speaks a text into parts of one continuous MP3."""
+
+    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+        """Speak one text. Once a part has gone out no other engine can go on: what was spoken is paid."""
+        request = SpeechStreamRequest.model_validate(task.input)
+        chunks = split_text(request.text, limit=request.chunk_size)
+        writer = _PartWriter(task, chunks=len(chunks), price=task.price, engine=speaking.voice.engine)
+        try:
+            self._stream(task, speaking, chunks, writer)
+        except PressroomError as error:
+            if not writer.parts.count:
+                raise
+            return Failed(error, credits=writer.credits)
+        return Done(writer.parts.checkpoint(), engine=speaking.voice.engine)
+
+    def _stream(self, task: Task, speaking: Speaking, chunks: Sequence[str], writer: _PartWriter) -> None:
+        rate = speaking.voice.natural_sample_rate_hertz
+        # Before the first word, so that the encoder starts while it is spoken.
+        with Mp3Stream(self.ffmpeg, sample_rate=rate, sink=writer.add) as encoder:
+            for chunk, sound in zip(chunks, speaking.speak_all(chunks, stop=task.is_stopped), strict=True):
+                writer.spoken_chunks += 1
+                writer.spoken_characters += len(chunk)
+                if sound is not None:
+                    encoder.write(bytes(sound.samples))
+            encoder.finish()
+        writer.hand_on()

@@ -1,0 +1,126 @@
+"""Decoding: files that somebody sent, made into samples by an ffmpeg that can reach nothing else."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import IO
+
+from pipeline.errors import InvalidRequest
+from pipeline.log import get_logger
+from workers.engines import never
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
+from workers.media.audio.pcm import SAMPLE_BYTES
+from workers.media.audio.sniffing import sniff
+from workers.media.audio.track import Track, new_track
+
+log = get_logger(__name__)
+
+#: An hour of any format takes some seconds.
+TIME_LIMIT = timedelta(minutes=3)
+
+#: The decoders that a file may ask for: of sound, and of no picture or subtitle that it also holds.
+CODECS = (
+    "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"
+    "ac3,eac3,dca,truehd,mlp,wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,"
+    "gsm,gsm_ms,speex,nellymoser,"
+    "pcm_alaw,pcm_mulaw,pcm_u8,pcm_s8,pcm_s16le,pcm_s16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be,pcm_f32le,pcm_f32be,"
+    "pcm_f64le,pcm_f64be,pcm_bluray,pcm_dvd,adpcm_ms,adpcm_ima_wav,adpcm_ima_qt,adpcm_g722,adpcm_g726"
+)
+
+
+class AudioUndecodable(InvalidRequest):
+    """The file is no audio, or its audio is broken."""
+
+    code = "audio_undecodable"
+
+
+class AudioTooLong(InvalidRequest):
+    """The file has more audio than is taken."""
+
+    code = "audio_too_long"
+
+
+def decode(
+    ffmpeg: Ffmpeg,
+    upload: bytes | IO[bytes],
+    *,
+    sample_rate: int,
+    max_duration: timedelta,
+    time_limit: timedelta = TIME_LIMIT,
+    stop: Callable[[], bool] = never,
+) -> Track:
+    """Return the first sound of a file, mono; of one that is cut short, what there is. The caller closes the track.
+
+    `upload` is the bytes, or a real file open for reading. Its length counts as decoded: what headers say may be a lie.
+    Raises AudioUndecodable, AudioTooLong, Stopped, OSError when the disk is full.
+    """
+    with _as_file(upload) as file:
+        demuxer = sniff(file)
+        if demuxer is None:
+            raise AudioUndecodable(
+                "The file is not audio that can be read. Send MP3, WAV, OGG, Opus, FLAC, M4A, AAC, WebM, AIFF or WMA."
+            )
+        file.seek(0)
+        with new_track(sample_rate) as track:
+            _decode(ffmpeg, file, demuxer, track, max_duration, time_limit, stop)
+            _check(track, max_duration)
+        return track
+
+
+def _decode(
+    ffmpeg: Ffmpeg,
+    file: IO[bytes],
+    demuxer: str,
+    track: Track,
+    max_duration: timedelta,
+    time_limit: timedelta,
+    stop: Callable[[], bool] = never,
+) -> None:
+    # The one protocol is the file that it was handed, and the one format what was sniffed. -fs and not -t, which goes
+    # by the file's own clock: 25 MB can hold months, and clocks can stand still.
+    size = round(max_duration.total_seconds() * track.sample_rate + 1) * SAMPLE_BYTES + 2**16
+    fence = ["-protocol_whitelist", "fd", "-format_whitelist", demuxer, "-codec_whitelist", CODECS, "-threads", "1"]
+    source = [*fence, "-f", demuxer, "-i", "fd:", "-map", "0:a:0", "-filter_threads", "1"]
+    result = ["-ac", "1", "-ar", str(track.sample_rate), "-fs", str(size), "-f", "s16le", "fd:"]
+    try:
+        with ffmpeg.start(
+            [*source, *result], stdin=file, stdout=track.file, time_limit=time_limit, max_output_bytes=size + 2**20
+        ) as run:
+            if not run.wait(stop):
+                log.info("audio not decoded", format=demuxer, reason=run.said())
+                _require_room(track)
+                raise AudioUndecodable(f"The file looks like {demuxer}, but holds no audio that can be decoded.")
+    except FfmpegFailed as error:
+        raise AudioUndecodable(
+            f"The file was not decoded within {time_limit.total_seconds():.0f} s. Send it as MP3 or WAV."
+        ) from error
+
+
+def _require_room(track: Track) -> None:
+    """Raise OSError when the disk is full: then no file can be decoded, and it is not the file's fault."""
+    length = len(track) * SAMPLE_BYTES
+    track.append(bytes(2**20))
+    track.file.truncate(length)
+
+
+def _check(track: Track, max_duration: timedelta) -> None:
+    if not len(track):
+        raise AudioUndecodable("The file's audio is empty.")
+    if track.duration > max_duration:
+        minutes = max_duration / timedelta(minutes=1)
+        raise AudioTooLong(
+            f"The file has more than {minutes:g} minutes of audio, which is the most that is taken. Send it in parts.",
+            max_duration_seconds=max_duration.total_seconds(),
+        )
+
+
+@contextmanager
+def _as_file(upload: bytes | IO[bytes]) -> Iterator[IO[bytes]]:
+    if not isinstance(upload, bytes):
+        yield upload
+        return
+    with tempfile.TemporaryFile(prefix="pressroom-") as file:
+        file.write(upload)
+        file.flush()
+        yield file

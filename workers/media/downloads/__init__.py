@@ -1,0 +1,1 @@
+"""Fetching: the parts of the guarded download (workers/media/downloads/fetcher.py)."""

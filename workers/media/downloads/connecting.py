@@ -1,0 +1,87 @@
+"""Connecting: an HTTP session that can open a socket to nothing but what may be reached."""
+
+import socket
+from collections.abc import Callable
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.connector import AddrInfoType
+
+from pipeline.engine_settings import FetchSettings
+from workers.media.downloads.addresses import Reach
+
+#: What a server may keep of a connection's place here once it is idle.
+KEEPALIVE_SECONDS = 5.0
+USER_AGENT = "Pressroom/0.1 (image fetcher)"
+
+SocketFactory = Callable[[AddrInfoType], socket.socket]
+
+
+class Forbidden(OSError):
+    """A connection was about to be made to an address that may not be reached; no socket was made.
+
+    An OSError with one text, because that is what the connector passes on unchanged when it tries several addresses.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("leads to an address that may not be reached")
+
+
+class GuardedResolver(AbstractResolver):
+    """Looks names up, and refuses one with any address that may not be reached: such a name is up to something."""
+
+    def __init__(self, reach: Reach, inner: AbstractResolver) -> None:
+        self._reach = reach
+        self._inner = inner
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Return a name's addresses. Raises Forbidden, and OSError for a name that has none."""
+        answers = await self._inner.resolve(host, port, family)
+        if not answers:
+            raise OSError("no address")
+        if not all(self._reach.takes(answer["host"], port) for answer in answers):
+            raise Forbidden
+        return answers
+
+    async def close(self) -> None:
+        """Close what it asks."""
+        await self._inner.close()
+
+
+def guard(reach: Reach, open_socket: SocketFactory) -> SocketFactory:
+    """Return a maker of sockets that looks at the address which is about to be connected: the last word."""
+
+    def make(found: AddrInfoType) -> socket.socket:
+        host, port, *_ = found[4]
+        if not reach.takes(str(host), int(port)):
+            raise Forbidden
+        return open_socket(found)
+
+    return make
+
+
+def plain_socket(found: AddrInfoType) -> socket.socket:
+    """Return a new socket for an address."""
+    return socket.socket(found[0], found[1], found[2])
+
+
+def open_session(
+    settings: FetchSettings, reach: Reach, resolver: AbstractResolver | None, open_socket: SocketFactory
+) -> aiohttp.ClientSession:
+    """Return a session; called in the event loop that it belongs to."""
+    connector = aiohttp.TCPConnector(
+        resolver=GuardedResolver(reach, resolver or aiohttp.ThreadedResolver()),
+        socket_factory=guard(reach, open_socket),
+        use_dns_cache=False,
+        limit=0,  # Turns does it: waiting for a place here would count as time to connect
+        keepalive_timeout=KEEPALIVE_SECONDS,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": USER_AGENT, "Accept": "image/*,*/*;q=0.5", "Accept-Encoding": "gzip, deflate"},
+        timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_seconds, sock_read=settings.stall_seconds),
+        trust_env=False,
+    )

@@ -1,0 +1,151 @@
+"""Fetch: the guarded download, through which goes every URL that a user gives."""
+
+import asyncio
+import atexit
+import concurrent.futures
+import threading
+from contextlib import suppress
+from functools import partial
+from typing import ClassVar
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
+from tenacity.wait import wait_random_exponential
+
+from pipeline.engine_settings import FetchSettings
+from pipeline.images import ImageUnreachable
+from pipeline.settings import Settings
+from workers.media.downloads.addresses import Reach
+from workers.media.downloads.connecting import SocketFactory, open_session, plain_socket
+from workers.media.downloads.download import Clock, Downloader, Fetched
+from workers.media.downloads.handover import Handover
+from workers.media.downloads.targets import shown
+from workers.media.downloads.turns import Turns
+
+__all__ = ["Fetched", "Fetcher"]
+
+#: Tries where something passes by itself. Between them up to this pause (full jitter), and up to twice it each time.
+TRIES = 4
+PAUSE_SECONDS = 0.5
+MAX_PAUSE_SECONDS = 60
+#: What closing the connections may hold up the end of a process.
+LEAVE_SECONDS = 1.0
+
+
+class Fetcher:
+    """Downloads what users point at, and nothing that they must not reach. Safe for many threads; one a process."""
+
+    _shared: ClassVar[dict[str, "Fetcher"]] = {}
+    _sharing: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        *,
+        resolver: AbstractResolver | None = None,
+        open_socket: SocketFactory = plain_socket,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        """Begin an event loop in a thread; tests pass names and sockets of their own. Raises NotReady."""
+        self._settings = settings
+        self._reach = Reach(settings.allow_networks)
+        self._resolver = resolver
+        self._open_socket = open_socket
+        self._session: aiohttp.ClientSession | None = None
+        self._jitter = wait_random_exponential(multiplier=pause_seconds, max=MAX_PAUSE_SECONDS)
+        self._downloader: Downloader | None = None
+        self._loop = asyncio.new_event_loop()
+        # Names are looked up in threads, and a slow name server must not hold up the names of others.
+        self._loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(settings.downloads, "names"))
+        self._handover: Handover[Fetched] = Handover(self._loop)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fetch", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def shared(cls, settings: Settings) -> "Fetcher":
+        """Return this process's fetcher; another one for other settings."""
+        key = settings.fetch.model_dump_json()
+        with cls._sharing:
+            if key not in cls._shared:
+                cls._shared[key] = cls(settings.fetch)
+                atexit.register(cls._shared[key]._leave)
+            return cls._shared[key]
+
+    def start(self, url: str) -> concurrent.futures.Future[Fetched]:
+        """Begin a download at once; its future raises ImageFailure, and stops it when cancelled."""
+        return self._handover.start(partial(self._fetch, url))
+
+    def close(self) -> None:
+        """End all downloads and connections; only after the last one has been started."""
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _leave(self) -> None:
+        """End connections with the process, which waits for no name server."""
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(LEAVE_SECONDS)
+
+    async def _end(self) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._session is not None:
+            await self._session.close()
+        await self._loop.shutdown_default_executor()
+
+    async def _fetch(self, url: str) -> Fetched:
+        limit = self._settings.limit_seconds
+        try:
+            return await self._fetch_patiently(url, Clock(limit))
+        except TimeoutError:
+            raise ImageUnreachable(f"{shown(url)} took longer than the {limit:g} s that a download has.") from None
+
+    async def _fetch_patiently(self, url: str, clock: Clock) -> Fetched:
+        fetch = self._open_downloader().fetch
+        try:
+            return await fetch(url, clock)
+        except ImageUnreachable as error:
+            if not error.is_passing:
+                raise
+            failures = [error]
+
+        async def try_again() -> Fetched:
+            if failures:
+                raise failures.pop()  # the first try, which is over
+            return await fetch(url, clock)
+
+        def is_last(state: RetryCallState) -> bool:
+            # A pause that leaves no time for another try is not made: the reason is more use than a time-out.
+            return state.attempt_number >= TRIES or state.upcoming_sleep >= clock.left
+
+        # Only now, since it costs a third of a small picture's time.
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(_is_passing),
+            wait=self._pause,
+            stop=is_last,
+            sleep=clock.pause,
+            reraise=True,
+        )
+        return await retrying(try_again)
+
+    def _pause(self, state: RetryCallState) -> float:
+        """Return the seconds before the next try: what the server asks for, or full jitter."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        asked = error.retry_after if isinstance(error, ImageUnreachable) else None
+        return max(self._jitter(state), asked.total_seconds() if asked is not None else 0.0)
+
+    def _open_downloader(self) -> Downloader:
+        # Made inside the loop that it belongs to.
+        if self._downloader is None:
+            self._session = open_session(self._settings, self._reach, self._resolver, self._open_socket)
+            turns = Turns(self._settings.downloads, self._settings.downloads_per_host)
+            self._downloader = Downloader(self._settings, self._reach, self._session, turns)
+        return self._downloader
+
+
+def _is_passing(error: BaseException) -> bool:
+    return isinstance(error, ImageUnreachable) and error.is_passing

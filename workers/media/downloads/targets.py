@@ -1,0 +1,92 @@
+"""Targets: which URLs may be asked for at all, and how messages name them."""
+
+import ipaddress
+import re
+from functools import cache
+
+from publicsuffixlist import PublicSuffixList
+from yarl import URL
+
+from pipeline.urls import fault_of, host_key
+from workers.media.downloads.addresses import PORTS, Reach
+
+#: Characters of a URL that a message shows.
+MAX_SHOWN = 120
+USERINFO = re.compile(r"//[^/?#]*@", re.DOTALL)
+#: The last label of a host that resolvers read as a number, whatever stands before it: 0x7f.1 is 127.0.0.1.
+NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+
+
+class Refused(Exception):
+    """The URL is not asked for; `is_forbidden`: it is one, but leads to where this service must not go."""
+
+    def __init__(self, why: str, *, is_forbidden: bool = False) -> None:
+        super().__init__(why)
+        self.why = why
+        self.is_forbidden = is_forbidden
+
+
+def read_target(text: str, reach: Reach) -> URL:
+    """Return the URL as it is asked for, its fragment gone. Raises Refused.
+
+    What is checked is what yarl made of it, since that is what aiohttp connects to: two parsers that differ are the
+    classic way around a check.
+    """
+    text = text.strip(" \t\r\n").replace(" ", "%20")
+    if fault := fault_of(text):
+        raise Refused(fault)
+    try:
+        url = URL(text).with_fragment(None)
+        host, port = url.raw_host or "", url.port
+    except ValueError as error:
+        raise Refused(f"it can't be read ({error})") from error
+    if url.scheme not in ("http", "https") or url.raw_user is not None or port is None or host_key(host) is None:
+        raise Refused("it can't be read in one way only")
+    if not reach.takes_port(port):
+        raise _of_port(port)
+    _check_literal(host, port, reach)
+    return url
+
+
+def site_of(host: str) -> str:
+    """Return what hosts of one owner have in common: the name that was registered, by the public suffix list.
+
+    Of shared places such as github.io that is a user's own name; an address, or a suffix itself, is returned whole."""
+    name = host.rstrip(".").lower()
+    if ":" in host or NUMBER.fullmatch(name.rpartition(".")[2]):
+        return host
+    return _suffixes().privatesuffix(name) or name
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+def shown(text: str) -> str:
+    """Return a URL as messages name it: short, printable, without its user name, password and query."""
+    bare, mark, _ = re.sub(USERINFO, "//…@", text).partition("?")
+    short = bare if len(bare) <= MAX_SHOWN else f"{bare[:MAX_SHOWN]}…"
+    return ascii(short.replace("…", "..."))[1:-1] + ("?..." if mark else "")
+
+
+def _check_literal(host: str, port: int, reach: Reach) -> None:
+    """Judge a host that is an address, or means this machine whatever a name server says. Raises Refused."""
+    labels = host.rstrip(".").split(".")
+    if labels[-1] == "localhost":
+        host = "127.0.0.1"  # RFC 6761, 6.3
+    elif ":" not in host and not NUMBER.fullmatch(labels[-1]):
+        return  # a name, whose addresses are judged when they are known
+    if reach.takes(host, port):
+        return
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        raise Refused("its host is a number, but no address as they are written today") from None
+    if reach.takes_address(host):
+        raise _of_port(port)
+    raise Refused("its address is not a public one", is_forbidden=True)
+
+
+def _of_port(port: int) -> Refused:
+    return Refused(f"its port is {port}; only {' and '.join(map(str, sorted(PORTS)))} are asked", is_forbidden=True)

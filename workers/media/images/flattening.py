@@ -1,0 +1,119 @@
+"""Flattening: whatever pixels a file has, made upright, opaque, small enough and sRGB."""
+
+import io
+from collections.abc import Callable
+from functools import cache
+from typing import cast
+
+import structlog
+from PIL import ExifTags, Image, ImageCms
+
+from workers.media.images.opening import shrink_factor
+
+log = structlog.get_logger()
+
+#: What EXIF's orientations ask for.
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+#: Largest colour profile that is looked at; those of printers have some megabytes.
+MAX_PROFILE_BYTES = 4 * 2**20
+#: Modes that are made smaller as they are; others are made RGB before.
+SCALABLE = frozenset(("L", "RGB", "RGBA", "CMYK"))
+#: Rows that a strip has when it was made smaller.
+STRIP_ROWS = 64
+#: Less of a picture is no background: the corners of a window, the soft edge of a shadow.
+LEAST_TRANSPARENT = 0.02
+#: What transparent pictures are laid on, the first where it will do: a white logo is not to be seen on white.
+GROUNDS = (255, 56, 128)
+#: A pixel whose grey is nearer to its ground's is hardly seen, and so many such are too many.
+NEAR, MOST_NEAR = 48, 0.1
+
+Convert = Callable[[Image.Image], Image.Image]
+
+
+def flatten(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
+    """Return a loaded image as RGB of about KEPT_PIXELS at most, and where it is opaque, unless nearly everywhere."""
+    turn = _turn(image)
+    profile = image.info.get("icc_profile") if image.mode != "LAB" else None
+    image = _shrunk(image, _converter(image))
+    if turn is not None:
+        image = image.transpose(turn)
+    opaque = None
+    if image.mode == "RGBA":
+        alpha = image.getchannel("A")
+        if sum(alpha.histogram()[:128]) >= LEAST_TRANSPARENT * image.width * image.height:
+            opaque = alpha
+        image = _over_ground(image, alpha)
+    return _standard(image, profile), opaque
+
+
+def _turn(image: Image.Image) -> Image.Transpose | None:
+    try:
+        return TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
+    except Exception as error:  # noqa: BLE001 - a picture is not refused for what else is in its file
+        log.info("orientation unreadable", error=type(error).__name__)
+        return None
+
+
+def _converter(image: Image.Image) -> Convert:
+    """Return what makes 8 bits, and a mode that can be made smaller, of an image or of a part of it."""
+    if image.mode.startswith("I;16"):
+        return lambda part: part.convert("I").point(lambda grey: grey * (1 / 257)).convert("L")
+    if image.mode in ("I", "F"):
+        # No white is set in these: the brightest pixel is it, and the darkest is black.
+        low, high = cast(tuple[float, float], image.getextrema())
+        scale = 255 / (high - low) if high > low else 0
+        return lambda part: part.point(lambda grey: grey * scale - low * scale).convert("L")
+    mode = "RGBA" if image.has_transparency_data else image.mode if image.mode in SCALABLE else "RGB"
+    return lambda part: part if part.mode == mode else part.convert(mode)
+
+
+def _shrunk(image: Image.Image, convert: Convert) -> Image.Image:
+    """Return an image converted, and made smaller if it is large: strip by strip, without copies of all of it."""
+    factor = shrink_factor(image)
+    if factor == 1:
+        return convert(image)
+    small: Image.Image | None = None
+    rows = factor * STRIP_ROWS
+    for top in range(0, image.height, rows):
+        strip = convert(image.crop((0, top, image.width, min(top + rows, image.height)))).reduce(factor)
+        if small is None:
+            small = Image.new(strip.mode, (strip.width, -(-image.height // factor)))
+        small.paste(strip, (0, top // factor))
+    return small or convert(image)
+
+
+def _over_ground(image: Image.Image, alpha: Image.Image) -> Image.Image:
+    """Return an image on the ground that hides least of it."""
+    greys = image.convert("L").histogram(alpha.point(lambda value: 255 * (value > 127)))
+    most = MOST_NEAR * sum(greys)
+    hidden = {ground: sum(greys[max(0, ground - NEAR) : ground + NEAR + 1]) for ground in GROUNDS}
+    best = next((ground for ground in GROUNDS if hidden[ground] <= most), min(GROUNDS, key=lambda grey: hidden[grey]))
+    flat = Image.new("RGB", image.size, (best, best, best))
+    flat.paste(image, mask=alpha)
+    return flat
+
+
+def _standard(image: Image.Image, profile: object) -> Image.Image:
+    """Return an image in sRGB, by its own profile where it has one that fits."""
+    if isinstance(profile, bytes) and len(profile) <= MAX_PROFILE_BYTES and image.mode in ("RGB", "CMYK"):
+        try:
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            if "sRGB" not in ImageCms.getProfileDescription(source):
+                changed = ImageCms.profileToProfile(image, source, _srgb(), outputMode="RGB")
+                return changed if changed is not None else image
+        except (ImageCms.PyCMSError, OSError, ValueError, TypeError) as error:
+            log.info("colour profile unusable", error=type(error).__name__)
+    return image.convert("RGB")
+
+
+@cache
+def _srgb() -> ImageCms.ImageCmsProfile:
+    return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))

@@ -1,0 +1,123 @@
+"""Notes: the texts that an image file holds, cleaned, in the order in which they should be believed."""
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+
+import structlog
+from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
+
+from workers.media.images import xmp
+from workers.media.images.picture import Note
+
+log = structlog.get_logger()
+
+#: Longest text that is kept, and most of them.
+MAX_CHARACTERS = 1_000
+MAX_NOTES = 20
+
+#: Dataset numbers of the caption and of the character set (IPTC-IIM 4.2), and the latter's escape for UTF-8.
+IPTC_CAPTION = (2, 120)
+IPTC_CHARACTER_SET = (1, 90)
+UTF_8 = b"\x1b%G"
+
+MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,500}>")
+#: A language tag (BCP 47) as far as anybody here reads it.
+TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+#: What cameras, phones and programs write where a description belongs.
+DEFAULTS = frozenset(
+    (
+        "samsung", "samsung camera pictures", "sony dsc", "minolta dsc", "canon", "nikon", "exif_jpeg_picture", "jpeg",
+        "maginon", "dcim", "dav", "cof", "hdr", "sdr", "rhdr", "mde", "ptr", "nor", "oznor", "oznorco", "edf", "btf",
+        "bst", "fbt", "vsco", "default", "untitled", "unnamed", "no title", "no description", "image", "images",
+        "photo", "picture", "my picture", "created with gimp", "processed with vsco", "untitled design", "ole temp",
+        "null", "none", "undefined", "test", "title", "description", "alt text", "alt", "caption",
+    )
+)  # fmt: skip
+#: Names of files, and of pictures that nobody named: sunset.jpg, IMG_2041, DSC00017-2, 20240311_101112, PXL_2024.
+FILE_NAME = re.compile(
+    r"\S+\.(?:jpe?g|png|gif|webp|avif|tiff?|bmp|hei[cf]|psd|ai|eps|indd|svg|raw|dng|cr2|nef|arw)"
+    r"|(?:[A-Za-z]{1,6}[-_ ]?)?[\d_:.\- ]{3,}\w?"
+    r"|(?:https?://|www\.)\S+|\S*\\\S*"
+    r"|(?:screen ?shot|bildschirmfoto)[\d\W_]*(?:(?:at|um)\b[\d\W]*(?:[ap]m)?)?"
+    r"|(?:[\w-]+ ){0,2}digital (?:still )?camera",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def read_notes(image: ImageFile.ImageFile) -> list[Note]:
+    """Return the notes of a loaded image; none of what can't be read, since a picture is not refused for it."""
+    kept: list[Note] = []
+    for note in _found(image):
+        text = clean(note.text)
+        tag = note.language if note.language and TAG.fullmatch(note.language) else None
+        cleaned = replace(note, text=text, language=tag)
+        if text and not is_default(text) and (note.field, text) not in {(other.field, other.text) for other in kept}:
+            kept.append(cleaned)
+    return kept[:MAX_NOTES]
+
+
+def clean(text: str) -> str:
+    """Return a text on one line, without markup, control and invisible characters, cut at a word's end."""
+    text = MARKUP.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS]))
+    # Joiners (Cf) are kept: emoji and several scripts need them. Marks that turn the direction are not.
+    kept = (letter for letter in text if letter in "\t\n\r\u200c\u200d" or unicodedata.category(letter)[0] != "C")
+    line = " ".join("".join(kept).split())
+    if len(line) <= MAX_CHARACTERS:
+        return line
+    return f"{line[:MAX_CHARACTERS].rsplit(' ', 1)[0]}…"
+
+
+def is_default(text: str) -> bool:
+    """Return whether a text says nothing about its picture: a camera's default, a file name, an address, no word."""
+    bare = text.strip(" .…").casefold()
+    return (
+        bare in DEFAULTS
+        or not any(map(str.isalpha, bare))
+        or (bare.isascii() and len(bare) < 2)
+        or bool(FILE_NAME.fullmatch(bare))
+    )
+
+
+def _found(image: ImageFile.ImageFile) -> Iterator[Note]:
+    packet = _xmp(image)
+    for name in (xmp.ALT_TEXT, xmp.EXTENDED, xmp.DESCRIPTION):
+        yield from packet.get(name, ())
+    for read in (_iptc, _exif):
+        try:
+            yield from (Note("caption", text) for text in read(image))
+        except Exception as error:  # noqa: BLE001 - hostile bytes again, and only about a caption
+            log.info("notes unreadable", error=type(error).__name__)
+    yield from packet.get(xmp.TITLE, ())
+    for key, field in (("Description", "caption"), ("Title", "title")):
+        if image.format == "PNG" and isinstance(text := image.info.get(key), str):
+            yield Note(field, text)
+
+
+def _xmp(image: ImageFile.ImageFile) -> dict[str, list[Note]]:
+    packet = image.info.get("xmp")
+    if isinstance(packet, str):
+        packet = packet.encode()
+    return xmp.read_xmp(packet) if isinstance(packet, bytes) else {}
+
+
+def _iptc(image: ImageFile.ImageFile) -> list[str]:
+    found = IptcImagePlugin.getiptcinfo(image) or {}
+    caption = found.get(IPTC_CAPTION)
+    first = caption[0] if isinstance(caption, list) and caption else caption
+    return [_decode(first)] if isinstance(first, bytes) else []
+
+
+def _exif(image: Image.Image) -> list[str]:
+    text = image.getexif().get(ExifTags.Base.ImageDescription)
+    # Pillow reads it as Latin-1; programs write UTF-8.
+    return [_decode(text.encode("latin-1", "replace"))] if isinstance(text, str) else []
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
