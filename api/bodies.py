@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from pipeline.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 
-#: Levels of nesting that a body may have (API.md).
+#: Levels of nesting that a body may have.
 MAX_DEPTH = 32
 CHUNK_BYTES = 64 * 1024
 #: Longest time that a refused body is read for: whoever sends slower is not waited for.

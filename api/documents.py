@@ -1,4 +1,4 @@
-"""Documents: jobs as their users see them (API.md, Submit and poll)."""
+"""Documents: jobs as their users see them (docs/api.md, Submit and poll)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Errors: everything that goes wrong becomes one JSON document (API.md, Errors)."""
+"""Errors: everything that goes wrong becomes one JSON document (docs/api.md, Errors)."""
 
 from http import HTTPStatus
 from math import ceil

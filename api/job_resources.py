@@ -21,7 +21,7 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Longest page of jobs (API.md, Lists).
+#: Longest page of jobs (docs/api.md, Lists).
 MAX_JOBS = 100
 #: Longest request id that we take.
 MAX_REQUEST_ID = 128

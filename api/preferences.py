@@ -9,7 +9,7 @@ import falcon.asgi
 from pipeline.errors import InvalidRequest
 from pipeline.keys import PREFIX
 
-#: An Idempotency-Key: printable ASCII (API.md).
+#: An Idempotency-Key: printable ASCII.
 IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?")
 

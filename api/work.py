@@ -65,7 +65,7 @@ class Work:
         return not (preference.is_immediate or self._kind.created is not None)
 
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
-        """Return the request when it is in order; the order of refusal is API.md's."""
+        """Return the request when it is in order; checked in the order of docs/api.md, Errors."""
         services = self._services
         if self._kind.files:
             self._forms.refuse_length(req)

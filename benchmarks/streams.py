@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from systems import Running
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it runs back home again. "
-#: What SPEC.md promises for /tts/batch: a second for 1,000 characters; the target is four times as fast.
+#: What docs/speech.md promises for /tts/batch: a second for 1,000 characters; the target is four times as fast.
 PROMISED_SECONDS = 1 / 1_000
 EDGE_VOICE = "en-US-EmmaMultilingualNeural"
 

@@ -8,7 +8,7 @@ from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, moment, one_of
 
-#: Subscription tiers, cheapest first (SPEC.md's names).
+#: Subscription tiers, cheapest first.
 TIERS = ("free", "pro", "enterprise")
 
 

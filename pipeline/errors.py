@@ -26,7 +26,7 @@ class PressroomError(Exception):
             self.code = code
 
     def document(self) -> dict[str, Any]:
-        """Return the error as it is stored with an item and shown to its user (API.md, Errors)."""
+        """Return the error as it is stored with an item and shown to its user (docs/api.md, Errors)."""
         return {"error": self.title, "message": self.message, "code": self.code, **self.details}
 
 

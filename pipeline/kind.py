@@ -202,7 +202,7 @@ class Kind(Generic[R]):
     answers_failed: ClassVar[bool] = False
     #: Request fields that its items hold, so the job need not.
     bulky: ClassVar[frozenset[str]] = frozenset()
-    #: Items of an account in one round, before everybody else's turn comes (DESIGN: fair rounds).
+    #: Items of an account in one round, before everybody else's turn comes (docs/architecture.md, Fair rounds).
     slice_size: ClassVar[int] = 1
     #: A run past this ends its process.
     run_limit: ClassVar[timedelta] = timedelta(minutes=10)

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit, urlunsplit
 
 import idna
 
-#: Longest URL that is taken (API.md).
+#: Longest URL that is taken.
 MAX_CHARACTERS = 2_048
 #: Longest host, with its last dot (RFC 1035, 2.3.4).
 MAX_HOST = 254

@@ -31,7 +31,7 @@ from pipeline.kinds.index_check.jobs import CountedJob, find_index_job, index_jo
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
 from pipeline.offers import preferred_engines
 
-#: Longest page of jobs and of URLs (API.md, Lists).
+#: Longest page of jobs and of URLs (docs/api.md, Lists).
 MAX_JOBS = 100
 MAX_URLS = 1_000
 #: Kinds whose jobs are index jobs.
@@ -79,7 +79,7 @@ async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJo
 
 
 def url_document(item: Item) -> dict[str, Any]:
-    """Return a URL's record (SPEC.md). `last_error` is why it is asked for again."""
+    """Return a URL's record. `last_error` is why it is asked for again."""
     raw_result = raw_result_of(item)
     reason = raw_result["reason"] if raw_result else None
     waits = raw_result is None and item.error is not None

@@ -123,7 +123,7 @@ class AltTextBatch(Kind[AltTextBatchRequest]):
             )
 
     def requests(self, request: AltTextBatchRequest) -> int:
-        """Return how many pictures there are (SPEC.md, Limits)."""
+        """Return how many pictures there are (docs/api.md, Limits)."""
         return len(request.images)
 
     def claimed_as(self, request: AltTextBatchRequest) -> str:

@@ -12,7 +12,7 @@ from pipeline.offers import Offers
 from pipeline.urls import fault_of
 
 FAMILY = "captioning"
-#: Credits of one picture, whatever texts are asked of it (SPEC.md, Limits).
+#: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
 CREDITS = 1
 #: The kind that all pictures are claimed as, those of batches too.
 CLAIMED_AS = "alt_text"

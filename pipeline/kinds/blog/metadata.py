@@ -13,7 +13,7 @@ from pipeline.kind import FileLink, Kind, Part, Request, Response
 from pipeline.languages import LanguageTag
 from pipeline.offers import Offers
 
-#: Credits of one post (SPEC.md, Limits).
+#: Credits of one post (docs/api.md, Limits).
 CREDITS = 3
 #: Pictures that are always attempted; each that is missing gives a credit back, and the text keeps one.
 PICTURES = 3

@@ -14,7 +14,7 @@ from pipeline.offers import Offers
 from pipeline.settings import Settings
 from pipeline.urls import fault_of
 
-#: URLs of one job (SPEC.md, Limits).
+#: URLs of one job (docs/api.md, Limits).
 MAX_URLS = 10_000
 #: Faulty URLs that a refusal names.
 MAX_NAMED = 20

@@ -18,7 +18,7 @@ NOTHING = timedelta()
 
 
 class IndexJob(BaseModel):
-    """An index job, as SPEC.md shows it, and what is known beside."""
+    """An index job as its users see it."""
 
     id: str
     type: str

@@ -8,7 +8,7 @@ from uuid import UUID
 from pipeline.database import Row, Statement
 from pipeline.jobs import Item
 
-#: A URL's status (SPEC.md), and the states of its item.
+#: A URL's status, and the states of its item.
 STATUSES: Mapping[str, tuple[str, ...]] = {
     "pending": ("waiting", "ready"),
     "processing": ("leased",),
@@ -37,7 +37,7 @@ def status_of(item: Item) -> str:
 
 
 def reason_of(item: Item) -> str | None:
-    """Return how a URL came out (SPEC.md, raw_result.reason); None while it is not known."""
+    """Return how a URL came out (docs/indexing.md, Records); None while it is not known."""
     if item.state == "done":
         return str((item.output or {}).get("reason", "error"))
     if item.state in {"failed", "cancelled"}:

@@ -10,7 +10,7 @@ from pipeline.kind import Kind, Part, Response
 from pipeline.kinds.speech.fields import SpokenRequest, TextTooLong, check_speech, mp3_response, speech_credits
 from pipeline.offers import Offers
 
-#: Longest text of one request, in Unicode code points (SPEC.md, POST /tts/batch).
+#: Longest text of one request, in Unicode code points (docs/speech.md).
 MAX_CHARACTERS = 20_000
 
 
@@ -18,7 +18,7 @@ class BatchTextTooLong(TextTooLong):
     """The text is longer than a batch may be; its body is the one that users of this route were promised."""
 
     def document(self) -> dict[str, Any]:
-        """Return SPEC.md's own body: the message stands in `error`."""
+        """Return the body that this route has always had: the message stands in `error`."""
         suggestion = f"Split the text into parts of at most {MAX_CHARACTERS:,} characters and send them one by one."
         return {"error": self.message, "suggestion": suggestion, "code": self.code, **self.details}
 

@@ -9,7 +9,7 @@ from pipeline.jobs import Item
 from pipeline.kind import Request, Response
 from pipeline.offers import Offers
 
-#: Characters that one credit buys (SPEC.md, Limits).
+#: Characters that one credit buys (docs/api.md, Limits).
 CHARACTERS_PER_CREDIT = 1_000
 
 

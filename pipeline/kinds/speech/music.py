@@ -4,7 +4,7 @@ from pydantic import Field
 
 from pipeline.kind import Request
 
-#: What the music costs beside the speech (SPEC.md, Limits).
+#: What the music costs beside the speech (docs/api.md, Limits).
 MUSIC_CREDITS = 1
 
 

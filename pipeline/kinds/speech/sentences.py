@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-#: Where a sentence ends, with the white space behind it (API.md, /tts/batch). Not in 3.14 or example.com. Each branch
+#: Where a sentence ends, with the white space behind it (docs/speech.md). Not in 3.14 or example.com. Each branch
 #: reads no character twice, so no text makes it slow.
 SENTENCE_END = re.compile(r"(?:[.!?](?=\s|\Z)|[。！？]+|\n)\s*")
 

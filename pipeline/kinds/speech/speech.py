@@ -10,7 +10,7 @@ from pipeline.kind import Kind, Part, Response
 from pipeline.kinds.speech.fields import SpokenRequest, check_speech, speech_credits
 from pipeline.offers import Offers
 
-#: Longest text of one request, in Unicode code points (SPEC.md, POST /tts).
+#: Longest text of one request, in Unicode code points (docs/speech.md).
 MAX_CHARACTERS = 10_000
 
 

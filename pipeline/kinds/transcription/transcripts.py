@@ -87,7 +87,7 @@ def _span(start: float, end: float, latest: float) -> tuple[float, float]:
     return start, round(max(start, min(end, latest)), 3)
 
 
-#: What one of the started minutes costs, in credits (SPEC.md, Limits).
+#: What one of the started minutes costs, in credits (docs/api.md, Limits).
 CREDITS_PER_MINUTE = 5
 #: What MP3 and AAC add to a sound, as their frames have a length: a minute's recording is a minute all the same.
 PADDING = timedelta(seconds=0.1)

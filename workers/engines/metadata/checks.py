@@ -10,7 +10,7 @@ from workers.engines.metadata.extractive.taxonomy import LONGEST_TAG, SHORTEST_T
 from workers.engines.metadata.extractive.words import ADDRESSES, stem
 from workers.engines.metadata.plain import visible
 
-#: Characters of an excerpt, and how many tags a post has (API.md, /blog/generate).
+#: Characters of an excerpt, and how many tags a post has (docs/blog.md).
 SHORTEST_EXCERPT, LONGEST_EXCERPT = 20, 200
 FEWEST_TAGS, MOST_TAGS = 5, 8
 

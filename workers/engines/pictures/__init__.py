@@ -50,5 +50,5 @@ class Painter(Protocol):
         """Return `count` pictures, each clearly another, or why there is none. Raises Stopped."""
 
 
-#: The styles that can be asked for (SPEC.md).
+#: The styles that can be asked for.
 STYLES = ("realistic", "illustration", "abstract", "minimalist", "photographic")

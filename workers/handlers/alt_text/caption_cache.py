@@ -27,7 +27,7 @@ PREFIX = "pressroom:caption:"
 REST_SECONDS = 30.0
 #: Longest wait for an answer; describing a picture anew often takes no longer.
 PATIENCE_SECONDS = 1.0
-#: Longest text that is believed; no engine writes one (API.md, long).
+#: Longest text that is believed; no engine writes one (docs/alt-text.md).
 MAX_CHARACTERS = 500
 
 

@@ -11,7 +11,7 @@ from workers.engines.metadata import Metadata, Post, Writer
 
 log = get_logger(__name__)
 
-#: What is promised of an excerpt and of tags (API.md): characters, and how many.
+#: What is promised of an excerpt and of tags (docs/blog.md): characters, and how many.
 EXCERPT_CHARACTERS = range(20, 201)
 TAG_CHARACTERS = range(2, 41)
 TAGS = range(5, 9)

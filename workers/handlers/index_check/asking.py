@@ -51,7 +51,7 @@ class Asked:
     verdict: Verdict
 
     def raw_result(self) -> dict[str, Any]:
-        """Return what a URL's record says of it (SPEC.md, raw_result); no address that may hold a key."""
+        """Return what a URL's record says of it (docs/indexing.md, Records); no address that may hold a key."""
         verdict = self.verdict
         found: dict[str, Any] = {
             "reason": verdict.reason,

@@ -11,7 +11,7 @@ from workers.handlers.speech.speech import SpeakingHandler
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.track import Track, new_track
 
-#: Characters of a chunk (SPEC.md, POST /tts/batch).
+#: Characters of a chunk (docs/speech.md).
 CHUNK_CHARACTERS = 250
 
 

@@ -9,7 +9,7 @@ from workers.media.audio.limiter import Levels, reduction, scaled, step_length
 from workers.media.audio.metering import Profile, profile
 from workers.media.audio.track import Track
 
-#: What is made here is as loud as podcasts are (API.md), in LUFS.
+#: What is made here is as loud as podcasts are, in LUFS.
 TARGET = -16.0
 
 #: Where true peaks are held: the API promises -1 dB, and the encoder moves them by up to 0.4 dB at 192k.

@@ -40,7 +40,7 @@ class Mp3Format:
         return ["-c:a", "libmp3lame", "-compression_level", "7", *rates, "-map_metadata", "-1", "-id3v2_version", "0"]
 
 
-#: Chapters and music (SPEC.md: 192k), and streams (128k).
+#: Chapters and music (192k), and streams (128k).
 CHAPTER = Mp3Format(192_000)
 STREAM = Mp3Format(128_000)
 

@@ -9,7 +9,7 @@ from workers.engines.captioning.cleaning import balanced, clean, tidy
 from workers.engines.captioning.openers import without_opener
 from workers.engines.captioning.repeats import without_repeats
 
-#: Most characters of a text (API.md).
+#: Most characters of a text (docs/alt-text.md).
 LIMITS: dict[Mode, int] = {"short": 125, "long": 500, "seo": 160}
 MOST_SENTENCES: dict[Mode, int] = {"short": 2, "long": 3, "seo": 2}
 

@@ -21,7 +21,7 @@ from workers.engines.metadata.languages import UNSPACED, WORD, Language
 #: Sentences of the highest rank that are combined.
 BEST = 14
 
-#: Sentences of an excerpt at most (SPEC.md, Blog metadata result).
+#: Sentences of an excerpt at most (docs/blog.md).
 MOST_CHOSEN = 3
 
 #: How well a sentence must stand alone to be in an excerpt, and to count as what a post opens with.

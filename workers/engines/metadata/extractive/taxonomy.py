@@ -15,7 +15,7 @@ from pipeline.errors import NotReady
 from workers.engines.metadata.extractive.traditional import traditional
 from workers.engines.metadata.languages import TRADITIONAL_CHINESE
 
-#: Characters of a tag, at least and at most (API.md, /blog/generate).
+#: Characters of a tag, at least and at most (docs/blog.md).
 SHORTEST_TAG, LONGEST_TAG = 2, 40
 
 
