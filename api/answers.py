@@ -43,13 +43,13 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
     if job.is_gone:
         raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
     kind = services.kinds.get(job.kind)
-    if job.state not in {"succeeded", "partial"} and not (kind and kind.answers_failed):
+    if job.state not in {"succeeded", "partial"} and not (kind and kind.answer.without_success):
         _show_failure(resp, job)
         return
     if kind is None:
         raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
     items = [delivery.item] if delivery.item else await services.database.run(find_items(job.id))
-    await show_response(services, resp, kind.response(job, items))
+    await show_response(services, resp, kind.respond(job, items))
 
 
 def _show_failure(resp: falcon.asgi.Response, job: Job) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -24,7 +24,7 @@ class FieldsInvalid(InvalidRequest):
         super().__init__(" ".join(f"{fault['field']}: {fault['message']}" for fault in faults), details=faults)
 
 
-def require_files(kind: Kind[Any], hashes: Mapping[str, str]) -> None:
+def require_files(kind: AnyKind, hashes: Mapping[str, str]) -> None:
     """Raise FieldsInvalid unless all files of the kind have arrived."""
     absent = [name for name in kind.files if name not in hashes]
     if absent:

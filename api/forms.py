@@ -16,7 +16,7 @@ from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 from api.bodies import CHUNK_BYTES, require_type
 from pipeline.artifacts import Artifacts, upload_key
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
@@ -91,7 +91,7 @@ class Upload:
 class FormReader:
     """Reads the forms of one kind."""
 
-    def __init__(self, kind: Kind[Any], *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
+    def __init__(self, kind: AnyKind, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
         self._files = kind.files
         self._texts = {*kind.request.model_fields, "api_key"}
         self._max_file_bytes = max_file_bytes

@@ -14,7 +14,7 @@ from api.services import Services
 from pipeline.errors import InsufficientCredits, RateLimitExceeded, Unauthorized, Unprocessable
 from pipeline.jobs import Job
 from pipeline.keys import Caller
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind, as_json
 from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
@@ -46,7 +46,7 @@ class Order:
     @classmethod
     def of(
         cls,
-        kind: Kind[Any],
+        kind: AnyKind,
         route: str,
         caller: Caller,
         request: BaseModel,
@@ -68,15 +68,14 @@ class Order:
             request={name: value for name, value in fields.items() if name not in kind.bulky},
             request_id=request_id,
             request_hash=_hash(fields, file_hashes),
-            items=[(part.input, part.price) for part in kind.parts(request)],
+            items=[(as_json(item.input), item.price, item.lane) for item in kind.items(request)],
             deadline=deadline,
             keep_for=keep_for,
-            slice_size=kind.slice_size,
+            slice_size=kind.limits.slice_size,
             source=getattr(request, "source", None),
             idempotency_key=idempotency_key,
             idempotency_window=timedelta(hours=settings.limits.idempotency_hours),
             max_open_items=settings.limits.open_items,
-            claimed_as=kind.claimed_as(request),
             job_id=job_id,
         )
         return cls(caller, kind.requests(request), submission)

@@ -20,7 +20,7 @@ from api.waiting import Restarting, Waiter
 from pipeline.errors import PressroomError
 from pipeline.jobs import Delivery, Job, find_delivery, find_replay
 from pipeline.keys import Caller
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
 from pipeline.limits import AccountLimitExceeded
 
@@ -28,12 +28,12 @@ from pipeline.limits import AccountLimitExceeded
 class Work:
     """POST of a kind at one of its routes."""
 
-    def __init__(self, services: Services, kind: Kind[Any], route: str) -> None:
+    def __init__(self, services: Services, kind: AnyKind, route: str) -> None:
         api = services.settings.api
         self._services = services
         self._kind = kind
         self._route = route
-        self._max_bytes = kind.max_body_bytes or api.max_json_bytes + len(kind.files) * api.max_upload_bytes
+        self._max_bytes = kind.limits.body_bytes or api.max_json_bytes + len(kind.files) * api.max_upload_bytes
         self._forms = FormReader(
             kind,
             max_file_bytes=api.max_upload_bytes,
@@ -62,7 +62,7 @@ class Work:
 
     def _waits(self, preference: Preference) -> bool:
         """Return whether the request waits for its job: not where the client or the kind wants the job itself."""
-        return not (preference.is_immediate or self._kind.created is not None)
+        return not (preference.is_immediate or self._kind.answer.receipt is not None)
 
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
         """Return the request when it is in order; checked in the order of docs/api.md, Errors."""
@@ -81,7 +81,7 @@ class Work:
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order of a request whose fields are in order. Raises InvalidRequest for what the kind refuses."""
         offers = await self._services.catalogue.offers()
-        if self._kind.max_body_bytes is None:
+        if self._kind.limits.body_bytes is None:
             self._kind.check(request, offers)
         else:
             # Ten thousand hosts in other scripts take seconds to read, in which others are answered.

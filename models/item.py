@@ -12,6 +12,8 @@ from models.columns import BUSY_TABLE, document, moment, one_of
 #: waiting: not due. ready: may be claimed. leased: with a worker. The others are final.
 ITEM_STATES = ("waiting", "ready", "leased", "done", "failed", "cancelled")
 
+LANE = text("coalesce(lane, kind)")
+
 
 class Item(SQLModel, table=True):
     """One image, one URL, or the whole request. `captured` is what was earned, never more than `price`."""
@@ -24,16 +26,13 @@ class Item(SQLModel, table=True):
         ),
         CheckConstraint("captured BETWEEN 0 AND price", name="item_captured_check"),
         Index("item_job_id_index_key", "job_id", "index", unique=True),
+        # A claim reads the first of a lane. The two on `kind` are for workers of the release before alone, and go with
+        # the next one; so does `coalesce`, once no row without a lane is left.
+        Index("item_lane_round_idx", LANE, "round", "id", postgresql_where=text("state = 'ready'")),
+        Index("item_lane_oldest_idx", LANE, "created_at", "id", postgresql_where=text("state = 'ready'")),
         Index("item_ready_round_idx", "kind", "round", "id", postgresql_where=text("state = 'ready'")),
         Index("item_ready_oldest_idx", "kind", "created_at", "id", postgresql_where=text("state = 'ready'")),
         Index("item_waiting_idx", "run_at", postgresql_where=text("state = 'waiting'")),
-        # What index jobs count (pipeline/kinds/index_check/jobs.py): else a list of a hundred reads a million URLs.
-        Index("item_indexed_idx", "job_id", postgresql_where=text("output->>'reason' = 'indexed'")),
-        Index(
-            "item_rate_limited_idx",
-            "job_id",
-            postgresql_where=text("state = 'failed' AND error->>'reason' = 'rate_limited'"),
-        ),
         # lease_until is in no index, so that a heartbeat stays a HOT update.
         Index("item_leased_idx", "lease_id", postgresql_where=text("state = 'leased'")),
         {"postgresql_with": BUSY_TABLE},
@@ -44,6 +43,7 @@ class Item(SQLModel, table=True):
     job_id: UUID
     index: int  # place in the request, from 0
     kind: str
+    lane: str | None  # what is claimed together, at one pace; None, of a release before: the kind
     round: int = Field(sa_column=Column(BigInteger, nullable=False))  # the turn it takes, for fairness
     state: str = Field(sa_column_kwargs={"server_default": text("'ready'")})
     run_at: datetime | None = Field(sa_column=moment(nullable=True))  # when a waiting item is due

@@ -1,20 +1,15 @@
-"""What a kind is: everything that the API, the workers and the documents know of one thing that can be asked for."""
+"""Kind: all that the API, the workers and the documents know of one thing that can be asked for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import IO, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
-from uuid import UUID
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from pipeline.database import Database
-from pipeline.errors import PressroomError
 from pipeline.jobs import Item, Job
-from pipeline.offers import Offer, Offers
+from pipeline.offers import Offers
 from pipeline.settings import Settings
-from pipeline.streams import Parts
 
 
 class Request(BaseModel):
@@ -23,15 +18,49 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
+class Stored(BaseModel):
+    """What an item's row keeps, as JSON. Newer code reads older rows: fields are only added, with defaults."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+
 R = TypeVar("R", bound=Request)
+I = TypeVar("I", bound=BaseModel)  # noqa: E741  as in Kind[Request, Input, Output]
+O = TypeVar("O", bound=BaseModel)  # noqa: E741
+
+
+def as_json(stored: BaseModel) -> dict[str, Any]:
+    """Return an input or an output as it is stored: what was set, and no defaults."""
+    return stored.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """An item to be made: what its worker needs to know, and the most it may cost, in credits."""
+class NewItem(Generic[I]):
+    """An item to be made: what its worker needs to know, the most it may cost in credits, and its lane.
 
-    input: Mapping[str, Any]
+    Items of one lane are claimed together and keep one pace; None is the lane that has the kind's name."""
+
+    input: I
     price: int
+    lane: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedItem(Generic[I, O]):
+    """An item that has ended, for its kind's answer. `output` is None when it failed: `error` then says why."""
+
+    input: I
+    output: O | None
+    error: Mapping[str, Any]
+    credits: int
+    ended_at: datetime
+
+    @property
+    def delivered(self) -> O:
+        """Return the output of an item that did not fail. Raises ValueError."""
+        if self.output is None:
+            raise ValueError("The item has no output.")
+        return self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,135 +82,43 @@ class Response:
     status: int = 200
 
 
-# What can become of an item in its handler.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a kind's work may take, how large its request may be, and how its items take turns with others."""
+
+    #: A run past this ends its process.
+    run: timedelta = timedelta(minutes=10)
+    #: So does a run that reports no progress for so long; None: it need not report any.
+    stall: timedelta | None = None
+    #: How long a job may take in all, and how long its result is kept; None: as the settings say.
+    deadline: timedelta | None = None
+    keep_for: timedelta | None = None
+    #: None: as the settings say.
+    body_bytes: int | None = None
+    #: Items of an account in one round, before the turn of everybody else comes (docs/architecture.md, Fair rounds).
+    slice_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """Delivered; `credits` None is the full price. `engine` is the one that did it."""
+class Answer:
+    """The form of a kind's answer, for the documents and for who waits."""
 
-    output: Mapping[str, Any]
-    engine: str
-    credits: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """Not delivered for good; `credits` pay for what was, if anything."""
-
-    error: PressroomError
-    credits: int = 0
+    content_type: str = "application/json"
+    #: Of a JSON answer.
+    model: type[BaseModel] | None = None
+    #: Content types of texts that a request may ask for instead.
+    alternatives: tuple[str, ...] = ()
+    #: Of what is answered at once, with 201, by a kind that nobody waits for.
+    receipt: type[BaseModel] | None = None
+    #: Whether a job without a single success has an answer all the same, rather than its first item's error.
+    without_success: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Not now: again later, which counts as an attempt."""
+class Kind(Generic[R, I, O]):
+    """One thing that can be asked for: its request, what its items store, and what they deliver.
 
-    after: timedelta
-    error: PressroomError
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """Given back untouched (shutdown, a closed breaker): again later, which counts for nothing."""
-
-    after: timedelta = timedelta()
-
-
-Outcome = Done | Failed | Retry | Release
-
-
-class Task(Protocol):
-    """One item in its handler's hands."""
-
-    job_id: UUID
-    index: int
-    input: Mapping[str, Any]
-    price: int
-    attempts: int
-    checkpoint: Mapping[str, Any] | None
-
-    def is_stopped(self) -> bool:
-        """Return whether the item was cancelled, expired or lost: whatever is done now is in vain."""
-
-    def progress(
-        self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
-    ) -> None:
-        """Note how far the item is, in the kind's unit; written with the next heartbeat."""
-
-    def raise_hold(self, credits: int) -> None:
-        """Set aside `credits` in all before going on. Raises InsufficientCredits."""
-
-    def save(self, checkpoint: Mapping[str, Any]) -> None:
-        """Write where a next attempt goes on, now: it will go on elsewhere."""
-
-    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
-        """Keep bytes, or an open file's, as an artifact of this item; returns its key.
-
-        It is kept for at least as long as the job's result, or for `keep_for`, whichever is longer."""
-
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
-        """Keep the next part of a stream, and tell whoever sends it; returns how far the stream is."""
-
-    def stored(self, key: str) -> bytes:
-        """Return what an earlier attempt has stored. Raises Gone, ServiceUnavailable."""
-
-    def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file that the request brought, while the `with` block lasts. Raises Gone, ServiceUnavailable."""
-
-
-class Handler(Protocol):
-    """Carries out items of the kinds that name it, with the engines of its family."""
-
-    #: Most items it takes in one run; a model's batch size, else 1.
-    batch: int
-    #: Runs that may go on at once in a process; more than 1 only for what waits on the network.
-    slots: int
-
-    def setup(self) -> None:
-        """Load what is needed, once a process. Raises NotReady."""
-
-    def offers(self) -> Sequence[Offer]:
-        """Return what its engines can do now."""
-
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        """Return one outcome a task, in order. An exception counts for all of them."""
-
-
-@runtime_checkable
-class Watchable(Protocol):
-    """A handler whose offers change while it runs: an engine behind a network comes and goes."""
-
-    def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change`, from any thread, whenever the offers have changed."""
-
-
-@runtime_checkable
-class Apart(Protocol):
-    """A handler whose runs take no other handler's slots, and whose slots no other's runs take."""
-
-    runs_apart: bool
-
-
-@runtime_checkable
-class Gated(Handler, Protocol):
-    """A handler that may not always claim: a pace or a breaker stands before its items, which stay as they are."""
-
-    def use(self, database: Database) -> None:
-        """Take the database that its gate is in; called once, before anything else."""
-
-    def admit(self, kinds: Sequence[str], room: int) -> Mapping[str, int]:
-        """Return how many runs of each kind may be claimed now, at most `room`; of kinds that are missing, none."""
-
-    def claimed(self, kind: str | None, runs: int) -> None:
-        """Learn how many runs of which admitted kind were claimed; None: nothing was."""
-
-    def pause(self) -> timedelta | None:
-        """Return how long it will be until what is there may be claimed; None: nothing is, or nobody knows."""
-
-
-class Kind(Generic[R]):
-    """One thing that can be asked for. A subclass in pipeline/kinds declares all of it, and nothing else does."""
+    A subclass in pipeline/kinds declares all of it. A simple one states the first six attributes, `items` and
+    `response`."""
 
     name: ClassVar[str]
     queue: ClassVar[str]
@@ -189,40 +126,35 @@ class Kind(Generic[R]):
     routes: ClassVar[tuple[str, ...]]
     #: Dotted path, `module:class`, of its handler; only workers import it.
     handler: ClassVar[str]
-    #: What its progress counts.
-    unit: ClassVar[str]
     summary: ClassVar[str]
     #: A request that shows what it does: in the documents, and in the demo.
     example: ClassVar[Mapping[str, Any]]
-    #: Content types it takes; files among the form's fields.
+
+    #: What its progress counts.
+    unit: ClassVar[str] = "items"
+    #: Files among the request's form fields.
     files: ClassVar[tuple[str, ...]] = ()
-    #: Whether its answer is sent while it is made, as parts; its only item's output is then that of `Parts`.
-    streams: ClassVar[bool] = False
-    #: Whether a job without a single success has an answer all the same, rather than its first item's error.
-    answers_failed: ClassVar[bool] = False
-    #: Request fields that its items hold, so the job need not.
+    #: Request fields that its items hold, so that the job need not.
     bulky: ClassVar[frozenset[str]] = frozenset()
-    #: Items of an account in one round, before everybody else's turn comes (docs/architecture.md, Fair rounds).
-    slice_size: ClassVar[int] = 1
-    #: A run past this ends its process.
-    run_limit: ClassVar[timedelta] = timedelta(minutes=10)
-    #: So does one that tells of no progress for so long; None: it need not tell.
-    stall_limit: ClassVar[timedelta | None] = None
-    #: None: the settings' own.
-    deadline: ClassVar[timedelta | None] = None
-    keep_for: ClassVar[timedelta | None] = None
-    max_body_bytes: ClassVar[int | None] = None
-    #: How the answer is documented: content type, and the schema of a JSON one.
-    answer_type: ClassVar[str] = "application/json"
-    answer: ClassVar[type[BaseModel] | None] = None
-    #: Content types of texts that a request may ask for instead.
-    other_answer_types: ClassVar[tuple[str, ...]] = ()
-    #: The schema of what `receipt` answers, with 201.
-    created: ClassVar[type[BaseModel] | None] = None
+    #: Whether its answer is sent while it is made, as parts; the output of its only item is then `streams.Parts`.
+    streams: ClassVar[bool] = False
+    #: The lanes of its items; by default the one that has its name.
+    lanes: ClassVar[tuple[str, ...]] = ()
+    answer: ClassVar[Answer] = Answer()
+    limits: Limits = Limits()
 
     request: type[R]
+    input: type[I]
+    output: type[O]
 
-    def configured(self, settings: Settings) -> "Kind[R]":
+    def __init_subclass__(cls) -> None:
+        """Keep the three models that a subclass names in its brackets."""
+        super().__init_subclass__()
+        for base in getattr(cls, "__orig_bases__", ()):
+            for name, model in zip(("request", "input", "output"), get_args(base), strict=False):
+                setattr(cls, name, model)
+
+    def configured(self, settings: Settings) -> "Kind[R, I, O]":
         """Return the kind with the limits that the operator wants."""
         return self
 
@@ -233,18 +165,30 @@ class Kind(Generic[R]):
         """Return how many requests it counts as, towards rate limits."""
         return 1
 
-    def claimed_as(self, request: R) -> str:
-        """Return the kind that its items are claimed as: another of the same handler, whose runs or pace they share."""
-        return self.name
-
     def receipt(self, job: Job) -> Response | None:
         """Return what a request is answered at once; None: it waits for its job, or as its headers say."""
         return None
 
-    def parts(self, request: R) -> list[Part]:
+    def items(self, request: R) -> list[NewItem[I]]:
         """Return the items that the request is made of, with their prices."""
         raise NotImplementedError
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[I, O]]) -> Response:
         """Return the answer to a request whose job delivered something. Pure."""
         raise NotImplementedError
+
+    def respond(self, job: Job, rows: Sequence[Item]) -> Response:
+        """Return the answer that the rows of a job's items make."""
+        return self.response(job, [self._finished(row) for row in rows])
+
+    def _finished(self, row: Item) -> FinishedItem[I, O]:
+        return FinishedItem(
+            input=self.input.model_validate(row.input),
+            output=None if row.output is None else self.output.model_validate(row.output),
+            error=row.error or {},
+            credits=row.captured,
+            ended_at=row.updated_at,
+        )
+
+
+AnyKind = Kind[Any, Any, Any]

@@ -64,5 +64,5 @@ class LanguageNotSupported(InvalidRequest):
 
 def offered_languages(offers: Offers, family: str) -> list[str]:
     """Return the languages of a family's engines that are ready; none before any pool has spoken up."""
-    ready = [offer for offer in offers.engines if offer.family == family and offer.ready]
+    ready = [offer for offer in offers.of(family) if offer.ready]
     return list(dict.fromkeys(code for offer in ready for code in offer.content.get("languages", ())))

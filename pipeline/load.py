@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.database import Row, Statement
-from pipeline.kinds import Kinds, queues
+from pipeline.kinds import Kinds, lanes_of, queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,15 @@ class Load:
 
 # Each state is counted where it has an index of its own.
 _LOAD = """
-SELECT i.kind, i.state, count(*) AS items,
+SELECT coalesce(i.lane, i.kind) AS lane, i.state, count(*) AS items,
        coalesce(extract(epoch FROM now() - min(i.created_at)), 0)::float8 AS oldest_seconds
-FROM item i WHERE i.state = 'ready' GROUP BY i.kind, i.state
+FROM item i WHERE i.state = 'ready' GROUP BY coalesce(i.lane, i.kind), i.state
 UNION ALL
-SELECT i.kind, i.state, count(*), 0 FROM item i WHERE i.state = 'waiting' GROUP BY i.kind, i.state
+SELECT coalesce(i.lane, i.kind), i.state, count(*), 0
+FROM item i WHERE i.state = 'waiting' GROUP BY coalesce(i.lane, i.kind), i.state
 UNION ALL
-SELECT i.kind, i.state, count(*), 0 FROM item i WHERE i.state = 'leased' GROUP BY i.kind, i.state
+SELECT coalesce(i.lane, i.kind), i.state, count(*), 0
+FROM item i WHERE i.state = 'leased' GROUP BY coalesce(i.lane, i.kind), i.state
 UNION ALL
 SELECT NULL, 'open', count(*), 0 FROM job j WHERE j.finished_at IS NULL
 """
@@ -51,7 +53,8 @@ def _load(rows: list[Row], kinds: Kinds) -> Load:
 
 
 def _queue_load(queue: str, rows: list[Row], kinds: Kinds) -> QueueLoad:
-    own = [row for row in rows if row["kind"] in kinds and kinds[row["kind"]].queue == queue]
+    lanes = lanes_of(kinds)
+    own = [row for row in rows if row["lane"] in lanes and lanes[row["lane"]].queue == queue]
 
     def items(state: str) -> int:
         return sum(row["items"] for row in own if row["state"] == state)

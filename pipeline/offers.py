@@ -1,20 +1,15 @@
 """Offers: what the engines of each family can do, published by the pools and read by the API."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
-from pipeline.errors import ServiceUnavailable
-from pipeline.kinds.speech.voices import Voice, VoiceUnknown, pick_voice, shipped_voices
 from pipeline.settings import Settings
 
-#: Pairs of voice and language that are remembered; there are about as many ways to write them.
-MAX_PICKED = 1_000
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,51 +28,18 @@ class Offers:
     """What all pools offer, engines in order of preference."""
 
     engines: tuple[Offer, ...] = ()
-    _picked: dict[tuple[str | None, str | None], Voice] = field(default_factory=dict, compare=False, repr=False)
+    _made: dict[Callable[["Offers"], Any], Any] = field(default_factory=dict, compare=False, repr=False)
 
-    @cached_property
-    def voices(self) -> tuple[Voice, ...]:
-        """Return the voices that can speak now. Before any pool has ever spoken up, those that espeak ships with."""
-        synthesis = [offer for offer in self.engines if offer.family == "synthesis"]
-        if not synthesis:
-            return shipped_voices()
-        return tuple(voice for offer in synthesis if offer.ready for voice in _voices(offer))
+    def of(self, family: str) -> list[Offer]:
+        """Return the offers of one family's engines; none before a pool has published any."""
+        return [offer for offer in self.engines if offer.family == family]
 
-    def pick_voice(self, *, voice_name: str | None, language: str | None) -> Voice:
-        """Return the voice for a request; looked for once, as it takes a third of a millisecond.
-
-        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch, and VoiceUnavailable for the voice of an engine
-        that can't be used at the moment: who named it wants no other."""
-        picked = self._picked.get((voice_name, language))
-        if picked is None:
-            picked = self._pick(voice_name, language)
-            if len(self._picked) < MAX_PICKED:
-                self._picked[voice_name, language] = picked
-        return picked
-
-    def _pick(self, voice_name: str | None, language: str | None) -> Voice:
-        try:
-            return pick_voice(self.voices, voice_name=voice_name, language=language)
-        except VoiceUnknown:
-            away = [offer for offer in self.engines if offer.family == "synthesis" and not offer.ready]
-            voices = [voice for offer in away for voice in _voices(offer)]
-            voice = pick_voice(voices, voice_name=voice_name, language=language)
-            needs = next(offer.needs for offer in away if offer.engine == voice.engine)
-            raise VoiceUnavailable(
-                f"The voice {voice.id} can't speak now: {needs or 'its engine is unavailable'}. Nothing was charged. "
-                "Try again later, or leave voice_name out.",
-                retry_after=timedelta(minutes=1),
-            ) from None
-
-
-class VoiceUnavailable(ServiceUnavailable):
-    """The voice is known, and its engine can't be used at the moment."""
-
-    code = "engine_unavailable"
-
-
-def _voices(offer: Offer) -> list[Voice]:
-    return [Voice.from_document(document) for document in offer.content.get("voices", ())]
+    def derived(self, make: Callable[["Offers"], Made]) -> Made:
+        """Return what a family makes of these offers, such as its list of voices; made once a copy of the offers."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
 
 
 def preferred_engines(settings: Settings, family: str) -> list[str]:

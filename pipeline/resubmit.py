@@ -5,19 +5,19 @@ from datetime import timedelta
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import Job
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submission
 from pipeline.settings import Settings
 
 
-def lifetimes(kind: Kind, settings: Settings) -> tuple[timedelta, timedelta]:  # type: ignore[type-arg]  # any request
+def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:
     """Return how long a job of the kind may take, and how long its result is kept."""
-    deadline = kind.deadline or timedelta(hours=settings.work.deadline_hours)
-    keep_for = kind.keep_for or timedelta(hours=settings.retention.result_hours)
+    deadline = kind.limits.deadline or timedelta(hours=settings.work.deadline_hours)
+    keep_for = kind.limits.keep_for or timedelta(hours=settings.retention.result_hours)
     return deadline, keep_for
 
 
-def resubmission(job: Job, kind: Kind, settings: Settings) -> Statement[Submission | None]:  # type: ignore[type-arg]
+def resubmission(job: Job, kind: AnyKind, settings: Settings) -> Statement[Submission | None]:
     """Read the failed and cancelled items of a job as a new submission; None when there are none (any more)."""
     deadline, keep_for = lifetimes(kind, settings)
 
@@ -33,17 +33,16 @@ def resubmission(job: Job, kind: Kind, settings: Settings) -> Statement[Submissi
             request=job.request,
             request_id=f"retry-{job.id}",
             request_hash=hashlib.sha256(job.id.bytes).digest(),
-            items=[(row["input"], row["price"]) for row in rows],
+            items=[(row["input"], row["price"], row["lane"]) for row in rows],
             deadline=deadline,
             keep_for=keep_for,
-            slice_size=kind.slice_size,
+            slice_size=kind.limits.slice_size,
             max_open_items=settings.limits.open_items,
-            claimed_as=rows[0]["kind"],
         )
 
     return Statement(
-        "SELECT input, price, kind FROM item WHERE job_id = %(job)s AND state IN ('failed', 'cancelled')"
-        " ORDER BY index",
+        "SELECT input, price, coalesce(lane, kind) AS lane FROM item WHERE job_id = %(job)s"
+        " AND state IN ('failed', 'cancelled') ORDER BY index",
         {"job": job.id},
         read,
     )

@@ -9,20 +9,23 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from pipeline.database import Row, Statement
 
 CHANNEL = "pressroom:parts"
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(BaseModel):
     """How far a stream is: `count` parts are there, under keys made of `prefix` and their number.
 
-    Another prefix is another run, which began from the start.
+    Another prefix is another run, which began from the start. It is a stream's checkpoint, and its output in the end.
     """
 
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
     prefix: str = ""
-    count: int = 0
+    count: int = Field(0, alias="parts")
     engine: str = ""
 
     def key(self, number: int) -> str:
@@ -31,12 +34,12 @@ class Parts:
 
     def checkpoint(self) -> dict[str, Any]:
         """Return it as an item's checkpoint."""
-        return {"prefix": self.prefix, "parts": self.count, "engine": self.engine}
+        return self.model_dump(by_alias=True)
 
     @classmethod
     def of(cls, checkpoint: Mapping[str, Any] | None) -> "Parts":
         """Read it from an item's checkpoint."""
-        return cls(checkpoint["prefix"], checkpoint["parts"], checkpoint["engine"]) if checkpoint else cls()
+        return cls.model_validate(checkpoint or {})
 
 
 def part_key(prefix: str, number: int) -> str:
@@ -52,7 +55,7 @@ def add_part_notice(pipe: Any, job_id: UUID, parts: Parts) -> None:
 def read_part_notice(payload: bytes) -> tuple[UUID, Parts]:
     """Return whose stream has how many parts."""
     count, engine, prefix = payload[16:].decode().split(" ", 2)
-    return UUID(bytes=payload[:16]), Parts(prefix, int(count), engine)
+    return UUID(bytes=payload[:16]), Parts(prefix=prefix, count=int(count), engine=engine)
 
 
 @dataclass(frozen=True, slots=True)

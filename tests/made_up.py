@@ -12,21 +12,38 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item, Job
-from pipeline.kind import Done, Failed, Kind, Outcome, Part, Release, Request, Response, Retry, Task
+from pipeline.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
+from pipeline.jobs import Job
+from pipeline.kind import FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.offers import Offer
-from pipeline.settings import Settings
+
+
+class MadeUpInput(Stored):
+    """What one item does, and how."""
+
+    do: str = "done"
+    after: float = 0
+    credits: int = 0
+    seconds: float = 0
 
 
 class MadeUpRequest(Request):
     """`items` say what each does; `count` is that many that are simply done."""
 
-    items: list[dict[str, Any]] = Field(default_factory=list)
+    items: list[MadeUpInput] = Field(default_factory=list)
     count: int = Field(0, ge=0, le=10_000)
     price: int = Field(1, ge=0)
 
 
-class MadeUp(Kind[MadeUpRequest]):
+class MadeUpOutput(Stored):
+    """Which item it was, and in which process it ended."""
+
+    index: int
+    pid: int
+    from_step: int | None = None
+
+
+class MadeUp(Kind[MadeUpRequest, MadeUpInput, MadeUpOutput]):
     """POST /made-up."""
 
     name = "made_up"
@@ -37,39 +54,28 @@ class MadeUp(Kind[MadeUpRequest]):
     summary = "Do what the items say."
     example: ClassVar[dict[str, Any]] = {"count": 1}
     bulky = frozenset({"items"})
-    slice_size = 8
-    run_limit = timedelta(seconds=float(os.environ.get("MADE_UP_RUN_LIMIT", "60")))
-    request = MadeUpRequest
+    limits = Limits(run=timedelta(seconds=float(os.environ.get("MADE_UP_RUN_LIMIT", "60"))), slice_size=8)
 
-    def parts(self, request: MadeUpRequest) -> list[Part]:
-        inputs = request.items or [{} for _ in range(max(1, request.count))]
-        return [Part(entry, request.price) for entry in inputs]
+    def items(self, request: MadeUpRequest) -> list[NewItem[MadeUpInput]]:
+        inputs = request.items or [MadeUpInput()] * max(1, request.count)
+        return [NewItem(entry, request.price) for entry in inputs]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
-        return Response({"results": [item.output or item.error for item in items]})
+    def response(self, job: Job, items: Sequence[FinishedItem[MadeUpInput, MadeUpOutput]]) -> Response:
+        return Response({"results": [as_json(item.output) if item.output else dict(item.error) for item in items]})
 
 
-class MadeUpHandler:
+class MadeUpHandler(Handler[MadeUpInput, MadeUpOutput]):
     """Takes eight at a time, so that batches and their neighbours are tested."""
 
-    batch = 8
+    batch = int(os.environ.get("MADE_UP_BATCH", "8"))
     slots = int(os.environ.get("MADE_UP_SLOTS", "1"))
-
-    def __init__(self, settings: Settings) -> None:
-        self.batch = int(os.environ.get("MADE_UP_BATCH", "8"))
-
-    def setup(self) -> None:
-        pass
 
     def offers(self) -> Sequence[Offer]:
         return [Offer("made_up", "made_up", ready=True)]
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        return [self._do(task) for task in tasks]
-
-    def _do(self, task: Task) -> Outcome:
+    def carry_out(self, task: Task[MadeUpInput]) -> Outcome[MadeUpOutput]:
         entry = task.input
-        match entry.get("do", "done"):
+        match entry.do:
             case "fail":
                 return Failed(InvalidRequest("It was asked to fail.", code="asked_to_fail"))
             case "throw":
@@ -77,18 +83,18 @@ class MadeUpHandler:
             case "throw_once" if task.attempts == 0:
                 raise ValueError("nobody foresaw this")
             case "retry_once" if task.attempts == 0:
-                return Retry(timedelta(seconds=entry.get("after", 0)), InvalidRequest("not yet"))
+                return Retry(timedelta(seconds=entry.after), InvalidRequest("not yet"))
             case "exit":
                 os._exit(9)
             case "hang":
                 time.sleep(3_600)
             case "raise":
-                task.raise_hold(entry["credits"])
+                task.raise_hold(entry.credits)
             case "sleep":
-                return self._sleep(task, entry["seconds"])
-        return Done({"index": task.index, "pid": os.getpid()}, engine="made_up")
+                return self._sleep(task, entry.seconds)
+        return Done(MadeUpOutput(index=task.index, pid=os.getpid()), engine="made_up")
 
-    def _sleep(self, task: Task, seconds: float) -> Outcome:
+    def _sleep(self, task: Task[MadeUpInput], seconds: float) -> Outcome[MadeUpOutput]:
         steps = max(1, round(seconds / 0.02))
         start = int((task.checkpoint or {}).get("step", 0))
         for step in range(start, steps):
@@ -96,4 +102,4 @@ class MadeUpHandler:
                 return Release()
             time.sleep(0.02)
             task.progress(step + 1, steps, checkpoint={"step": step + 1})
-        return Done({"index": task.index, "pid": os.getpid(), "from_step": start}, engine="made_up")
+        return Done(MadeUpOutput(index=task.index, pid=os.getpid(), from_step=start), engine="made_up")

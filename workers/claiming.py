@@ -4,11 +4,12 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import count
+from typing import Any
 
 from pipeline import lifecycle
 from pipeline.broker import WakeBroker
 from pipeline.database import Database, Statement
-from pipeline.kind import Handler
+from pipeline.handler import Handler
 from pipeline.lifecycle import ClaimedItem
 from pipeline.settings import Settings
 from workers.gates import Gates
@@ -27,16 +28,22 @@ class Claimer:
     """Says what a process claims next, and is told what it got; only one thread at a time claims."""
 
     def __init__(
-        self, queue: str, handlers: Mapping[str, Handler], *, database: Database, broker: WakeBroker, settings: Settings
+        self,
+        queue: str,
+        lanes: Mapping[str, Handler[Any, Any]],
+        *,
+        database: Database,
+        broker: WakeBroker,
+        settings: Settings,
     ) -> None:
         self._queue = queue
-        self._handlers = handlers
+        self._lanes = lanes
         self._database = database
         self._broker = broker
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._oldest_first_every = settings.work.oldest_first_every
-        self._gates = Gates(handlers)
-        self._slots = Slots(handlers)
+        self._gates = Gates(lanes)
+        self._slots = Slots(lanes)
         self._limits: dict[str, int] = {}
         self._may_be_more = False
         self._claims = count(1)
@@ -46,14 +53,14 @@ class Claimer:
         self._woke_at = 0.0
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:
-        """Return for how many runs of each kind there are slots beside those held; of kinds that are missing, none."""
+        """Return for how many runs of each lane there are slots beside those held; of lanes that are missing, none."""
         is_kept_free = any(task.item.crashes for run in held for task in run.tasks) or (held and self._is_awaited())
         return {} if is_kept_free else self._slots.room(held)
 
     def next(self, held: Sequence[Run]) -> Statement[list[ClaimedItem]] | None:
         """Return the claim to make beside the runs held; None: there is no slot, or no gate is open."""
         runs = self._gates.admit(self.room(held))
-        self._limits = {kind: number * self._handlers[kind].batch for kind, number in runs.items()}
+        self._limits = {lane: number * self._lanes[lane].batch for lane, number in runs.items()}
         self._may_be_more = False
         if not self._limits:
             return None
@@ -64,11 +71,11 @@ class Claimer:
 
     def claimed(self, items: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
         """Take note of what was claimed, and return the runs that it is made of."""
-        kind = items[0].kind if items else None
-        size = self._handlers[kind].batch if kind else 1
+        lane = items[0].lane if items else None
+        size = self._lanes[lane].batch if lane else 1
         runs = [items[first : first + size] for first in range(0, len(items), size)]
-        self._gates.claimed(kind, runs=len(runs))
-        self._may_be_more = kind is not None and len(items) == self._limits[kind]
+        self._gates.claimed(lane, runs=len(runs))
+        self._may_be_more = lane is not None and len(items) == self._limits[lane]
         return runs
 
     def pause(self, *, most: timedelta) -> timedelta | None:
@@ -94,5 +101,5 @@ class Claimer:
             self._awaited = False
         elif now - self._asked_at > ASK_SECONDS:
             self._asked_at = now
-            self._awaited = self._database.run(lifecycle.has_crashed_ready(list(self._handlers)))
+            self._awaited = self._database.run(lifecycle.has_crashed_ready(list(self._lanes)))
         return self._awaited

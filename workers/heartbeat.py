@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from psycopg_pool import PoolClosed
@@ -34,7 +35,7 @@ class Run:
     """Some tasks of one lease, in a handler since `started` (monotonic seconds). A lease may have several."""
 
     lease_id: UUID
-    tasks: Sequence[LeasedTask]
+    tasks: Sequence[LeasedTask[Any]]
     limit: timedelta
     started: float
     #: How long it may tell of no progress; None: for ever.

@@ -5,7 +5,8 @@ from typing import Any
 
 from pipeline import lifecycle
 from pipeline.errors import PressroomError
-from pipeline.kind import Done, Failed, Outcome, Release, Retry
+from pipeline.handler import Done, Failed, Outcome, Release, Retry
+from pipeline.kind import as_json
 from workers.task import LeasedTask
 
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
@@ -13,7 +14,7 @@ MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 
 
-def unforeseen(error: Exception, *, attempts: int) -> Outcome:
+def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
     """Return what becomes of an item whose handler threw what nobody foresaw."""
     failure = PressroomError(
         f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
@@ -21,7 +22,7 @@ def unforeseen(error: Exception, *, attempts: int) -> Outcome:
     return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
 
 
-def to_row(task: LeasedTask, outcome: Outcome) -> lifecycle.Outcome:
+def to_row(task: LeasedTask[Any], outcome: Outcome[Any]) -> lifecycle.Outcome:
     """Return an outcome as the life cycle takes it, with the credits within what is held."""
     item = task.item.item_id
     match outcome:
@@ -29,7 +30,7 @@ def to_row(task: LeasedTask, outcome: Outcome) -> lifecycle.Outcome:
             earned = task.price if credits is None else credits
             if not 0 <= earned <= task.price:
                 raise ValueError(f"{earned} credits were earned of an item that costs {task.price}.")
-            return lifecycle.Outcome(item, "done", earned, output=output, engine=engine)
+            return lifecycle.Outcome(item, "done", earned, output=as_json(output), engine=engine)
         case Failed(error, credits):
             return lifecycle.Outcome(item, "failed", min(credits, task.price), error=error_row(error))
         case Retry(after, error):

@@ -12,7 +12,7 @@ from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
@@ -27,7 +27,7 @@ log = get_logger(__name__)
 class Ended:
     """A run that its handler is done with, after so many seconds, and what became of its tasks."""
 
-    kind: Kind[Any]
+    kind: AnyKind
     run: Run
     outcomes: Sequence[lifecycle.Outcome]
     seconds: float
@@ -123,9 +123,9 @@ class Reporter:
             log.warning("notice not sent", error=str(error))
 
     def _observe(self, ended: Ended) -> None:
-        labels = {"queue": self._queue, "kind": ended.kind.name}
         tasks = ended.run.tasks
         for task, outcome in zip(tasks, ended.outcomes, strict=True):
+            labels = {"queue": self._queue, "kind": task.item.kind}
             self._metrics.count("pressroom_items_total", 1, outcome=outcome.outcome, **labels)
             self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
             self._metrics.observe("pressroom_item_run_seconds", ended.seconds / len(tasks), **labels)

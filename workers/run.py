@@ -12,8 +12,9 @@ from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
 from pipeline.database import Database, Statement
 from pipeline.errors import NotReady, PressroomError
-from pipeline.kind import Failed, Gated, Handler, Kind, Release, Watchable
-from pipeline.kinds import Kinds
+from pipeline.handler import Failed, Gated, Handler, Release, Watchable
+from pipeline.kind import AnyKind
+from pipeline.kinds import Kinds, lanes_of
 from pipeline.lifecycle import ClaimedItem
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
@@ -45,7 +46,7 @@ class Runner:
         self,
         queue: str,
         kinds: Kinds,
-        handlers: Mapping[str, Handler],
+        handlers: Mapping[str, Handler[Any, Any]],
         *,
         database: Database,
         broker: WakeBroker,
@@ -95,11 +96,11 @@ class Runner:
         log.info("pool process ready", queue=self._queue, kinds=sorted(self._handlers))
 
     def _make_claimer(self) -> Claimer:
-        return Claimer(
-            self._queue, self._handlers, database=self._database, broker=self._broker, settings=self._settings
-        )
+        ready = {name: kind for name, kind in self._kinds.items() if name in self._handlers}
+        lanes = {lane: self._handlers[kind.name] for lane, kind in lanes_of(ready).items()}
+        return Claimer(self._queue, lanes, database=self._database, broker=self._broker, settings=self._settings)
 
-    def _publish(self, handler: Handler) -> None:
+    def _publish(self, handler: Handler[Any, Any]) -> None:
         try:
             self._database.run(publish_offers(handler.offers()))
         except PressroomError as error:
@@ -169,10 +170,11 @@ class Runner:
 
     def _start(self, claimed: Sequence[ClaimedItem]) -> None:
         kind = self._kinds[claimed[0].kind]
-        keep_for = kind.keep_for or timedelta(hours=self._settings.retention.result_hours)
+        keep_for = kind.limits.keep_for or timedelta(hours=self._settings.retention.result_hours)
         tasks = [
             LeasedTask(
                 item,
+                kind.input,
                 database=self._database,
                 artifacts=self._artifacts,
                 keep_for=keep_for,
@@ -181,7 +183,7 @@ class Runner:
             )
             for item in claimed
         ]
-        run = Run(claimed[0].lease_id, tasks, kind.run_limit, time.monotonic(), kind.stall_limit)
+        run = Run(claimed[0].lease_id, tasks, kind.limits.run, time.monotonic(), kind.limits.stall)
         self._heartbeat.hold(run)
         self._crew.give(partial(self._carry_out, kind, run))
 
@@ -197,7 +199,7 @@ class Runner:
             if self._heartbeat.held() and not self._stopping.is_set():
                 self._changed.wait(LOOK_SECONDS)
 
-    def _carry_out(self, kind: Kind[Any], run: Run) -> None:
+    def _carry_out(self, kind: AnyKind, run: Run) -> None:
         started = time.monotonic()
         outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
         run.is_reported = True
@@ -210,7 +212,7 @@ class Runner:
         except Exception:
             log.exception("round failed", queue=self._queue)
 
-    def _outcomes(self, handler: Handler, tasks: Sequence[LeasedTask]) -> list[lifecycle.Outcome]:
+    def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[LeasedTask[Any]]) -> list[lifecycle.Outcome]:
         """Return what became of each task; whatever a handler throws or says, each gets an answer."""
         try:
             outcomes = handler.run(tasks)

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import IO, Any
+from functools import cached_property
+from typing import IO, Any, Generic, TypeVar
 from uuid import UUID
+
+from pydantic import BaseModel
 
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, artifact_key, upload_key
@@ -18,16 +21,19 @@ from pipeline.lifecycle import Beat, ClaimedItem
 from pipeline.streams import Parts
 from workers.engines import Stopped
 
+I = TypeVar("I", bound=BaseModel)  # noqa: E741
+
 #: Artifacts are kept this much longer than their job's result, whose clock starts only when the job ends.
 ARTIFACT_MARGIN = timedelta(days=1)
 
 
-class LeasedTask:
-    """What `pipeline.kind.Task` promises, over a lease."""
+class LeasedTask(Generic[I]):
+    """What `pipeline.handler.Task` promises, over a lease."""
 
     def __init__(
         self,
         item: ClaimedItem,
+        model: type[I],
         *,
         database: Database,
         artifacts: Artifacts,
@@ -38,10 +44,10 @@ class LeasedTask:
         self.item = item
         self.job_id = item.job_id
         self.index = item.index
-        self.input: Mapping[str, Any] = item.input
         self.price = item.price
         self.attempts = item.attempts
         self.checkpoint: Mapping[str, Any] | None = item.checkpoint
+        self._model = model
         self._database = database
         self._artifacts = artifacts
         self._keep_for = keep_for
@@ -52,6 +58,11 @@ class LeasedTask:
         self._beat = Beat(item.lease_id, item.item_id)
         #: When it last told how far it is, in monotonic seconds.
         self.moved = time.monotonic()
+
+    @cached_property
+    def input(self) -> I:
+        """What the kind stored; read when the handler asks for it, so that what can't be read fails its own item."""
+        return self._model.model_validate(self.item.input)
 
     def is_stopped(self) -> bool:
         """Return whether going on is in vain."""
@@ -111,8 +122,8 @@ class LeasedTask:
 
         What it earns is written first: a client that has a part has paid for it."""
         if not self._parts.prefix:
-            self._parts = Parts(self._key(), 0, engine)
-        parts = replace(self._parts, count=self._parts.count + 1)
+            self._parts = Parts(prefix=self._key(), count=0, engine=engine)
+        parts = Parts(prefix=self._parts.prefix, count=self._parts.count + 1, engine=engine)
         self._artifacts.put(parts.key(self._parts.count), data)
         has_earned = credits > (self._beat.credits or 0)
         self.progress(done, total, credits=credits, checkpoint=parts.checkpoint())

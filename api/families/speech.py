@@ -7,6 +7,7 @@ from pydantic_core import to_json
 
 from api.queries import ParameterInvalid, read_text
 from api.services import Services
+from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.kinds.speech.voices import filter_voices
 
 GENDERS = ("male", "female", "neutral")
@@ -27,7 +28,7 @@ class Voices:
         if gender is not None and gender.lower() not in GENDERS:
             raise ParameterInvalid("gender", gender, f"send one of {', '.join(GENDERS)}.")
         offers = await self._services.catalogue.offers()
-        voices = filter_voices(offers.voices, language=language, gender=gender)
+        voices = filter_voices(offered_voices(offers).ready, language=language, gender=gender)
         body = to_json({"voices": voices, "total": len(voices)})
         resp.cache_control = [CACHE_CONTROL]
         resp.etag = hashlib.sha256(body).hexdigest()[:32]

@@ -6,7 +6,7 @@ from typing import Any
 from api.families.index_check.openapi import INDEXING_PATHS
 from api.openapi.parts import ERRORS, IDEMPOTENCY_KEY, JOB_PARAMETERS, SCHEMAS, SECURITY_SCHEMES, WORK_HEADERS
 from api.openapi.paths import PATHS
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds
 
 KEY_FIELD = {
@@ -46,13 +46,13 @@ def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
     }
 
 
-def _operation(kind: Kind[Any], route: str, schemas: dict[str, Any]) -> dict[str, Any]:
+def _operation(kind: AnyKind, route: str, schemas: dict[str, Any]) -> dict[str, Any]:
     return {
         "operationId": "post_" + route.strip("/").replace("/", "_").replace("-", "_"),
         "summary": kind.summary,
         "tags": [kind.queue],
         "security": [{"header": []}, {"bearer": []}, {"query": []}, {}],
-        "parameters": JOB_PARAMETERS if kind.created is None else [IDEMPOTENCY_KEY],
+        "parameters": JOB_PARAMETERS if kind.answer.receipt is None else [IDEMPOTENCY_KEY],
         "requestBody": {"required": True, "content": dict([_request_content(kind, schemas)])},
         "responses": {
             **_answers(kind, schemas),
@@ -61,10 +61,10 @@ def _operation(kind: Kind[Any], route: str, schemas: dict[str, Any]) -> dict[str
     }
 
 
-def _answers(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def _answers(kind: AnyKind, schemas: dict[str, Any]) -> dict[str, Any]:
     with_location = {**WORK_HEADERS, "Location": {"schema": {"type": "string"}}}
-    if kind.created is not None:
-        name, schemas[kind.created.__name__] = _moved(kind.created.model_json_schema(), schemas)
+    if (receipt := kind.answer.receipt) is not None:
+        name, schemas[receipt.__name__] = _moved(receipt.model_json_schema(), schemas)
         content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
         return {
             "201": {"description": "The job; it is never waited for.", "headers": with_location, "content": content}
@@ -79,7 +79,7 @@ def _answers(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _request_content(kind: Kind[Any], schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _request_content(kind: AnyKind, schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     name, schema = _moved(kind.request.model_json_schema(ref_template="#/components/schemas/{model}"), schemas)
     schema["properties"] = {**schema.get("properties", {}), **_file_fields(kind), "api_key": KEY_FIELD}
     schema["required"] = [*schema.get("required", []), *kind.files]
@@ -90,19 +90,20 @@ def _request_content(kind: Kind[Any], schemas: dict[str, Any]) -> tuple[str, dic
     return "multipart/form-data" if kind.files else "application/json", content
 
 
-def _file_fields(kind: Kind[Any]) -> dict[str, Any]:
+def _file_fields(kind: AnyKind) -> dict[str, Any]:
     return {name: {"type": "string", "contentMediaType": "application/octet-stream"} for name in kind.files}
 
 
-def _answer_content(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    if kind.answer is None:
-        return {kind.answer_type: {"schema": {"type": "string", "contentMediaType": kind.answer_type}}}
+def _answer_content(kind: AnyKind, schemas: dict[str, Any]) -> dict[str, Any]:
+    answer = kind.answer
+    if answer.model is None:
+        return {answer.content_type: {"schema": {"type": "string", "contentMediaType": answer.content_type}}}
     name, schema = _moved(
-        kind.answer.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization"), schemas
+        answer.model.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization"), schemas
     )
     schemas[name] = schema
-    others = {content_type: {"schema": {"type": "string"}} for content_type in kind.other_answer_types}
-    return {kind.answer_type: {"schema": {"$ref": f"#/components/schemas/{name}"}}, **others}
+    others = {content_type: {"schema": {"type": "string"}} for content_type in answer.alternatives}
+    return {answer.content_type: {"schema": {"$ref": f"#/components/schemas/{name}"}}, **others}
 
 
 def _moved(schema: dict[str, Any], schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:

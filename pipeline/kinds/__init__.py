@@ -1,44 +1,38 @@
-"""The kinds: one file each, one line each here. This is the place to add a capability."""
+"""The kinds: a folder a family, each of which lists its kinds in `KINDS`. This is the place to add a capability."""
 
 import importlib
-from collections.abc import Mapping
-from typing import Any
+import pkgutil
+from collections.abc import Iterator, Mapping
+from importlib.metadata import entry_points
 
 from pipeline.errors import NotReady
-from pipeline.kind import Kind
-from pipeline.kinds.alt_text.alt_text import AltText
-from pipeline.kinds.alt_text.batch import AltTextBatch
-from pipeline.kinds.blog.metadata import BlogMetadata
-from pipeline.kinds.index_check.check import PROVIDERS, IndexCheck
-from pipeline.kinds.speech.add_music import AddMusic
-from pipeline.kinds.speech.batch import SpeechBatch
-from pipeline.kinds.speech.speech import Speech
-from pipeline.kinds.speech.stream import SpeechStream
-from pipeline.kinds.speech.with_music import SpeechWithMusic
-from pipeline.kinds.transcription.transcription import Transcription
+from pipeline.kind import AnyKind
 from pipeline.settings import Settings
 
-KINDS: tuple[Kind[Any], ...] = (
-    AltText(),
-    AltTextBatch(),
-    BlogMetadata(),
-    Speech(),
-    SpeechBatch(),
-    SpeechStream(),
-    SpeechWithMusic(),
-    AddMusic(),
-    Transcription(),
-    IndexCheck(),
-    *(IndexCheck(engine) for engine in PROVIDERS),
-)
+Kinds = Mapping[str, AnyKind]
 
-Kinds = Mapping[str, Kind[Any]]
+#: Entry points of other people's packages: `word_count = "their_package:WordCount"`.
+GROUP = "pressroom.kinds"
+
+
+def own_kinds() -> list[AnyKind]:
+    """Return the kinds of this package: `KINDS` of each module or folder in it."""
+    families = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+    return [kind for family in families for kind in family.KINDS]
 
 
 def load_kinds(settings: Settings) -> Kinds:
-    """Return all kinds by name: ours, and those that the settings add (`PRESSROOM_KINDS=package.module:Class,…`)."""
-    added = [_load(path.strip()) for path in settings.kinds.split(",") if path.strip()]
-    return {kind.name: kind.configured(settings) for kind in (*KINDS, *added)}
+    """Return all kinds by name: ours, those of installed packages, and those that the settings name. Raises NotReady.
+
+    A kind of somebody else can't take the name or a route of ours."""
+    kinds: dict[str, AnyKind] = {}
+    routes: dict[str, str] = {}
+    for kind in (*own_kinds(), *_added(settings)):
+        if taken := [route for route in kind.routes if route in routes] or [kind.name] * (kind.name in kinds):
+            raise NotReady(f"The kind {kind.name} of {type(kind).__module__} can't have {taken[0]}: it is taken.")
+        kinds[kind.name] = kind.configured(settings)
+        routes |= dict.fromkeys(kind.routes, kind.name)
+    return kinds
 
 
 def queues(kinds: Kinds) -> list[str]:
@@ -46,10 +40,23 @@ def queues(kinds: Kinds) -> list[str]:
     return list(dict.fromkeys(kind.queue for kind in kinds.values()))
 
 
-def _load(path: str) -> Kind[Any]:
+def lanes_of(kinds: Kinds) -> Kinds:
+    """Return the lanes of some kinds, each with a kind whose items are in it; all such kinds have one handler."""
+    return {lane: kind for kind in kinds.values() for lane in kind.lanes or (kind.name,)}
+
+
+def _added(settings: Settings) -> Iterator[AnyKind]:
+    for entry_point in entry_points(group=GROUP):
+        yield _load(entry_point.value, source=f"The entry point {entry_point.name} of {GROUP}")
+    for path in settings.kinds.split(","):
+        if path.strip():
+            yield _load(path.strip(), source="PRESSROOM_KINDS")
+
+
+def _load(path: str, *, source: str) -> AnyKind:
     module, _, name = path.partition(":")
     try:
-        kind: Kind[Any] = getattr(importlib.import_module(module), name)()
-    except (ImportError, AttributeError, ValueError) as error:
-        raise NotReady(f"PRESSROOM_KINDS names {path!r}, which can't be loaded: {error}") from error
+        kind: AnyKind = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise NotReady(f"{source} names {path!r}, which can't be loaded: {error}") from error
     return kind

@@ -21,6 +21,7 @@ class ClaimedItem:
     job_id: UUID
     account_id: UUID
     kind: str
+    lane: str
     index: int
     input: dict[str, Any]
     price: int
@@ -32,22 +33,22 @@ class ClaimedItem:
     waited: timedelta
 
 
-_CLAIM = call("claim", "kinds", "limits", "lease", "lease_for", "alone", "oldest")
+_CLAIM = call("claim", "lanes", "limits", "lease", "lease_for", "alone", "oldest")
 
 
 def claim(
     limits: Mapping[str, int], *, lease_for: timedelta, alone: bool = True, oldest: bool = False
 ) -> Statement[list[ClaimedItem]]:
-    """Lease the next items of one kind; `limits` names the kinds that the caller can serve, and how many of each.
+    """Lease the next items of one lane; `limits` names the lanes that the caller can serve, and how many of each.
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
-    `oldest`: the lowest id first, whatever its round.
+    `oldest`: the oldest first, by its time of submission and whatever its round.
     """
     lease_id = uuid4()
     return Statement(
         _CLAIM,
         {
-            "kinds": list(limits),
+            "lanes": list(limits),
             "limits": list(limits.values()),
             "lease": lease_id,
             "lease_for": lease_for,
@@ -58,13 +59,13 @@ def claim(
     )
 
 
-def has_crashed_ready(kinds: Sequence[str]) -> Statement[bool]:
-    """Tell whether an item that has crashed a worker is ready: one of the oldest of its kind, for it was out before."""
+def has_crashed_ready(lanes: Sequence[str]) -> Statement[bool]:
+    """Tell whether an item that has crashed a worker is ready: one of the oldest of its lane, for it was out before."""
     return Statement(
-        "SELECT EXISTS (SELECT FROM unnest(%(kinds)s::text[]) k CROSS JOIN LATERAL (SELECT i.crashes FROM item i"
-        " WHERE i.state = 'ready' AND i.kind = k ORDER BY i.created_at, i.id LIMIT 100) head"
+        "SELECT EXISTS (SELECT FROM unnest(%(lanes)s::text[]) l CROSS JOIN LATERAL (SELECT i.crashes FROM item i"
+        " WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l ORDER BY i.created_at, i.id LIMIT 100) head"
         " WHERE head.crashes > 0) AS found",
-        {"kinds": list(kinds)},
+        {"lanes": list(lanes)},
         lambda rows: bool(rows[0]["found"]),
     )
 

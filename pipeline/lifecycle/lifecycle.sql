@@ -8,12 +8,12 @@
 
 -- submit: one request becomes a job, its ledger line and its items, or a refusal that changes nothing.
 -- Outcomes: accepted, replayed (the same Idempotency-Key and request), conflict (the same key, another request),
--- insufficient, too_many, unauthorized (the key was revoked meanwhile). The items are claimed as `p_claimed_as`, by
--- default as the job's kind; rounds count the jobs of each kind apart.
+-- insufficient, too_many, unauthorized (the key was revoked meanwhile). An item is [input, price] or [input, price,
+-- lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart.
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
-    p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb, p_claimed_as text,
+    p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb,
     OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
     OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
@@ -88,9 +88,9 @@ BEGIN
         INSERT INTO credit_entry (account_id, api_key_id, job_id, route, entry, available_change, held_change)
         VALUES (p_account, p_key, p_job, p_route, 'hold', -required, required);
     END IF;
-    INSERT INTO item (job_id, index, kind, round, price, input)
-    SELECT p_job, e.ordinality - 1, coalesce(p_claimed_as, p_kind), (v_open_of_kind + e.ordinality - 1) / p_slice,
-           (e.value ->> 1)::integer, e.value -> 0
+    INSERT INTO item (job_id, index, kind, lane, round, price, input)
+    SELECT p_job, e.ordinality - 1, p_kind, coalesce(e.value ->> 2, p_kind),
+           (v_open_of_kind + e.ordinality - 1) / p_slice, (e.value ->> 1)::integer, e.value -> 0
     FROM jsonb_array_elements(p_items) WITH ORDINALITY e ORDER BY e.ordinality;
     PERFORM set_config(
         'lifecycle.counted', concat_ws(' ', p_account, p_kind, open_items + v_count, v_open_of_kind + v_count), true);
@@ -106,44 +106,44 @@ CREATE FUNCTION lifecycle.was_refused(p_state text, p_error jsonb) RETURNS boole
         OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer BETWEEN 400 AND 499, false)
 $$;
 
--- claim: lease the next items of the best kind among those that the worker can serve, at most its limit.
--- The best head decides the kind: lowest (round, id), or the oldest whatever its round when `p_oldest`, so that a
+-- claim: lease the next items of the best lane among those that the worker can serve, at most its limit.
+-- The best head decides the lane: lowest (round, id), or the oldest whatever its round when `p_oldest`, so that a
 -- steady flow of small jobs never starves a big one. (Oldest is by created_at: in order of id alone the planner likes
 -- to walk the primary key from the first item ever made, 66 ms a claim.) An item with a crash goes out alone, and only
 -- to a worker that holds nothing else (`p_alone`): a poison item never kills its neighbours. A claim repeated with its
 -- lease returns the same items.
 CREATE FUNCTION lifecycle.claim(
-    p_kinds text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean
+    p_lanes text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean
 ) RETURNS TABLE (
-    item_id bigint, job_id uuid, account_id uuid, kind text, index integer, input jsonb, price integer,
+    item_id bigint, job_id uuid, account_id uuid, kind text, lane text, index integer, input jsonb, price integer,
     captured integer, attempts integer, crashes integer, checkpoint jsonb, request_id text, waited interval
 ) LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[] := ARRAY(SELECT i.id FROM item i WHERE i.lease_id = p_lease AND i.state = 'leased');
     v_jobs uuid[];
-    v_kinds text[];
-    v_kind text;
+    v_lanes text[];
+    v_lane text;
 BEGIN
     IF cardinality(v_ids) = 0 THEN
         IF p_oldest THEN
-            v_kinds := ARRAY(
-                SELECT k FROM unnest(p_kinds) k
+            v_lanes := ARRAY(
+                SELECT l FROM unnest(p_lanes) l
                 CROSS JOIN LATERAL (
                     SELECT i.created_at, i.id FROM item i
-                    WHERE i.state = 'ready' AND i.kind = k AND (p_alone OR i.crashes = 0)
+                    WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l AND (p_alone OR i.crashes = 0)
                     ORDER BY i.created_at, i.id LIMIT 1) head
                 ORDER BY head.created_at, head.id);
         ELSE
-            v_kinds := ARRAY(
-                SELECT k FROM unnest(p_kinds) k
+            v_lanes := ARRAY(
+                SELECT l FROM unnest(p_lanes) l
                 CROSS JOIN LATERAL (
                     SELECT i.round, i.id FROM item i
-                    WHERE i.state = 'ready' AND i.kind = k AND (p_alone OR i.crashes = 0)
+                    WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l AND (p_alone OR i.crashes = 0)
                     ORDER BY i.round, i.id LIMIT 1) head
                 ORDER BY head.round, head.id);
         END IF;
-        FOREACH v_kind IN ARRAY v_kinds LOOP
-            v_ids := lifecycle.lock_ready(v_kind, p_limits[array_position(p_kinds, v_kind)], p_alone, p_oldest);
+        FOREACH v_lane IN ARRAY v_lanes LOOP
+            v_ids := lifecycle.lock_ready(v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest);
             EXIT WHEN cardinality(v_ids) > 0;
         END LOOP;
         IF cardinality(v_ids) = 0 THEN
@@ -160,13 +160,13 @@ BEGIN
             SELECT q.id FROM job q WHERE q.id = ANY (v_jobs) AND q.state = 'queued' FOR NO KEY UPDATE SKIP LOCKED));
     END IF;
     RETURN QUERY
-        SELECT i.id, i.job_id, j.account_id, i.kind::text, i.index, i.input, i.price, i.captured, i.attempts, i.crashes,
+        SELECT i.id, i.job_id, j.account_id, j.kind::text, coalesce(i.lane, i.kind)::text, i.index, i.input, i.price, i.captured, i.attempts, i.crashes,
                i.checkpoint, j.request_id::text, now() - i.created_at
         FROM item i JOIN job j ON j.id = i.job_id WHERE i.id = ANY (v_ids) ORDER BY i.id;
 END $$;
 
--- lock_ready: the ids of the next ready items of a kind, locked; one with a crash alone, others without it.
-CREATE FUNCTION lifecycle.lock_ready(p_kind text, p_limit integer, p_alone boolean, p_oldest boolean)
+-- lock_ready: the ids of the next ready items of a lane, locked; one with a crash alone, others without it.
+CREATE FUNCTION lifecycle.lock_ready(p_lane text, p_limit integer, p_alone boolean, p_oldest boolean)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[];
@@ -174,11 +174,11 @@ DECLARE
 BEGIN
     IF p_oldest THEN
         v_ids := ARRAY(
-            SELECT i.id FROM item i WHERE i.state = 'ready' AND i.kind = p_kind AND (p_alone OR i.crashes = 0)
+            SELECT i.id FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane AND (p_alone OR i.crashes = 0)
             ORDER BY i.created_at, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED);
     ELSE
         v_ids := ARRAY(
-            SELECT i.id FROM item i WHERE i.state = 'ready' AND i.kind = p_kind AND (p_alone OR i.crashes = 0)
+            SELECT i.id FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane AND (p_alone OR i.crashes = 0)
             ORDER BY i.round, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED);
     END IF;
     IF NOT p_alone OR cardinality(v_ids) <= 1 THEN
@@ -362,16 +362,16 @@ BEGIN
     RETURN v_state;
 END $$;
 
--- wake_waiting (sweep): items whose time has come become ready; returns how many of each kind.
-CREATE FUNCTION lifecycle.wake_waiting(p_limit integer) RETURNS TABLE (kind text, items bigint)
+-- wake_waiting (sweep): items whose time has come become ready; returns how many of each lane.
+CREATE FUNCTION lifecycle.wake_waiting(p_limit integer) RETURNS TABLE (lane text, items bigint)
 LANGUAGE sql AS $$
     WITH woken AS (
         UPDATE item i SET state = 'ready', run_at = NULL, updated_at = now()
         WHERE i.id = ANY (ARRAY(
             SELECT w.id FROM item w WHERE w.state = 'waiting' AND w.run_at <= now()
             ORDER BY w.run_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
-        RETURNING i.kind)
-    SELECT w.kind::text, count(*) FROM woken w GROUP BY w.kind
+        RETURNING coalesce(i.lane, i.kind) AS lane)
+    SELECT w.lane::text, count(*) FROM woken w GROUP BY w.lane
 $$;
 
 -- reap (sweep): items of one job whose lease ran out have crashed: again after 1, 2, 4 … s, or failed at the last.

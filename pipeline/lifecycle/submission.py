@@ -14,7 +14,7 @@ from pipeline.lifecycle.schema import call
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A request about to become a job. `items` are (input, price in credits), claimed as `claimed_as` or `kind`."""
+    """A request about to become a job. `items` are (input, price in credits, lane); None is the kind's own lane."""
 
     account_id: UUID
     api_key_id: UUID
@@ -23,7 +23,7 @@ class Submission:
     request: Mapping[str, Any]
     request_id: str
     request_hash: bytes
-    items: Sequence[tuple[Mapping[str, Any], int]]
+    items: Sequence[tuple[Mapping[str, Any], int, str | None]]
     deadline: timedelta
     keep_for: timedelta
     slice_size: int
@@ -31,7 +31,6 @@ class Submission:
     idempotency_key: str | None = None
     idempotency_window: timedelta = timedelta(hours=24)
     max_open_items: int = 100_000
-    claimed_as: str | None = None
     job_id: UUID = field(default_factory=uuid4)
 
 
@@ -52,7 +51,7 @@ class Submitted:
 
 _SUBMIT = call(
     "submit", "job", "account", "key", "kind", "route", "source", "request", "request_id", "idempotency_key",
-    "request_hash", "idempotency_window", "deadline", "keep_for", "slice", "max_open", "items", "claimed_as",
+    "request_hash", "idempotency_window", "deadline", "keep_for", "slice", "max_open", "items",
 )  # fmt: skip
 
 
@@ -79,7 +78,6 @@ def submit(submission: Submission) -> Statement[Submitted]:
             "slice": submission.slice_size,
             "max_open": submission.max_open_items,
             "items": Jsonb(submission.items),
-            "claimed_as": submission.claimed_as,
         },
         lambda rows: Submitted(**rows[0]),
     )

@@ -31,9 +31,9 @@ CRASHED = {
 
 
 def wake_waiting() -> Statement[dict[str, int]]:
-    """Make items whose time has come ready; returns how many of each kind."""
+    """Make items whose time has come ready; returns how many of each lane."""
     return Statement(
-        call("wake_waiting", "limit"), {"limit": SWEEP_ROWS}, lambda rows: {row["kind"]: row["items"] for row in rows}
+        call("wake_waiting", "limit"), {"limit": SWEEP_ROWS}, lambda rows: {row["lane"]: row["items"] for row in rows}
     )
 
 

@@ -17,7 +17,7 @@ from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_open
-from pipeline.kinds import Kinds, load_kinds
+from pipeline.kinds import Kinds, lanes_of, load_kinds
 from pipeline.kinds.index_check import pacing
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
@@ -64,7 +64,8 @@ class Sweep:
 
     def _wake(self) -> int:
         woken = self._database.run(lifecycle.wake_waiting())
-        for queue in {self._kinds[kind].queue for kind in woken if kind in self._kinds}:
+        lanes = lanes_of(self._kinds)
+        for queue in {lanes[lane].queue for lane in woken if lane in lanes}:
             self._broker.wake(queue)
         return sum(woken.values())
 

@@ -23,7 +23,7 @@ from rich.console import Console
 from pipeline.accounts import open_account
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError
-from pipeline.kind import Kind
+from pipeline.kind import AnyKind
 from pipeline.kinds import load_kinds
 from pipeline.settings import Settings
 from scripts.demo.picture import Served, served_picture
@@ -142,7 +142,7 @@ def demo_file(name: str) -> bytes:
     return file.getvalue()
 
 
-def body_of(kind: Kind[Any], picture: Served) -> dict[str, Any]:
+def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
     """Return a kind's example as a request body; `@…` stands for a file, and the example's picture for ours."""
     if not kind.files:
         return {"json": picture.in_place(dict(kind.example))}
@@ -156,7 +156,7 @@ def body_of(kind: Kind[Any], picture: Served) -> dict[str, Any]:
     return {"data": form}
 
 
-async def ask(session: aiohttp.ClientSession, kind: Kind[Any], picture: Served) -> Shown:
+async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served) -> Shown:
     """Send a kind's example and keep what comes back."""
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind, picture)) as response:

@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Request, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.offers import Offers
 
 KINDS = "api_kinds:Echo,api_kinds:Many,api_kinds:Files"
@@ -26,7 +26,13 @@ class EchoRequest(Request):
     source: Literal["web", "api"] = "api"
 
 
-class Echo(Kind[EchoRequest]):
+class Anything(Stored):
+    """Whatever a test's worker says."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Echo(Kind[EchoRequest, Anything, Anything]):
     """One item; its answer is JSON."""
 
     name = "echo"
@@ -36,7 +42,6 @@ class Echo(Kind[EchoRequest]):
     unit = "texts"
     summary = "Say a text again."
     bulky = frozenset({"text"})
-    request = EchoRequest
 
     def check(self, request: EchoRequest, offers: Offers) -> None:
         if request.text == "crash":
@@ -44,11 +49,11 @@ class Echo(Kind[EchoRequest]):
         if not request.text.strip():
             raise InvalidRequest("The text is empty.", code="text_empty", field="text")
 
-    def parts(self, request: EchoRequest) -> list[Part]:
-        return [Part({"text": request.text}, 3)]
+    def items(self, request: EchoRequest) -> list[NewItem[Anything]]:
+        return [NewItem(Anything(text=request.text), 3)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
-        return Response({"echo": items[0].output, "credits_used": job.credits_captured})
+    def response(self, job: Job, items: Sequence[FinishedItem[Anything, Anything]]) -> Response:
+        return Response({"echo": _shown(items[0]), "credits_used": job.credits_captured})
 
 
 class ManyRequest(Request):
@@ -58,7 +63,7 @@ class ManyRequest(Request):
     looking: str = ""
 
 
-class Many(Kind[ManyRequest]):
+class Many(Kind[ManyRequest, Anything, Anything]):
     """Many items, each a request of its own."""
 
     name = "many"
@@ -67,8 +72,7 @@ class Many(Kind[ManyRequest]):
     handler = "nowhere:Nothing"
     unit = "things"
     summary = "Do many things."
-    max_body_bytes = 2**21
-    request = ManyRequest
+    limits = Limits(body_bytes=2**21)
 
     def check(self, request: ManyRequest, offers: Offers) -> None:
         if request.looking:
@@ -79,11 +83,11 @@ class Many(Kind[ManyRequest]):
     def requests(self, request: ManyRequest) -> int:
         return request.items
 
-    def parts(self, request: ManyRequest) -> list[Part]:
-        return [Part({"number": number}, 1) for number in range(request.items)]
+    def items(self, request: ManyRequest) -> list[NewItem[Anything]]:
+        return [NewItem(Anything(number=number), 1) for number in range(request.items)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
-        return Response({"results": [item.output or item.error for item in items]})
+    def response(self, job: Job, items: Sequence[FinishedItem[Anything, Anything]]) -> Response:
+        return Response({"results": [_shown(item) for item in items]})
 
 
 class FilesRequest(Request):
@@ -93,7 +97,15 @@ class FilesRequest(Request):
     volume: float = Field(-20.0, ge=-60, le=0)
 
 
-class Files(Kind[FilesRequest]):
+class FilesInput(Stored):
+    volume: float
+
+
+class FilesOutput(Stored):
+    artifact: str
+
+
+class Files(Kind[FilesRequest, FilesInput, FilesOutput]):
     """Two files and some texts; its answer is bytes."""
 
     name = "files"
@@ -103,17 +115,19 @@ class Files(Kind[FilesRequest]):
     unit = "files"
     summary = "Take two files."
     files = ("audio", "music")
-    keep_for = timedelta(hours=2)
-    answer_type = "audio/mpeg"
-    request = FilesRequest
+    limits = Limits(keep_for=timedelta(hours=2))
+    answer = Answer("audio/mpeg")
 
-    def parts(self, request: FilesRequest) -> list[Part]:
-        return [Part({"volume": request.volume}, 2)]
+    def items(self, request: FilesRequest) -> list[NewItem[FilesInput]]:
+        return [NewItem(FilesInput(volume=request.volume), 2)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
-        output = items[0].output or {}
+    def response(self, job: Job, items: Sequence[FinishedItem[FilesInput, FilesOutput]]) -> Response:
         return Response(
-            artifacts=[output["artifact"]],
+            artifacts=[items[0].delivered.artifact],
             content_type="audio/mpeg",
             headers={"Content-Disposition": "attachment; filename=output.mp3"},
         )
+
+
+def _shown(item: FinishedItem[Anything, Anything]) -> dict[str, Any]:
+    return dict(item.error) if item.output is None else item.output.model_dump()

@@ -23,7 +23,7 @@ def test_a_stream_that_breaks_ends_its_connection_and_is_one_line(start: Start, 
         begun = pool.submit(connection.getresponse)
         [job_id] = wait_for_jobs(hands.database, client, 1)
         [item] = hands.database.run(lifecycle.claim({"speech_stream": 1}, lease_for=timedelta(seconds=30)))
-        parts = Parts("made/stream", 1, "made-up")
+        parts = Parts(prefix="made/stream", count=1, engine="made-up")
         stored = service.data / "artifacts" / parts.key(0)
         stored.parent.mkdir(parents=True)
         stored.write_bytes(b"ID3")

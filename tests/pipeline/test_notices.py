@@ -45,7 +45,7 @@ def test_a_notice_that_is_cut_short_names_the_whole_ids_alone() -> None:
 
 
 def test_a_part_notice_says_how_far_a_stream_is(client: fakeredis.FakeRedis) -> None:
-    job_id, parts = uuid4(), Parts("2026-11-22/job/0/lease", 12, "espeak")
+    job_id, parts = uuid4(), Parts(prefix="2026-11-22/job/0/lease", count=12, engine="espeak")
 
     payload = published(client, streams.CHANNEL, lambda pipe: streams.add_part_notice(pipe, job_id, parts))
 
@@ -53,7 +53,7 @@ def test_a_part_notice_says_how_far_a_stream_is(client: fakeredis.FakeRedis) -> 
 
 
 def test_parts_are_the_same_after_their_checkpoint() -> None:
-    parts = Parts("2026-11-22/job/0/lease", 3, "edge")
+    parts = Parts(prefix="2026-11-22/job/0/lease", count=3, engine="edge")
 
     assert Parts.of(parts.checkpoint()) == parts
     assert Parts.of(None) == Parts()

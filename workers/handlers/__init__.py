@@ -1,16 +1,17 @@
 """Handlers: what turns an item into what its user asked for, one file a group of kinds, with the family's engines."""
 
 import importlib
+from typing import Any
 
-from pipeline.kind import Handler
+from pipeline.handler import Handler
 from pipeline.kinds import Kinds
 from pipeline.settings import Settings
 
 
-def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
+def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler[Any, Any]]:
     """Return the handler of each kind of a queue; kinds that name the same class share one."""
-    made: dict[str, Handler] = {}
-    handlers: dict[str, Handler] = {}
+    made: dict[str, Handler[Any, Any]] = {}
+    handlers: dict[str, Handler[Any, Any]] = {}
     for kind in kinds.values():
         if kind.queue != queue:
             continue

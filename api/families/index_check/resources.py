@@ -1,7 +1,6 @@
 """Indexing: index checks as their users see them: jobs, their URLs, and both as CSV."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal
@@ -26,16 +25,14 @@ from pipeline.errors import Conflict
 from pipeline.jobs import Item
 from pipeline.keys import Caller
 from pipeline.kind import Request
-from pipeline.kinds.index_check.check import PROVIDERS, IndexCheckRequest, kind_name
-from pipeline.kinds.index_check.jobs import CountedJob, find_index_job, index_job_document, list_index_jobs
+from pipeline.kinds.index_check.check import IndexCheckRequest
+from pipeline.kinds.index_check.jobs import CountedJob, CountedPage, find_index_job, index_job_document, list_index_jobs
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
 from pipeline.offers import preferred_engines
 
 #: Longest page of jobs and of URLs (docs/api.md, Lists).
 MAX_JOBS = 100
 MAX_URLS = 1_000
-#: Kinds whose jobs are index jobs.
-KINDS = tuple(kind_name(engine) for engine in (None, *PROVIDERS))
 
 
 class NothingToRetry(Conflict):
@@ -66,9 +63,7 @@ def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
     """Return an index job of the caller's account. Raises JobNotFound; Gone when its URLs have been deleted."""
     found = await services.database.run(
-        find_index_job(
-            read_job_id(job_id), caller.account_id, KINDS, providers=preferred_engines(services.settings, "search")
-        )
+        find_index_job(read_job_id(job_id), caller.account_id, providers=preferred_engines(services.settings, "search"))
     )
     if found is None:
         raise JobNotFound
@@ -106,11 +101,12 @@ class IndexJobs(Work):
         wanted = read_choice(req, "type", ("check", "submit"))
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
-        kinds: Sequence[str] = () if wanted == "submit" else KINDS
         providers = preferred_engines(services.settings, "search")
-        page = await services.database.run(
-            list_index_jobs(caller.account_id, kinds, providers=providers, limit=limit, offset=offset)
-        )
+        page = CountedPage([], 0)  # of jobs that submit URLs there are none yet
+        if wanted != "submit":
+            page = await services.database.run(
+                list_index_jobs(caller.account_id, providers=providers, limit=limit, offset=offset)
+            )
         show_page(req, resp, limit=limit, offset=offset, total=page.total)
         show_json(resp, [show_index_job(services, counted) for counted in page.jobs])
 

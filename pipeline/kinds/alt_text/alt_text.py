@@ -1,24 +1,26 @@
 """Alt text: a picture behind a URL is described in one text."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Request, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
 from pipeline.kinds.alt_text.fields import (
     CREDITS,
     EXAMPLE_URL,
     HANDLER,
+    PICTURE_LIMITS,
     ImageUrl,
     Language,
     Mode,
+    PictureInput,
+    PictureTexts,
     check_image_url,
     check_language,
-    image_input,
-    texts_of,
+    modes_of,
+    picture_input,
 )
 from pipeline.offers import Offers
 
@@ -41,7 +43,7 @@ class AltTextResult(BaseModel):
     engine: str
 
 
-class AltText(Kind[AltTextRequest]):
+class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     """POST /generate, and /atg/generate for earlier integrations."""
 
     name = "alt_text"
@@ -51,31 +53,27 @@ class AltText(Kind[AltTextRequest]):
     unit = "images"
     summary = "Describe the picture behind a URL, as alt text."
     example: ClassVar[dict[str, Any]] = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
-    slice_size = 8
-    #: A language model without a GPU takes a minute a picture, and three batches of eight wait for each other.
-    run_limit = timedelta(minutes=30)
-    answer = AltTextResult
-    request = AltTextRequest
+    answer = Answer(model=AltTextResult)
+    limits = PICTURE_LIMITS
 
     def check(self, request: AltTextRequest, offers: Offers) -> None:
         """Refuse what is no URL, and a language that no engine writes."""
         check_image_url(request.image_url)
         check_language(request.language, offers)
 
-    def parts(self, request: AltTextRequest) -> list[Part]:
+    def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
         """Return the picture as one item."""
-        return [Part(image_input(request.image_url, request.mode, request.language), CREDITS)]
+        return [NewItem(picture_input(request.image_url, request.mode, request.language), CREDITS)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
         """Return the text."""
-        item = items[0]
-        output = item.output or {}
-        text = texts_of(item)[item.input["mode"]]
+        item, output = items[0], items[0].delivered
+        text = output.texts[modes_of(item.input.mode)[0]]
         result = AltTextResult(
-            alt_text=text["text"],
-            confidence=text["confidence"],
-            credits_used=item.captured,
-            language=output["language"],
-            engine=output["engine"],
+            alt_text=text.text,
+            confidence=text.confidence,
+            credits_used=item.credits,
+            language=output.language,
+            engine=output.engine,
         )
         return Response(result.model_dump())

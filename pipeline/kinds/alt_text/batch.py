@@ -1,24 +1,26 @@
 """Alt text batch: up to a hundred pictures are described in one request; one that can't be fails alone."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Request, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
 from pipeline.kinds.alt_text.fields import (
-    CLAIMED_AS,
     CREDITS,
     EXAMPLE_URL,
     HANDLER,
+    LANE,
+    PICTURE_LIMITS,
     ImageUrl,
     Language,
-    image_input,
+    PictureInput,
+    PictureTexts,
     modes_of,
-    texts_of,
+    picture_input,
 )
 from pipeline.offers import Offers
 from pipeline.settings import Settings
@@ -83,7 +85,7 @@ class AltTextBatchResult(BaseModel):
     failed: int
 
 
-class AltTextBatch(Kind[AltTextBatchRequest]):
+class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     """POST /batch."""
 
     name = "alt_text_batch"
@@ -99,12 +101,9 @@ class AltTextBatch(Kind[AltTextBatchRequest]):
         ]
     }
     bulky: ClassVar[frozenset[str]] = frozenset({"images"})
-    slice_size = 8
-    answers_failed = True
-    #: As of a single picture: their items are claimed together.
-    run_limit = timedelta(minutes=30)
-    answer = AltTextBatchResult
-    request = AltTextBatchRequest
+    lanes = (LANE,)
+    answer = Answer(model=AltTextBatchResult, without_success=True)
+    limits = PICTURE_LIMITS
 
     def __init__(self, max_images: int = MAX_IMAGES) -> None:
         self._max_images = max_images
@@ -126,17 +125,16 @@ class AltTextBatch(Kind[AltTextBatchRequest]):
         """Return how many pictures there are (docs/api.md, Limits)."""
         return len(request.images)
 
-    def claimed_as(self, request: AltTextBatchRequest) -> str:
-        """Return the kind of single pictures: a model takes both together."""
-        return CLAIMED_AS
-
-    def parts(self, request: AltTextBatchRequest) -> list[Part]:
+    def items(self, request: AltTextBatchRequest) -> list[NewItem[PictureInput]]:
         """Return an item a picture, in order."""
-        return [Part(image_input(image.image_url, image.mode, image.language), CREDITS) for image in request.images]
+        return [
+            NewItem(picture_input(image.image_url, image.mode, image.language), CREDITS, lane=LANE)
+            for image in request.images
+        ]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
         """Return what became of each picture, in order."""
-        done = sum(item.state == "done" for item in items)
+        done = sum(item.output is not None for item in items)
         return Response(
             {
                 "results": [_result(item) for item in items],
@@ -147,24 +145,22 @@ class AltTextBatch(Kind[AltTextBatchRequest]):
         )
 
 
-def _result(item: Item) -> dict[str, Any]:
-    told: dict[str, Any] = {"image_url": item.input["image_url"], "generated_at": _timestamp(item.updated_at)}
-    if item.state != "done":
-        error = item.error or {}
-        reason: dict[str, Any] = {name: error[name] for name in ("error", "message", "code") if name in error}
-        return {"alt_text": None, **told, "credits_used": item.captured, **reason}
-    output = item.output or {}
-    texts = texts_of(item)
-    modes = modes_of(item.input["mode"])
-    main = texts[modes[0]]
+def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
+    told: dict[str, Any] = {"image_url": item.input.image_url, "generated_at": _timestamp(item.ended_at)}
+    output = item.output
+    if output is None:
+        reason = {name: item.error[name] for name in ("error", "message", "code") if name in item.error}
+        return {"alt_text": None, **told, "credits_used": item.credits, **reason}
+    modes = modes_of(item.input.mode)
+    main = output.texts[modes[0]]
     return {
-        "alt_text": main["text"],
-        **{f"{mode}_alt_text": texts[mode]["text"] for mode in modes},
+        "alt_text": main.text,
+        **{f"{mode}_alt_text": output.texts[mode].text for mode in modes},
         **told,
-        "confidence": main["confidence"],
-        "language": output["language"],
-        "engine": output["engine"],
-        "credits_used": item.captured,
+        "confidence": main.confidence,
+        "language": output.language,
+        "engine": output.engine,
+        "credits_used": item.credits,
     }
 
 

@@ -1,12 +1,13 @@
-"""Captioning: what the kinds that describe pictures have in common: fields, languages and price."""
+"""Fields: what the kinds that describe pictures have in common: input, output, languages and price."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from datetime import timedelta
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from pipeline.images import ImageUrlInvalid
-from pipeline.jobs import Item
+from pipeline.kind import Limits, Stored
 from pipeline.languages import LanguageNotSupported, LanguageTag, base_language, offered_languages
 from pipeline.offers import Offers
 from pipeline.urls import fault_of
@@ -14,11 +15,14 @@ from pipeline.urls import fault_of
 FAMILY = "captioning"
 #: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
 CREDITS = 1
-#: The kind that all pictures are claimed as, those of batches too.
-CLAIMED_AS = "alt_text"
+#: The lane of all pictures, those of batches too: a model takes them together.
+LANE = "alt_text"
 HANDLER = "workers.handlers.alt_text.alt_text:AltTextHandler"
 #: The picture of the examples in the documents; the demo serves one of its own in its place.
 EXAMPLE_URL = "https://www.example.com/images/banner.png"
+
+#: A language model without a GPU takes a minute a picture, and three batches of eight wait for each other.
+PICTURE_LIMITS = Limits(run=timedelta(minutes=30), slice_size=8)
 
 Mode = Literal["short", "long", "seo"]
 #: The texts that `all` stands for; alt_text is the first.
@@ -35,9 +39,32 @@ def modes_of(mode: str) -> tuple[Mode, ...]:
     return MODES if mode == "all" else tuple(known for known in MODES if known == mode)
 
 
-def image_input(image_url: str, mode: str, language: str) -> dict[str, Any]:
+class PictureInput(Stored):
+    """Which picture is to be described, in which texts and language (ISO 639-1)."""
+
+    image_url: str
+    mode: Literal["short", "long", "seo", "all"]
+    language: str
+
+
+class Text(BaseModel):
+    """One text of a picture."""
+
+    text: str
+    confidence: float
+
+
+class PictureTexts(Stored):
+    """The texts of a picture by mode, and the engine that wrote them."""
+
+    texts: dict[Mode, Text]
+    language: str
+    engine: str
+
+
+def picture_input(image_url: str, mode: Literal["short", "long", "seo", "all"], language: str) -> PictureInput:
     """Return what a worker needs to know of a picture."""
-    return {"image_url": image_url, "mode": mode, "language": base_language(language)}
+    return PictureInput(image_url=image_url, mode=mode, language=base_language(language))
 
 
 def check_image_url(image_url: str) -> None:
@@ -59,9 +86,3 @@ def require_language(language: str, known: Sequence[str]) -> None:
     """Refuse a language that is not among those known. Raises LanguageNotSupported."""
     if base_language(language) not in known:
         raise LanguageNotSupported(f"Alt text can't be written in {language[:40]!a} here.", known)
-
-
-def texts_of(item: Item) -> dict[str, dict[str, Any]]:
-    """Return the texts that a picture was given, by mode, each with its confidence."""
-    texts: dict[str, dict[str, Any]] = (item.output or {})["texts"]
-    return texts

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item, Job
-from pipeline.kind import FileLink, Kind, Part, Request, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.languages import LanguageTag
 from pipeline.offers import Offers
 
@@ -50,6 +50,30 @@ class BlogMetadataRequest(Request):
     source: Source | None = Field(None, description="Where the request comes from.")
 
 
+class StoredPicture(Stored):
+    """A picture that was made, under the key of its artifact."""
+
+    artifact: str
+    style: Style
+    description: str
+    content_type: str
+    width: int
+    height: int
+    expires_at: str
+
+
+class BlogMetadataOutput(Stored):
+    """What was made for a post."""
+
+    images: list[StoredPicture]
+    excerpt: str
+    category: str
+    tags: list[str]
+    language: str
+    warnings: list[str]
+    generated_at: str
+
+
 class BlogPicture(BaseModel):
     """A picture; its URL needs no key, and is good until `expires_at`."""
 
@@ -76,7 +100,7 @@ class BlogMetadataResult(BaseModel):
     generated_at: str
 
 
-class BlogMetadata(Kind[BlogMetadataRequest]):
+class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOutput]):
     """POST /blog/generate."""
 
     name = "blog_metadata"
@@ -94,32 +118,31 @@ class BlogMetadata(Kind[BlogMetadataRequest]):
         "image_style": "illustration",
     }
     bulky: ClassVar[frozenset[str]] = frozenset({"content"})
-    #: Three pictures by a diffusion model without a GPU.
-    run_limit = timedelta(minutes=30)
-    max_body_bytes = MAX_BODY_BYTES
-    answer = BlogMetadataResult
-    request = BlogMetadataRequest
+    answer = Answer(model=BlogMetadataResult)
+    #: Three pictures by a diffusion model without a GPU take half an hour.
+    limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)
 
     def check(self, request: BlogMetadataRequest, offers: Offers) -> None:
         """Refuse a title that shows nothing: of white space, or of signs that nobody sees."""
         if not any(unicodedata.category(sign)[0] in VISIBLE for sign in request.title):
             raise TitleEmpty("The title is empty. Send at least one word.", field="title")
 
-    def parts(self, request: BlogMetadataRequest) -> list[Part]:
+    def items(self, request: BlogMetadataRequest) -> list[NewItem[BlogMetadataRequest]]:
         """Return the whole post as one item."""
-        return [Part(request.model_dump(exclude_unset=True), CREDITS)]
+        return [NewItem(request, CREDITS)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[BlogMetadataRequest, BlogMetadataOutput]]) -> Response:
         """Return the texts, and links to the pictures."""
-        stored = {**(items[0].output or {}), "credits_used": items[0].captured, "engine": job.engine}
-        images = [_in_order(BlogPicture, {**image, "url": _link(image)}) for image in stored["images"]]
-        return Response(_in_order(BlogMetadataResult, {**stored, "images": images}))
+        made = items[0].delivered
+        images = [_in_order(BlogPicture, {**dict(image), "url": _link(image)}) for image in made.images]
+        shown = {**dict(made), "images": images, "credits_used": items[0].credits, "engine": job.engine}
+        return Response(_in_order(BlogMetadataResult, shown))
 
 
-def _link(image: Mapping[str, Any]) -> FileLink:
-    return FileLink(image["artifact"], datetime.fromisoformat(image["expires_at"]))
+def _link(image: StoredPicture) -> FileLink:
+    return FileLink(image.artifact, datetime.fromisoformat(image.expires_at))
 
 
-def _in_order(model: type[BaseModel], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a model has of what is stored; JSONB keeps no order."""
-    return {name: stored[name] for name in model.model_fields}
+def _in_order(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of some fields that a model has, in its order."""
+    return {name: fields[name] for name in model.model_fields}

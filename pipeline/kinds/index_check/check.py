@@ -1,15 +1,16 @@
 """Index check: are these pages in a search engine's results?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Request, Response
-from pipeline.kinds.index_check.jobs import IndexJob, count_items, index_job_document, status_of_job
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
+from pipeline.kinds.index_check.jobs import KIND, Counts, IndexJob, index_job_document, status_of_job
 from pipeline.offers import Offers
 from pipeline.settings import Settings
 from pipeline.urls import fault_of
@@ -20,8 +21,10 @@ MAX_URLS = 10_000
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The providers that there are (workers/engines/registry.py).
+#: The providers that there are (workers/engines/search).
 PROVIDERS = ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi")
+#: The lane of URLs that any provider may answer, and one for each provider that a request may name.
+LANES: dict[str | None, str] = {None: KIND} | {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 
 Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch", "tts"]
 
@@ -50,44 +53,59 @@ class IndexJobCreated(BaseModel):
     status: str
 
 
-class IndexCheck(Kind[IndexCheckRequest]):
-    """POST /indexing/jobs. Items that name a provider are claimed as a kind of its own, which its pace alone stops."""
+class UrlInput(Stored):
+    """A URL to be checked, and the search provider that the request names, if it does."""
 
+    url: str
+    engine: str | None = None
+
+
+class NearMatch(BaseModel):
+    """A row of the results that is not the URL, and how it is related to it."""
+
+    url: str
+    relation: str
+
+
+class UrlOutput(Stored):
+    """What a search provider said of a URL (docs/indexing.md, Records)."""
+
+    reason: str
+    code: str
+    provider: str
+    query: str
+    checked_at: str
+    matched_url: str | None = None
+    proof_url: str | None = Field(None, alias="proofUrl")
+    near_matches: list[NearMatch] | None = None
+    reused: bool | None = None
+
+
+class IndexCheck(Kind[IndexCheckRequest, UrlInput, UrlOutput]):
+    """POST /indexing/jobs. URLs that name a provider have a lane of their own, which its pace alone stops."""
+
+    name = KIND
     queue = "search_check"
+    routes = ("/indexing/jobs",)
     handler = "workers.handlers.index_check.check:IndexCheckHandler"
     unit = "urls"
     summary = "Check whether up to 10,000 URLs are in a search engine's results; answers at once, with a job."
     example: ClassVar[dict[str, Any]] = {"type": "check", "urls": ["https://www.python.org/"]}
     bulky: ClassVar[frozenset[str]] = frozenset({"urls"})
-    slice_size = 10
-    #: Tries and forms of a query at each of some providers, all of which keep us waiting to the last.
-    run_limit = timedelta(minutes=20)
-    max_body_bytes = MAX_BODY_BYTES
-    answers_failed = True
-    answer = IndexJob
-    created = IndexJobCreated
-    request = IndexCheckRequest
-
-    def __init__(
-        self, engine: str | None = None, *, deadline: timedelta | None = None, keep_for: timedelta | None = None
-    ) -> None:
-        self._engine = engine
-        self.name = kind_name(engine)  # type: ignore[misc]  # one object a provider
-        self.routes = () if engine else ("/indexing/jobs",)  # type: ignore[misc]
-        self.deadline = deadline  # type: ignore[misc]  # the operator's
-        self.keep_for = keep_for  # type: ignore[misc]
+    answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
+    #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
+    lanes = tuple(LANES.values())
+    limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=10)
 
     def configured(self, settings: Settings) -> "IndexCheck":
-        """Return the kind with the operator's deadline and retention: 10,000 URLs may take a day."""
-        return IndexCheck(
-            self._engine,
+        """Return the kind with the operator's deadline and retention (10,000 URLs may take a day), and providers."""
+        kind = IndexCheck()
+        kind.limits = replace(
+            self.limits,
             deadline=timedelta(days=settings.work.index_deadline_days),
             keep_for=timedelta(days=settings.retention.index_days),
         )
-
-    def claimed_as(self, request: IndexCheckRequest) -> str:
-        """Return the kind of the provider that is named, with a pace of its own."""
-        return kind_name(request.engine)
+        return kind
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""
@@ -110,10 +128,11 @@ class IndexCheck(Kind[IndexCheckRequest]):
                 invalid_urls=len(faults),
             )
 
-    def parts(self, request: IndexCheckRequest) -> list[Part]:
+    def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
         """Return an item a URL, in order, the same one only once."""
         named = {"engine": request.engine} if request.engine else {}
-        return [Part({"url": url, **named}, 1) for url in dict.fromkeys(request.urls)]
+        lane = lane_of(request.engine)
+        return [NewItem(UrlInput(url=url, **named), 1, lane=lane) for url in dict.fromkeys(request.urls)]
 
     def receipt(self, job: Job) -> Response:
         """Return what is answered at once."""
@@ -122,18 +141,19 @@ class IndexCheck(Kind[IndexCheckRequest]):
         )
         return Response(created.model_dump(), status=201, headers={"Location": f"/indexing/jobs/{job.id}"})
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[UrlInput, UrlOutput]]) -> Response:
         """Return the index job as it has ended."""
-        return Response(index_job_document(job, count_items(items)))
+        reasons = [item.output.reason if item.output else str(item.error.get("reason", "error")) for item in items]
+        return Response(index_job_document(job, Counts(reasons.count("indexed"), reasons.count("rate_limited"))))
 
 
-def kind_name(engine: str | None) -> str:
-    """Return the kind of items that name a provider, or none."""
-    return f"index_check_{engine}" if engine else "index_check"
+def lane_of(engine: str | None) -> str:
+    """Return the lane of URLs that name a provider, or none; a provider from elsewhere has none of its own."""
+    return LANES.get(engine, KIND)
 
 
 def _check_engine(engine: str, offers: Offers) -> None:
-    offered = [offer for offer in offers.engines if offer.family == "search"]
+    offered = offers.of("search")
     # Before any pool has spoken up, its word is waited for.
     known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
     if engine not in known:

@@ -9,9 +9,10 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from pipeline.database import Row, Statement
-from pipeline.jobs import SELECT_JOBS, Item, Job
-from pipeline.kinds.index_check.urls import reason_of
+from pipeline.jobs import SELECT_JOBS, Job
 
+#: The kind of index jobs.
+KIND = "index_check"
 #: Items done before their rate tells more than the pace does.
 TELLING = 10
 NOTHING = timedelta()
@@ -59,13 +60,6 @@ class CountedPage:
 
     jobs: list[CountedJob]
     total: int
-
-
-def count_items(items: Sequence[Item]) -> Counts:
-    """Count items that are all there."""
-    return Counts(
-        sum(reason_of(item) == "indexed" for item in items), sum(reason_of(item) == "rate_limited" for item in items)
-    )
 
 
 def index_job_document(
@@ -148,21 +142,17 @@ def _counted(row: Row) -> CountedJob:
     return CountedJob(Job(**row), counts, now, begins)
 
 
-def find_index_job(
-    job_id: UUID, account_id: UUID, kinds: Sequence[str], *, providers: Sequence[str]
-) -> Statement[CountedJob | None]:
+def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) -> Statement[CountedJob | None]:
     """Read an account's index job; `providers` may be asked about its URLs."""
     return Statement(
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
-        " AND j.kind = ANY(%(kinds)s)) p",
-        {"id": job_id, "account": account_id, "kinds": list(kinds), "providers": list(providers)},
+        " AND j.kind = %(kind)s) p",
+        {"id": job_id, "account": account_id, "kind": KIND, "providers": list(providers)},
         lambda rows: _counted(rows[0]) if rows else None,
     )
 
 
-def list_index_jobs(
-    account_id: UUID, kinds: Sequence[str], *, providers: Sequence[str], limit: int, offset: int
-) -> Statement[CountedPage]:
+def list_index_jobs(account_id: UUID, *, providers: Sequence[str], limit: int, offset: int) -> Statement[CountedPage]:
     """Read an account's index jobs, newest first, but for those whose URLs have been deleted: nothing counts them."""
 
     def read(rows: list[Row]) -> CountedPage:
@@ -171,7 +161,7 @@ def list_index_jobs(
         return CountedPage([_counted(row) for row in jobs if row["id"] is not None], total)
 
     where = (
-        "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
+        "j.account_id = %(account)s AND j.kind = %(kind)s"
         " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
     )
     return Statement(
@@ -180,7 +170,7 @@ def list_index_jobs(
         " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
         {
             "account": account_id,
-            "kinds": list(kinds),
+            "kind": KIND,
             "providers": list(providers),
             "limit": limit,
             "offset": offset,

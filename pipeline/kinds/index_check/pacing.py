@@ -79,7 +79,7 @@ def look(names: Sequence[str], kinds: Sequence[str]) -> Statement[Outlook]:
         " coalesce(p.off_until > now(), false) AS is_off,"
         " p.step > 0 AS is_tested, greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason,"
         " ARRAY(SELECT k FROM unnest(%(kinds)s::text[]) k"
-        " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND i.kind = k)) AS ready"
+        " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = k)) AS ready"
         " FROM search_provider p WHERE p.name = ANY(%(names)s)",
         {"names": list(names), "kinds": list(kinds)},
         read,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Response
-from pipeline.kinds.speech.fields import mp3_response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
+from pipeline.kinds.speech.fields import AudioFile, audio_response
 from pipeline.kinds.speech.music import MUSIC_CREDITS, MusicFields
 
 
@@ -13,7 +13,7 @@ class AddMusicRequest(MusicFields):
     """How the music goes with the recording."""
 
 
-class AddMusic(Kind[AddMusicRequest]):
+class AddMusic(Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
     """POST /tts/add-music."""
 
     name = "add_music"
@@ -24,13 +24,12 @@ class AddMusic(Kind[AddMusicRequest]):
     summary = "Put background music under a recording; the answer is one MP3 as long as the recording."
     files = ("audio", "music")
     example: ClassVar[dict[str, Any]] = {"audio": "@speech", "music": "@music"}
-    answer_type = "audio/mpeg"
-    request = AddMusicRequest
+    answer = Answer("audio/mpeg")
 
-    def parts(self, request: AddMusicRequest) -> list[Part]:
+    def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
         """Return the request as one item."""
-        return [Part(request.model_dump(exclude_unset=True), MUSIC_CREDITS)]
+        return [NewItem(request, MUSIC_CREDITS)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[AddMusicRequest, AudioFile]]) -> Response:
         """Return the MP3."""
-        return mp3_response(items[0], "output_with_music.mp3")
+        return audio_response(items[0].delivered, "audio/mpeg", "output_with_music.mp3")

@@ -5,9 +5,16 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Response
-from pipeline.kinds.speech.fields import SpokenRequest, TextTooLong, check_speech, mp3_response, speech_credits
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
+from pipeline.kinds.speech.fields import (
+    AudioFile,
+    SpokenRequest,
+    TextTooLong,
+    audio_response,
+    check_speech,
+    speech_credits,
+)
 from pipeline.offers import Offers
 
 #: Longest text of one request, in Unicode code points (docs/speech.md).
@@ -29,7 +36,7 @@ class SpeechBatchRequest(SpokenRequest):
     pause_duration: float = Field(800, ge=0, le=10_000, description="Milliseconds of pause between segments.")
 
 
-class SpeechBatch(Kind[SpeechBatchRequest]):
+class SpeechBatch(Kind[SpeechBatchRequest, SpeechBatchRequest, AudioFile]):
     """POST /tts/batch."""
 
     name = "speech_batch"
@@ -43,8 +50,7 @@ class SpeechBatch(Kind[SpeechBatchRequest]):
         "pause_duration": 400,
     }
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
-    answer_type = "audio/mpeg"
-    request = SpeechBatchRequest
+    answer = Answer("audio/mpeg")
 
     def check(self, request: SpeechBatchRequest, offers: Offers) -> None:
         """Refuse a text that is empty or too long, and a voice or language that no engine has."""
@@ -57,10 +63,10 @@ class SpeechBatch(Kind[SpeechBatchRequest]):
             )
         check_speech(request, offers, route="/tts/batch", max_characters=MAX_CHARACTERS, instead="")
 
-    def parts(self, request: SpeechBatchRequest) -> list[Part]:
+    def items(self, request: SpeechBatchRequest) -> list[NewItem[SpeechBatchRequest]]:
         """Return the whole text as one item."""
-        return [Part(request.model_dump(exclude_unset=True), speech_credits(len(request.text)))]
+        return [NewItem(request, speech_credits(len(request.text)))]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[SpeechBatchRequest, AudioFile]]) -> Response:
         """Return the MP3."""
-        return mp3_response(items[0], "chapter.mp3")
+        return audio_response(items[0].delivered, "audio/mpeg", "chapter.mp3")

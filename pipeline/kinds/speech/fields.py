@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item
-from pipeline.kind import Request, Response
+from pipeline.kind import Request, Response, Stored
+from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.offers import Offers
 
 #: Characters that one credit buys (docs/api.md, Limits).
@@ -25,6 +25,19 @@ class SpokenRequest(Request):
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
+
+    @property
+    def gain_db(self) -> float:
+        """How much louder it shall be, in decibels."""
+        return 0.0
+
+
+class AudioFile(Stored):
+    """A sound that was made, and the voice that speaks in it."""
+
+    artifact: str
+    duration_seconds: float
+    voice: str | None = None
 
 
 class TextTooLong(InvalidRequest):
@@ -49,14 +62,13 @@ def check_speech(request: SpokenRequest, offers: Offers, *, route: str, max_char
             text_length=length,
             max_length=max_characters,
         )
-    offers.pick_voice(voice_name=request.voice_name, language=request.language)
+    offered_voices(offers).pick(voice_name=request.voice_name, language=request.language)
 
 
-def mp3_response(item: Item, filename: str) -> Response:
-    """Return the MP3 that an item became."""
-    output = item.output or {}
+def audio_response(file: AudioFile, content_type: str, filename: str) -> Response:
+    """Return a sound as a file to be kept."""
     return Response(
-        artifacts=[output["artifact"]],
-        content_type="audio/mpeg",
+        artifacts=[file.artifact],
+        content_type=content_type,
         headers={"Content-Disposition": f"attachment; filename={filename}"},
     )

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Response
-from pipeline.kinds.speech.fields import SpokenRequest, check_speech, speech_credits
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
+from pipeline.kinds.speech.fields import AudioFile, SpokenRequest, audio_response, check_speech, speech_credits
 from pipeline.offers import Offers
 
 #: Longest text of one request, in Unicode code points (docs/speech.md).
@@ -19,8 +19,13 @@ class SpeechRequest(SpokenRequest):
 
     volume_gain_db: float = Field(0.0, ge=-96, le=16, description="Gain in decibels; a limiter keeps it from clipping.")
 
+    @property
+    def gain_db(self) -> float:
+        """How much louder it shall be, in decibels."""
+        return self.volume_gain_db
 
-class Speech(Kind[SpeechRequest]):
+
+class Speech(Kind[SpeechRequest, SpeechRequest, AudioFile]):
     """POST /tts."""
 
     name = "speech"
@@ -31,22 +36,16 @@ class Speech(Kind[SpeechRequest]):
     summary = "Speak a text of up to 10,000 characters; the answer is a WAV file."
     example: ClassVar[dict[str, Any]] = {"text": "Hello! This is Pressroom, speaking from your own machine."}
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
-    answer_type = "audio/wav"
-    request = SpeechRequest
+    answer = Answer("audio/wav")
 
     def check(self, request: SpeechRequest, offers: Offers) -> None:
         """Refuse a text that is empty or too long, and a voice or language that no engine has."""
         check_speech(request, offers, route="/tts", max_characters=MAX_CHARACTERS, instead="Use /tts/batch.")
 
-    def parts(self, request: SpeechRequest) -> list[Part]:
+    def items(self, request: SpeechRequest) -> list[NewItem[SpeechRequest]]:
         """Return the whole text as one item."""
-        return [Part(request.model_dump(exclude_unset=True), speech_credits(len(request.text)))]
+        return [NewItem(request, speech_credits(len(request.text)))]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[SpeechRequest, AudioFile]]) -> Response:
         """Return the WAV file."""
-        output = items[0].output or {}
-        return Response(
-            artifacts=[output["artifact"]],
-            content_type="audio/wav",
-            headers={"Content-Disposition": "attachment; filename=output.wav"},
-        )
+        return audio_response(items[0].delivered, "audio/wav", "output.wav")

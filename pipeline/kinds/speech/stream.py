@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
 from pipeline.kinds.speech.fields import SpokenRequest, check_speech, speech_credits
 from pipeline.offers import Offers
 from pipeline.streams import Parts
@@ -21,7 +21,7 @@ class SpeechStreamRequest(SpokenRequest):
     chunk_size: int = Field(200, ge=50, le=1_000, description="Characters a chunk; smaller ones answer sooner.")
 
 
-class SpeechStream(Kind[SpeechStreamRequest]):
+class SpeechStream(Kind[SpeechStreamRequest, SpeechStreamRequest, Parts]):
     """POST /tts/stream."""
 
     name = "speech_stream"
@@ -33,8 +33,7 @@ class SpeechStream(Kind[SpeechStreamRequest]):
     example: ClassVar[dict[str, Any]] = {"text": "This is sent while it is being spoken. You hear it at once."}
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
     streams = True
-    answer_type = "audio/mpeg"
-    request = SpeechStreamRequest
+    answer = Answer("audio/mpeg")
 
     def check(self, request: SpeechStreamRequest, offers: Offers) -> None:
         """Refuse a text that is empty or too long, and a voice or language that no engine has."""
@@ -46,13 +45,13 @@ class SpeechStream(Kind[SpeechStreamRequest]):
             instead="Split the text into parts and send them one by one.",
         )
 
-    def parts(self, request: SpeechStreamRequest) -> list[Part]:
+    def items(self, request: SpeechStreamRequest) -> list[NewItem[SpeechStreamRequest]]:
         """Return the whole text as one item."""
-        return [Part(request.model_dump(exclude_unset=True), speech_credits(len(request.text)))]
+        return [NewItem(request, speech_credits(len(request.text)))]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[SpeechStreamRequest, Parts]]) -> Response:
         """Return the whole MP3, made of the parts that were streamed."""
-        parts = Parts.of(items[0].output)
+        parts = items[0].delivered
         return Response(
             artifacts=[parts.key(number) for number in range(parts.count)],
             content_type="audio/mpeg",

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
 from pipeline.kinds.speech.batch import MAX_CHARACTERS, SpeechBatchRequest
-from pipeline.kinds.speech.fields import check_speech, mp3_response, speech_credits
+from pipeline.kinds.speech.fields import AudioFile, audio_response, check_speech, speech_credits
 from pipeline.kinds.speech.music import MUSIC_CREDITS, MusicFields
 from pipeline.offers import Offers
 
@@ -15,7 +15,7 @@ class SpeechWithMusicRequest(SpeechBatchRequest, MusicFields):
     """What is to be spoken, how, and how the music goes with it."""
 
 
-class SpeechWithMusic(Kind[SpeechWithMusicRequest]):
+class SpeechWithMusic(Kind[SpeechWithMusicRequest, SpeechWithMusicRequest, AudioFile]):
     """POST /tts/with-music."""
 
     name = "speech_with_music"
@@ -30,8 +30,7 @@ class SpeechWithMusic(Kind[SpeechWithMusicRequest]):
         "music": "@music",
     }
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
-    answer_type = "audio/mpeg"
-    request = SpeechWithMusicRequest
+    answer = Answer("audio/mpeg")
 
     def check(self, request: SpeechWithMusicRequest, offers: Offers) -> None:
         """Refuse a text that is empty or too long, and a voice or language that no engine has."""
@@ -43,10 +42,10 @@ class SpeechWithMusic(Kind[SpeechWithMusicRequest]):
             instead="Split the text into parts and send them one by one.",
         )
 
-    def parts(self, request: SpeechWithMusicRequest) -> list[Part]:
+    def items(self, request: SpeechWithMusicRequest) -> list[NewItem[SpeechWithMusicRequest]]:
         """Return the whole request as one item, at the price of the speech and the music."""
-        return [Part(request.model_dump(exclude_unset=True), speech_credits(len(request.text)) + MUSIC_CREDITS)]
+        return [NewItem(request, speech_credits(len(request.text)) + MUSIC_CREDITS)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[SpeechWithMusicRequest, AudioFile]]) -> Response:
         """Return the MP3."""
-        return mp3_response(items[0], "output_with_music.mp3")
+        return audio_response(items[0].delivered, "audio/mpeg", "output_with_music.mp3")

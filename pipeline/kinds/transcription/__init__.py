@@ -1,0 +1,5 @@
+"""Transcription: what is said in recordings is written down."""
+
+from pipeline.kinds.transcription.transcription import Transcription
+
+KINDS = (Transcription(),)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Item, Job
-from pipeline.kind import Kind, Part, Request, Response
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.kinds.transcription.transcripts import CONTENT_TYPES, CREDITS_PER_MINUTE, ENDINGS, Format, Transcript
 from pipeline.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
 from pipeline.offers import Offers
@@ -33,7 +33,22 @@ class TranscriptionRequest(Request):
     response_format: Format = Field("json", description="The form of the answer.")
 
 
-class Transcription(Kind[TranscriptionRequest]):
+class RecordingInput(Stored):
+    """The language of a recording (ISO 639; None: find it out), and the form of its transcript."""
+
+    language: str | None
+    response_format: Format
+
+
+class TranscriptFile(Stored):
+    """A transcript in the form that was asked for, as a file."""
+
+    artifact: str
+    response_format: Format
+    duration_seconds: float
+
+
+class Transcription(Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
     """POST /tts/stt."""
 
     name = "transcription"
@@ -44,13 +59,10 @@ class Transcription(Kind[TranscriptionRequest]):
     summary = "Write down what is said in a recording of up to four hours, as JSON, text, SubRip or WebVTT."
     files = ("audio",)
     example: ClassVar[dict[str, Any]] = {"audio": "@recording"}
+    answer = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
     #: Four hours of sound may take a small machine a day, with others of the same process in between; a window's
     #: next segment, of which a large model on a processor makes one a minute, may not.
-    deadline = run_limit = timedelta(hours=24)
-    stall_limit = timedelta(minutes=20)
-    answer = Transcript
-    other_answer_types = ("text/plain", "application/x-subrip", "text/vtt")
-    request = TranscriptionRequest
+    limits = Limits(run=timedelta(hours=24), stall=timedelta(minutes=20), deadline=timedelta(hours=24))
 
     def check(self, request: TranscriptionRequest, offers: Offers) -> None:
         """Refuse a language that is none, or that no engine understands; the worker has the last word."""
@@ -59,19 +71,19 @@ class Transcription(Kind[TranscriptionRequest]):
         if language is not None and known:
             require_language(language, known)
 
-    def parts(self, request: TranscriptionRequest) -> list[Part]:
+    def items(self, request: TranscriptionRequest) -> list[NewItem[RecordingInput]]:
         """Return the recording as one item, for now at the price of one minute: its length is not known yet."""
-        fields = {"language": wanted_language(request), "response_format": request.response_format}
-        return [Part(fields, CREDITS_PER_MINUTE)]
+        wanted = RecordingInput(language=wanted_language(request), response_format=request.response_format)
+        return [NewItem(wanted, CREDITS_PER_MINUTE)]
 
-    def response(self, job: Job, items: Sequence[Item]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[RecordingInput, TranscriptFile]]) -> Response:
         """Return the transcript as its worker has written it."""
-        output = items[0].output or {}
-        wanted: Format = output["response_format"]
+        transcript = items[0].delivered
+        wanted = transcript.response_format
         headers = (
             {} if wanted.endswith("json") else {"Content-Disposition": f"inline; filename=transcript{ENDINGS[wanted]}"}
         )
-        return Response(artifacts=[output["artifact"]], content_type=CONTENT_TYPES[wanted], headers=headers)
+        return Response(artifacts=[transcript.artifact], content_type=CONTENT_TYPES[wanted], headers=headers)
 
 
 def wanted_language(request: TranscriptionRequest) -> str | None:

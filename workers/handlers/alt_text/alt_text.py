@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import PressroomError
-from pipeline.kind import Outcome, Task
-from pipeline.kinds.alt_text.fields import modes_of, require_language
+from pipeline.handler import Handler, Outcome, Task
+from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, modes_of, require_language
 from pipeline.log import get_logger
 from pipeline.offers import Offer
 from pipeline.settings import Settings
@@ -28,7 +28,7 @@ FAMILY = "captioning"
 FEW = 4
 
 
-class AltTextHandler:
+class AltTextHandler(Handler[PictureInput, PictureTexts]):
     """Takes some pictures at a time into each slot: while one run is in the model, the others load theirs."""
 
     def __init__(
@@ -39,9 +39,9 @@ class AltTextHandler:
         fetcher: Fetcher | None = None,
         cache: CaptionCache | None = None,
     ) -> None:
+        super().__init__(settings)
         self.batch = FEW
         self.slots = settings.captioning.slots
-        self._settings = settings
         self._family = family or Family.shared(settings, FAMILY)
         self._fetcher = fetcher
         self._cache = cache or CaptionCache.from_settings(settings)
@@ -57,13 +57,13 @@ class AltTextHandler:
         self._turns = {engine.name: turn_of(engine) for engine in engines}
         self._sources = {engine.name: self._source(engine) for engine in engines}
         self.batch = FEW if engines[0].batch == 1 else engines[0].batch
-        self._loader = Loader(self._fetcher or Fetcher.shared(self._settings), self._cache, self._settings.captioning)
+        self._loader = Loader(self._fetcher or Fetcher.shared(self.settings), self._cache, self.settings.captioning)
 
     def offers(self) -> Sequence[Offer]:
         """Return the engines with the languages that they write."""
         return self._family.offers()
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
+    def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; what befalls one of them is its own affair."""
         self._count(1)
         try:
@@ -71,7 +71,7 @@ class AltTextHandler:
         finally:
             self._count(-1)
 
-    def _run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
+    def _run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         portraits = [self._begin(task) for task in tasks]
         self._loader.load([portrait for portrait in portraits if not portrait.is_over], is_crowded=self._is_full)
         for engine in self._family.engines:
@@ -88,9 +88,9 @@ class AltTextHandler:
         """Return whether every slot is taken: whoever comes next waits for one of these runs."""
         return self._runs >= self.slots
 
-    def _begin(self, task: Task) -> Portrait:
+    def _begin(self, task: Task[PictureInput]) -> Portrait:
         """Return a task's portrait, with the first engine that writes its language."""
-        language, modes = task.input["language"], modes_of(task.input["mode"])
+        language, modes = task.input.language, modes_of(task.input.mode)
         engines = self._family.engines
         for engine in engines:
             if language in engine.languages():
@@ -103,7 +103,7 @@ class AltTextHandler:
         return portrait
 
     def _source(self, engine: Captioner) -> Source:
-        configured = getattr(self._settings.captioning, engine.name, None)
+        configured = getattr(self.settings.captioning, engine.name, None)
         return Source(engine.name, fingerprint(configured.model) if isinstance(configured, ModelSettings) else None)
 
     def _describe(self, engine: Captioner, portraits: Sequence[Portrait]) -> None:

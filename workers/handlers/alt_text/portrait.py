@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from pipeline.errors import PressroomError
-from pipeline.kind import Done, Failed, Outcome, Release, Task
+from pipeline.handler import Done, Failed, Outcome, Release, Task
+from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, Text
 from workers.engines.captioning import Caption, Captioner, Mode
 from workers.handlers.alt_text.caption_cache import Source, caption_key
 from workers.media.images.picture import Picture
@@ -16,9 +17,11 @@ LATER = timedelta(seconds=2)
 class Portrait:
     """What is asked of one picture, and what is known of it so far."""
 
-    def __init__(self, task: Task, modes: tuple[Mode, ...], language: str, engine: Captioner, source: Source) -> None:
+    def __init__(
+        self, task: Task[PictureInput], modes: tuple[Mode, ...], language: str, engine: Captioner, source: Source
+    ) -> None:
         self.task = task
-        self.url: str = task.input["image_url"]
+        self.url = task.input.image_url
         self.modes = modes
         self.language = language
         self.engine = engine
@@ -67,7 +70,7 @@ class Portrait:
         """Its picture keeps others waiting: again a little later."""
         self._is_postponed = True
 
-    def result(self) -> Outcome:
+    def result(self) -> Outcome[PictureTexts]:
         """Return what became of the task."""
         if self._error is not None:
             return Failed(self._error)
@@ -75,8 +78,9 @@ class Portrait:
             return Release()
         if self._is_postponed:
             return Release(LATER)
-        texts = {mode: {"text": text.text, "confidence": round(text.confidence, 4)} for mode, text in self._all()}
-        return Done({"texts": texts, "language": self.language, "engine": self.engine.name}, engine=self.engine.name)
+        texts = {mode: Text(text=said.text, confidence=round(said.confidence, 4)) for mode, said in self._all()}
+        output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name)
+        return Done(output, engine=self.engine.name)
 
     def _all(self) -> list[tuple[Mode, Caption]]:
         return [(mode, self._texts[mode]) for mode in self.modes]

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from pipeline.errors import NotReady
-from pipeline.kind import Done, Outcome, Task
-from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataRequest
+from pipeline.handler import Done, Handler, Outcome, Task
+from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
 from pipeline.languages import base_language
 from pipeline.log import get_logger
 from pipeline.offers import Offer
@@ -24,10 +23,9 @@ from workers.handlers.blog.writing import Written, write_metadata
 log = get_logger(__name__)
 
 
-class BlogHandler:
+class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
     """Takes one post at a time."""
 
-    batch = 1
     #: One post's pictures keep a model, or a core, busy for long; the alt texts of the same process go on beside them.
     slots = 1
     runs_apart = True
@@ -40,6 +38,7 @@ class BlogHandler:
         painters: Family | None = None,
         captioners: Family | None = None,
     ) -> None:
+        super().__init__(settings)
         self._keep_for = timedelta(days=settings.retention.picture_days)
         self._writers = writers or Family.shared(settings, "metadata")
         self._painters = painters or Family.shared(settings, "pictures")
@@ -59,12 +58,9 @@ class BlogHandler:
         """Return the engines of both families."""
         return [*self._writers.offers(), *self._painters.offers()]
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        """Carry out each task."""
-        return [self._carry_out(task) for task in tasks]
-
-    def _carry_out(self, task: Task) -> Outcome:
-        request = BlogMetadataRequest.model_validate(task.input)
+    def carry_out(self, task: Task[BlogMetadataRequest]) -> Outcome[BlogMetadataOutput]:
+        """Make what one post needs."""
+        request = task.input
         post = read_post(request.title, request.content, request.language)
         written = write_metadata(self._writers.engines, post, stop=task.is_stopped)
         _go_on(task, 1)
@@ -77,13 +73,15 @@ class BlogHandler:
         task.progress(1 + PICTURES, 1 + PICTURES)
         missing = PICTURES - len(images)
         warnings = [*written.warnings, *covers.warnings, *_missing_warning(missing)]
-        output = {
-            "images": images,
-            **written.document(),
-            "language": request.language,
-            "warnings": list(dict.fromkeys(warnings)),
-            "generated_at": _shown(datetime.now(UTC)),
-        }
+        output = BlogMetadataOutput(
+            images=images,
+            excerpt=written.metadata.excerpt,
+            category=written.metadata.category,
+            tags=list(written.metadata.tags),
+            language=request.language,
+            warnings=list(dict.fromkeys(warnings)),
+            generated_at=_shown(datetime.now(UTC)),
+        )
         return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
 
     def _covers(self, request: BlogMetadataRequest, brief: Brief, stop: Callable[[], bool]) -> Covers:
@@ -92,17 +90,17 @@ class BlogHandler:
         seen = describe_unseen(covers.made, self._captioners.engines, language, limits=self._captioning, stop=stop)
         return replace(covers, made=seen)
 
-    def _keep(self, task: Task, cover: Cover, number: int, expires_at: datetime) -> dict[str, Any]:
+    def _keep(self, task: Task[BlogMetadataRequest], cover: Cover, number: int, expires_at: datetime) -> StoredPicture:
         suffix = f"-cover-{number}{cover.measures.suffix}"
-        return {
-            "artifact": task.store(cover.painted.data, suffix=suffix, keep_for=self._keep_for),
-            "style": cover.painted.style,
-            "description": cover.painted.description,
-            "content_type": cover.measures.content_type,
-            "width": cover.measures.width,
-            "height": cover.measures.height,
-            "expires_at": _shown(expires_at),
-        }
+        return StoredPicture(
+            artifact=task.store(cover.painted.data, suffix=suffix, keep_for=self._keep_for),
+            style=cover.painted.style,
+            description=cover.painted.description,
+            content_type=cover.measures.content_type,
+            width=cover.measures.width,
+            height=cover.measures.height,
+            expires_at=_shown(expires_at),
+        )
 
 
 def _brief(post: Post, written: Written, style: str) -> Brief:
@@ -135,7 +133,7 @@ def _missing_warning(missing: int) -> list[str]:
     return [f"{missing} of {PICTURES} pictures could not be made; {released} of {CREDITS} credits were not charged."]
 
 
-def _go_on(task: Task, done: int) -> None:
+def _go_on(task: Task[BlogMetadataRequest], done: int) -> None:
     """Note how many parts are there. Raises Stopped when nobody wants the rest."""
     task.progress(done, 1 + PICTURES)
     if task.is_stopped():

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
@@ -30,14 +29,6 @@ class Written:
     engine: str
     metadata: Metadata
     warnings: Sequence[str]
-
-    def document(self) -> dict[str, Any]:
-        """Return it as it is stored."""
-        return {
-            "excerpt": self.metadata.excerpt,
-            "category": self.metadata.category,
-            "tags": list(self.metadata.tags),
-        }
 
 
 def write_metadata(writers: Sequence[Writer], post: Post, *, stop: Callable[[], bool]) -> Written:

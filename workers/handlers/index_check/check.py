@@ -8,9 +8,9 @@ from typing import Any
 
 from pipeline.database import Database
 from pipeline.errors import NotReady
-from pipeline.kind import Done, Failed, Outcome, Release, Retry, Task
+from pipeline.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from pipeline.kinds.index_check import pacing
-from pipeline.kinds.index_check.check import kind_name
+from pipeline.kinds.index_check.check import UrlInput, UrlOutput, lane_of
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from pipeline.urls import match_key
@@ -27,12 +27,11 @@ MAX_TRIES = 4
 LONGEST_WAIT = timedelta(minutes=1)
 
 
-class IndexCheckHandler:
+class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
     """Takes one URL at a time into each slot, when a provider's pace allows."""
 
-    batch = 1
-
     def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
         self.slots = settings.search.slots
         self._settings = settings.search
         self._all = settings
@@ -54,7 +53,7 @@ class IndexCheckHandler:
         if not self._providers:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
         names = list(self._providers)
-        self._lanes = {kind_name(None): names, **{kind_name(name): [name] for name in names}}
+        self._lanes = {lane_of(None): names, **{lane_of(name): [name] for name in names}}
         paces = {name: provider.pace for name, provider in self._providers.items()}
         self._turns = Turns(self._database, paces, self._lanes)
         self._asker = Asker(self._settings, self._database, self._turns)
@@ -81,12 +80,9 @@ class IndexCheckHandler:
         """Return how long it will be until a provider may be asked."""
         return self._turns.pause()
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        """Check each URL."""
-        return [self._check(task) for task in tasks]
-
-    def _check(self, task: Task) -> Outcome:
-        kind = kind_name(task.input.get("engine"))
+    def carry_out(self, task: Task[UrlInput]) -> Outcome[UrlOutput]:
+        """Check one URL."""
+        kind = lane_of(task.input.engine)
         turn = self._turns.of(kind)  # first: left behind by an error, it would be the next URL's, and long over
         standing = Standing.of(task.checkpoint)
         useless = self._breakers.struck_out(task.job_id)
@@ -104,7 +100,9 @@ class IndexCheckHandler:
             turn = turn or self._turns.take(left)
         return self._put_back(task, standing, left)
 
-    def _use(self, turn: Turn, task: Task, standing: Standing, left: list[str]) -> tuple[Outcome | None, Turn | None]:
+    def _use(
+        self, turn: Turn, task: Task[UrlInput], standing: Standing, left: list[str]
+    ) -> tuple[Outcome[UrlOutput] | None, Turn | None]:
         """Return what becomes of a URL that has its turn; when nothing yet, another provider's turn if there is one."""
         if task.is_stopped():
             # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
@@ -115,7 +113,7 @@ class IndexCheckHandler:
             return known, None
         if turn.provider is None:
             return Failed(unasked(turn.reason or "engine_unavailable", turn.refused_by)), None
-        asked = self._asker.ask(task.input["url"], self._providers[turn.provider], standing, turn)
+        asked = self._asker.ask(task.input.url, self._providers[turn.provider], standing, turn)
         if asked.verdict.ask_again:
             return None, None
         if asked.verdict.is_answer:
@@ -124,31 +122,31 @@ class IndexCheckHandler:
             return self._after_block(task, standing, left, asked)
         return self._after_error(task, standing, left, asked), None
 
-    def _known(self, task: Task, names: Sequence[str]) -> Outcome | None:
+    def _known(self, task: Task[UrlInput], names: Sequence[str]) -> Outcome[UrlOutput] | None:
         """Return an answer of one of some providers that is still fresh; one that can't be asked has given it too."""
         if not self._settings.fresh_days:
             return None
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(pacing.find_verdict(names, page_of(task.input["url"]), within=within))
+        found = self._database.run(pacing.find_verdict(names, page_of(task.input.url), within=within))
         if found is None:
             return None
         provider = self._providers[found["provider"]]
-        own = _as_asked(found, task.input["url"], provider)
-        return Done({**own, "reused": True}, engine=provider.name) if own is not None else None
+        own = _as_asked(found, task.input.url, provider)
+        return Done(UrlOutput(**own, reused=True), engine=provider.name) if own is not None else None
 
-    def _answer(self, task: Task, asked: Asked, turn: Turn) -> Outcome:
+    def _answer(self, task: Task[UrlInput], asked: Asked, turn: Turn) -> Outcome[UrlOutput]:
         provider, output = asked.provider, asked.raw_result()
         self._breakers.note_answer(task.job_id, provider.name)
         if self._settings.fresh_days:
-            page = page_of(task.input["url"])
+            page = page_of(task.input.url)
             self._database.run(pacing.answered_with(provider.pace_name, page, output, provider=provider.name))
         elif turn.is_held:
             self._database.run(pacing.answered(provider.pace_name))
-        return Done(output, engine=provider.name)
+        return Done(UrlOutput(**output), engine=provider.name)
 
     def _after_block(
-        self, task: Task, standing: Standing, left: Sequence[str], asked: Asked
-    ) -> tuple[Outcome | None, Turn | None]:
+        self, task: Task[UrlInput], standing: Standing, left: Sequence[str], asked: Asked
+    ) -> tuple[Outcome[UrlOutput] | None, Turn | None]:
         """Return what becomes of a URL whose provider blocked it, or the turn of another that takes over."""
         self._turns.forget()
         if not self._breakers.note_block(asked):
@@ -166,7 +164,9 @@ class IndexCheckHandler:
             return Failed(failure(asked)), None
         return self._put_back(task, standing, left), None
 
-    def _after_error(self, task: Task, standing: Standing, left: list[str], asked: Asked) -> Outcome | None:
+    def _after_error(
+        self, task: Task[UrlInput], standing: Standing, left: list[str], asked: Asked
+    ) -> Outcome[UrlOutput] | None:
         """Return what becomes of a URL whose provider could not tell; None: another one is asked."""
         self._turns.forget()
         self._breakers.note_error(task.job_id, asked)
@@ -179,10 +179,10 @@ class IndexCheckHandler:
             return Retry(wait, failure(asked))
         return Failed(failure(asked))
 
-    def _put_back(self, task: Task, standing: Standing, left: Sequence[str]) -> Outcome:
+    def _put_back(self, task: Task[UrlInput], standing: Standing, left: Sequence[str]) -> Outcome[UrlOutput]:
         """Give the URL back: it stays ready behind the gate of its lane, or waits for who is left."""
         task.save(asdict(standing))
-        is_whole_lane = len(left) == len(self._lanes[kind_name(task.input.get("engine"))])
+        is_whole_lane = len(left) == len(self._lanes[lane_of(task.input.engine)])
         return Release(timedelta() if is_whole_lane else self._turns.wait(left))
 
 

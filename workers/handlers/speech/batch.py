@@ -1,9 +1,11 @@
 """Speech batch: a long text becomes one MP3, sentence by sentence, at an even loudness."""
 
 from datetime import timedelta
+from typing import Generic, TypeVar
 
-from pipeline.kind import Outcome, Task
+from pipeline.handler import Outcome, Task
 from pipeline.kinds.speech.batch import SpeechBatchRequest
+from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.sentences import split_text
 from workers.handlers.speech.recording import keep_mp3
 from workers.handlers.speech.speaker import Speaking
@@ -15,22 +17,20 @@ from workers.media.audio.track import Track, new_track
 CHUNK_CHARACTERS = 250
 
 
-class SpeechBatchHandler(SpeakingHandler):
-    """Speaks a text into an MP3."""
+B = TypeVar("B", bound=SpeechBatchRequest)
+
+
+class ChapterHandler(SpeakingHandler[B, AudioFile], Generic[B]):
+    """Speaks a text in chunks with pauses; a subclass says what becomes of the track."""
 
     def setup(self) -> None:
         """Set the engines up, and find ffmpeg. Raises NotReady."""
         super().setup()
         self.ffmpeg = find_ffmpeg(self.settings)
 
-    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
-        """Speak one text."""
-        with self.spoken(task, speaking) as track:
-            return keep_mp3(task, track, self.ffmpeg, engine=speaking.voice.engine)
-
-    def spoken(self, task: Task, speaking: Speaking) -> Track:
+    def spoken(self, task: Task[B], speaking: Speaking) -> Track:
         """Return the text as one track, with the pauses between its chunks; the caller closes it."""
-        request = SpeechBatchRequest.model_validate(task.input)
+        request = task.input
         pause = timedelta(milliseconds=request.pause_duration)
         chunks = split_text(request.text, limit=CHUNK_CHARACTERS)
         with new_track(speaking.voice.natural_sample_rate_hertz) as track:
@@ -41,3 +41,12 @@ class SpeechBatchHandler(SpeakingHandler):
                     track.append_sound(sound)
                 task.progress(number, len(chunks))
         return track
+
+
+class SpeechBatchHandler(ChapterHandler[SpeechBatchRequest]):
+    """Speaks a text into an MP3."""
+
+    def speak(self, task: Task[SpeechBatchRequest], speaking: Speaking) -> Outcome[AudioFile]:
+        """Speak one text."""
+        with self.spoken(task, speaking) as track:
+            return keep_mp3(task, track, self.ffmpeg, engine=speaking.voice.engine)

@@ -1,13 +1,15 @@
 """Music: the handlers that put music under speech, made here or brought along."""
 
-from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
-from pipeline.kind import Done, Outcome, Task
+from pipeline.handler import Done, Handler, Outcome, Task
+from pipeline.kinds.speech.add_music import AddMusicRequest
+from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.music import MusicFields
-from pipeline.offers import Offer
+from pipeline.kinds.speech.with_music import SpeechWithMusicRequest
 from pipeline.settings import Settings
-from workers.handlers.speech.batch import SpeechBatchHandler
+from workers.handlers.speech.batch import ChapterHandler
 from workers.handlers.speech.recording import keep_mp3
 from workers.handlers.speech.speaker import Speaking
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, decode
@@ -19,7 +21,7 @@ from workers.media.audio.track import Track
 MAX_MUSIC = timedelta(hours=4)
 
 
-def decode_upload(task: Task, field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
+def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
     """Return an uploaded file as a track; the caller closes it.
 
     Raises AudioUndecodable and AudioTooLong, which name the field, as two files may have come; Stopped."""
@@ -30,18 +32,18 @@ def decode_upload(task: Task, field: str, ffmpeg: Ffmpeg, *, max_duration: timed
         raise type(error)(f"{field}: {error.message}", **error.details, field=field) from error
 
 
-def keep_mix(task: Task, speech: Track, music: Track, ffmpeg: Ffmpeg, *, engine: str) -> Done:
+def keep_mix(task: Task[MusicFields], speech: Track, music: Track, ffmpeg: Ffmpeg, *, engine: str) -> Done[AudioFile]:
     """Keep music under speech as one MP3, as long as the speech."""
-    fields = MusicFields.model_validate(task.input)
+    fields = task.input
     bed = Bed(fields.music_volume, timedelta(milliseconds=fields.fade_duration), fields.duck)
     with mix(speech, music, bed, stop=task.is_stopped) as track:
         return keep_mp3(task, track, ffmpeg, engine=engine)
 
 
-class SpeechWithMusicHandler(SpeechBatchHandler):
+class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
     """Speaks a text over the music that came with it."""
 
-    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+    def speak(self, task: Task[SpeechWithMusicRequest], speaking: Speaking) -> Outcome[AudioFile]:
         """Speak one text over its music."""
         # The music first: a file that is none is told before anything is spoken.
         with (
@@ -52,29 +54,20 @@ class SpeechWithMusicHandler(SpeechBatchHandler):
             return keep_mix(task, speech, music, self.ffmpeg, engine=speaking.voice.engine)
 
 
-class AddMusicHandler:
+class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
     """Puts music under a recording that came with it; nothing is spoken."""
 
-    batch = 1
-
     def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
         self.slots = settings.synthesis.slots
-        self._settings = settings
 
     def setup(self) -> None:
         """Find ffmpeg. Raises NotReady."""
-        self._ffmpeg = find_ffmpeg(self._settings)
+        self._ffmpeg = find_ffmpeg(self.settings)
 
-    def offers(self) -> Sequence[Offer]:
-        """Return nothing: there is nothing to choose."""
-        return ()
-
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        """Put music under each recording."""
-        return [self._carry_out(task) for task in tasks]
-
-    def _carry_out(self, task: Task) -> Outcome:
-        longest = timedelta(minutes=self._settings.synthesis.max_recording_minutes)
+    def carry_out(self, task: Task[AddMusicRequest]) -> Outcome[AudioFile]:
+        """Put music under one recording."""
+        longest = timedelta(minutes=self.settings.synthesis.max_recording_minutes)
         with (
             decode_upload(task, "audio", self._ffmpeg, max_duration=longest) as recording,
             decode_upload(task, "music", self._ffmpeg, max_duration=MAX_MUSIC) as music,

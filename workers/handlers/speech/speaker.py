@@ -1,13 +1,15 @@
 """Speaker: the synthesis engines of a process, and which of them speaks a text, from its start to its end."""
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pipeline.errors import NotReady
+from pipeline.kinds.speech.fields import SpokenRequest
+from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.kinds.speech.voices import Voice
 from pipeline.offers import Offer, Offers, order_offers
 from pipeline.settings import Settings
@@ -109,11 +111,10 @@ class Speaker:
         """Call `on_change` whenever an engine has become available, or no longer is, or has other voices."""
         self._watchers.append(on_change)
 
-    def choose(self, asked: Mapping[str, Any]) -> Speaking:
+    def choose(self, request: SpokenRequest) -> Speaking:
         """Return who speaks a request. Raises InvalidRequest, VoiceUnavailable."""
-        voice = self.offers.pick_voice(voice_name=asked.get("voice_name"), language=asked.get("language"))
-        sound = (asked.get("speed", 1.0), asked.get("pitch", 0.0), asked.get("volume_gain_db", 0.0))
-        return Speaking(self._engines[voice.engine], voice, *sound)
+        voice = offered_voices(self.offers).pick(voice_name=request.voice_name, language=request.language)
+        return Speaking(self._engines[voice.engine], voice, request.speed, request.pitch, request.gain_db)
 
     def _set_up_engines(self) -> None:
         for engine in load_engines(self._settings, FAMILY):

@@ -2,9 +2,14 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
-from pipeline.kind import Done, Outcome, Task
+from pydantic import BaseModel
+
+from pipeline.handler import Done, Handler, Outcome, Task
+from pipeline.kinds.speech.fields import AudioFile, SpokenRequest
 from pipeline.kinds.speech.sentences import split_text
+from pipeline.kinds.speech.speech import SpeechRequest
 from pipeline.log import get_logger
 from pipeline.offers import Offer
 from pipeline.settings import Settings
@@ -19,14 +24,16 @@ log = get_logger(__name__)
 TURN_CHARACTERS = 500
 
 
-class SpeakingHandler:
+S = TypeVar("S", bound=SpokenRequest)
+O = TypeVar("O", bound=BaseModel)  # noqa: E741
+
+
+class SpeakingHandler(Handler[S, O], Generic[S, O]):
     """Takes one text at a time; a subclass says what becomes of it."""
 
-    batch = 1
-
     def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
         self.slots = settings.synthesis.slots
-        self.settings = settings
         self.speaker = Speaker.shared(settings)
 
     def setup(self) -> None:
@@ -41,32 +48,28 @@ class SpeakingHandler:
         """Call `on_change` when the engines, or their voices, have changed."""
         self.speaker.watch(on_change)
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        """Carry out each task."""
-        return [self._carry_out(task) for task in tasks]
-
-    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+    def speak(self, task: Task[S], speaking: Speaking) -> Outcome[O]:
         """Return what became of one task, spoken from start to end by one engine."""
         raise NotImplementedError
 
-    def _carry_out(self, task: Task) -> Outcome:
+    def carry_out(self, task: Task[S]) -> Outcome[O]:
         """Carry out a task; when its engine fails, with the next one, unless the request named its voice."""
         while True:
             speaking = self.speaker.choose(task.input)
             try:
-                return self.carry_out(task, speaking)
+                return self.speak(task, speaking)
             except EngineUnavailable as error:
-                if task.input.get("voice_name") or speaking.engine.is_available():
+                if task.input.voice_name or speaking.engine.is_available():
                     raise
                 log.warning("engine failed, the next one speaks", engine=speaking.voice.engine, reason=error.message)
 
 
-class SpeechHandler(SpeakingHandler):
+class SpeechHandler(SpeakingHandler[SpeechRequest, AudioFile]):
     """Speaks a text into a WAV file."""
 
-    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+    def speak(self, task: Task[SpeechRequest], speaking: Speaking) -> Outcome[AudioFile]:
         """Speak one text, in turns with the others of this process, into a file and not into memory."""
-        chunks = split_text(task.input["text"], limit=TURN_CHARACTERS)
+        chunks = split_text(task.input.text, limit=TURN_CHARACTERS)
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             writer = WavWriter(file, speaking.voice.natural_sample_rate_hertz)
             for sound in speaking.speak_all(chunks, stop=task.is_stopped):
@@ -75,5 +78,5 @@ class SpeechHandler(SpeakingHandler):
             duration = writer.close()
             file.seek(0)
             artifact = task.store(file, suffix=".wav")
-        output = {"artifact": artifact, "voice": speaking.voice.id, "duration_seconds": duration.total_seconds()}
-        return Done(output, engine=speaking.voice.engine)
+        wav = AudioFile(artifact=artifact, voice=speaking.voice.id, duration_seconds=duration.total_seconds())
+        return Done(wav, engine=speaking.voice.engine)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from pipeline.errors import PressroomError
-from pipeline.kind import Done, Failed, Outcome, Task
+from pipeline.handler import Done, Failed, Outcome, Task
 from pipeline.kinds.speech.fields import speech_credits
 from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.stream import SpeechStreamRequest
 from pipeline.streams import Parts
-from workers.handlers.speech.batch import SpeechBatchHandler
 from workers.handlers.speech.speaker import Speaking
+from workers.handlers.speech.speech import SpeakingHandler
+from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.mp3 import Mp3Stream
 
 #: Bytes of a part: the first is handed on as soon as there is one, each next waits for twice as much, up to the most.
@@ -21,7 +22,7 @@ MOST_PART_BYTES = 2**18
 class _PartWriter:
     """Collects an encoder's bytes into parts; called from the encoder's thread."""
 
-    def __init__(self, task: Task, *, chunks: int, price: int, engine: str) -> None:
+    def __init__(self, task: Task[SpeechStreamRequest], *, chunks: int, price: int, engine: str) -> None:
         self._task = task
         self._chunks = chunks
         self._price = price
@@ -58,13 +59,17 @@ class _PartWriter:
         self._bytes.clear()
 
 
-class SpeechStreamHandler(SpeechBatchHandler):
+class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
     """Speaks a text into parts of one continuous MP3."""
 
-    def carry_out(self, task: Task, speaking: Speaking) -> Outcome:
+    def setup(self) -> None:
+        """Set the engines up, and find ffmpeg. Raises NotReady."""
+        super().setup()
+        self.ffmpeg = find_ffmpeg(self.settings)
+
+    def speak(self, task: Task[SpeechStreamRequest], speaking: Speaking) -> Outcome[Parts]:
         """Speak one text. Once a part has gone out no other engine can go on: what was spoken is paid."""
-        request = SpeechStreamRequest.model_validate(task.input)
-        chunks = split_text(request.text, limit=request.chunk_size)
+        chunks = split_text(task.input.text, limit=task.input.chunk_size)
         writer = _PartWriter(task, chunks=len(chunks), price=task.price, engine=speaking.voice.engine)
         try:
             self._stream(task, speaking, chunks, writer)
@@ -72,9 +77,11 @@ class SpeechStreamHandler(SpeechBatchHandler):
             if not writer.parts.count:
                 raise
             return Failed(error, credits=writer.credits)
-        return Done(writer.parts.checkpoint(), engine=speaking.voice.engine)
+        return Done(writer.parts, engine=speaking.voice.engine)
 
-    def _stream(self, task: Task, speaking: Speaking, chunks: Sequence[str], writer: _PartWriter) -> None:
+    def _stream(
+        self, task: Task[SpeechStreamRequest], speaking: Speaking, chunks: Sequence[str], writer: _PartWriter
+    ) -> None:
         rate = speaking.voice.natural_sample_rate_hertz
         # Before the first word, so that the encoder starts while it is spoken.
         with Mp3Stream(self.ffmpeg, sample_rate=rate, sink=writer.add) as encoder:

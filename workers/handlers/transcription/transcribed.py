@@ -1,9 +1,11 @@
 """Transcribed: what has been written down of a recording so far, kept so that a crash costs a window and no more."""
 
+from typing import Any
+
 from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import Gone, ServiceUnavailable
-from pipeline.kind import Task
+from pipeline.handler import Task
 from pipeline.kinds.transcription.transcripts import Segment
 from pipeline.log import get_logger
 
@@ -22,7 +24,7 @@ class Transcribed(BaseModel):
     segments: list[Segment] = []
 
 
-def resume(task: Task, *, engine: str, language: str | None) -> Transcribed:
+def resume(task: Task[Any], *, engine: str, language: str | None) -> Transcribed:
     """Return what an earlier attempt has left, or an empty one: one text is by one engine."""
     begun = Transcribed(engine=engine, language=language)
     key = (task.checkpoint or {}).get("artifact")
@@ -36,7 +38,7 @@ def resume(task: Task, *, engine: str, language: str | None) -> Transcribed:
     return found if found.engine == engine else begun
 
 
-def keep(task: Task, transcribed: Transcribed) -> None:
+def keep(task: Task[Any], transcribed: Transcribed) -> None:
     """Keep what there is, in one object that is replaced as a whole: it says itself how far it goes.
 
     The checkpoint only names it, for it is written with every heartbeat, and four hours of speech are megabytes.

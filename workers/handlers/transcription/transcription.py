@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pipeline.kind import Done, Outcome, Task
+from pipeline.handler import Done, Handler, Outcome, Task
 from pipeline.kinds.transcription.forms import render
 from pipeline.kinds.transcription.subtitles import subtitles
-from pipeline.kinds.transcription.transcription import AUTO, FAMILY, require_language
+from pipeline.kinds.transcription.transcription import AUTO, FAMILY, RecordingInput, TranscriptFile, require_language
 from pipeline.kinds.transcription.transcripts import ENDINGS, TIMED, Transcript, join_texts, transcription_credits
 from pipeline.offers import Offer
 from pipeline.settings import Settings
@@ -23,14 +23,12 @@ from workers.media.audio.windows import Window, windows
 DECODING_LIMIT = timedelta(minutes=15)
 
 
-class TranscriptionHandler:
+class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
     """Takes some recordings at once: one is heard while others are decoded, and a long one holds up no short one."""
 
-    batch = 1
-
     def __init__(self, settings: Settings, family: Family | None = None) -> None:
+        super().__init__(settings)
         self.slots = settings.transcription.slots
-        self._settings = settings
         self._longest = timedelta(hours=settings.transcription.max_hours)
         self._window = timedelta(seconds=settings.transcription.window_seconds)
         self._family = family or Family.shared(settings, FAMILY)
@@ -38,24 +36,21 @@ class TranscriptionHandler:
 
     def setup(self) -> None:
         """Find ffmpeg, and set up the engines. Raises NotReady."""
-        self._ffmpeg = find_ffmpeg(self._settings)
+        self._ffmpeg = find_ffmpeg(self.settings)
         self._family.setup()
 
     def offers(self) -> Sequence[Offer]:
         """Return the engines with the languages that they understand."""
         return self._family.offers()
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
-        """Write down each recording."""
-        return [self._carry_out(task) for task in tasks]
-
-    def _carry_out(self, task: Task) -> Outcome:
-        engine = self._choose(task.input["language"])
+    def carry_out(self, task: Task[RecordingInput]) -> Outcome[TranscriptFile]:
+        """Write down one recording."""
+        engine = self._choose(task.input.language)
         with self._decoded(task) as track:
             price = transcription_credits(track.duration)
             if price > task.price:
                 task.raise_hold(price)
-            transcribed = resume(task, engine=engine.name, language=task.input["language"])
+            transcribed = resume(task, engine=engine.name, language=task.input.language)
             _tell(task, track, transcribed.heard / SAMPLE_RATE)
             for window in windows(track, length=self._window, start=transcribed.heard):
                 self._transcribe(task, engine, track, window, transcribed)
@@ -63,7 +58,7 @@ class TranscriptionHandler:
                     keep(task, transcribed)
             return _deliver(task, engine, transcribed, duration=track.duration, price=price)
 
-    def _decoded(self, task: Task) -> Track:
+    def _decoded(self, task: Task[RecordingInput]) -> Track:
         with task.upload("audio") as upload:
             return decode(
                 self._ffmpeg,
@@ -83,7 +78,7 @@ class TranscriptionHandler:
         return next(engine for engine in engines if language in engine.languages())
 
     def _transcribe(
-        self, task: Task, engine: Transcriber, track: Track, window: Window, transcribed: Transcribed
+        self, task: Task[RecordingInput], engine: Transcriber, track: Track, window: Window, transcribed: Transcribed
     ) -> None:
         """Add what is said in a window. Raises Stopped."""
         latest = track.duration.total_seconds()
@@ -97,7 +92,7 @@ class TranscriptionHandler:
             engine.listen(
                 track.read(window.start, window.stop - window.start),
                 language=transcribed.language,
-                timed=task.input["response_format"] in TIMED,
+                timed=task.input.response_format in TIMED,
                 stop=task.is_stopped,
             ) as hearing,
         ):
@@ -111,13 +106,15 @@ class TranscriptionHandler:
         _tell(task, track, window.stop / SAMPLE_RATE)
 
 
-def _tell(task: Task, track: Track, heard: float) -> None:
+def _tell(task: Task[RecordingInput], track: Track, heard: float) -> None:
     task.progress(round(heard, 1), round(track.duration.total_seconds(), 1))
 
 
-def _deliver(task: Task, engine: Transcriber, transcribed: Transcribed, *, duration: timedelta, price: int) -> Done:
+def _deliver(
+    task: Task[RecordingInput], engine: Transcriber, transcribed: Transcribed, *, duration: timedelta, price: int
+) -> Done[TranscriptFile]:
     """Keep the transcript in the form that was asked for."""
-    wanted = task.input["response_format"]
+    wanted = task.input.response_format
     probability = transcribed.language_probability
     transcript = Transcript(
         text=join_texts(transcribed.segments, transcribed.language),
@@ -132,4 +129,5 @@ def _deliver(task: Task, engine: Transcriber, transcribed: Transcribed, *, durat
         ),
     )
     artifact = task.store(render(transcript, wanted), suffix=ENDINGS[wanted])
-    return Done({"artifact": artifact, "response_format": wanted, "duration_seconds": transcript.duration}, engine.name)
+    file = TranscriptFile(artifact=artifact, response_format=wanted, duration_seconds=transcript.duration)
+    return Done(file, engine.name)
