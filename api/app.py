@@ -13,8 +13,7 @@ from api.edge import Edge
 from api.errors import add_handlers
 from api.events import JobEvents
 from api.exchange import exchange_of
-from api.families.index_check.resources import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
-from api.families.speech import Voices
+from api.families import load_families
 from api.files import Files
 from api.health import Alive, Exposition, Ready
 from api.job_resources import JobCancellation, JobList, JobResource, JobResult
@@ -27,9 +26,6 @@ from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
 from pipeline.kinds import Kinds
 from pipeline.settings import Settings
-
-#: Routes of kinds that answer more than POST.
-RESOURCES: dict[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 
 
 class Routed:
@@ -60,16 +56,15 @@ def create_app(
     middleware: list[Any] = [services, Routed()]
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
     add_handlers(app, services)
+    families = load_families()
+    work = {route: resource for family in families for route, resource in family.WORK.items()}
     for kind in kinds.values():
         for route in kind.routes:
-            resource = RESOURCES.get(route, StreamedWork if kind.streams else Work)
+            resource = work.get(route, StreamedWork if kind.streams else Work)
             app.add_route(route, resource(services, kind, route))
-    index_check = kinds["index_check"]
-    app.add_route("/indexing/jobs/{job_id}", IndexJobResource(services))
-    app.add_route("/indexing/jobs/{job_id}/urls", IndexJobUrls(services))
-    app.add_route("/indexing/jobs/{job_id}/export", IndexJobExport(services))
-    app.add_route("/indexing/jobs/{job_id}/retry", IndexRetry(services, index_check, "/indexing/jobs/{job_id}/retry"))
-    app.add_route("/tts/voices", Voices(services))
+    for family in families:
+        for path, extra in family.resources(services).items():
+            app.add_route(path, extra)
     app.add_route("/jobs", JobList(services))
     app.add_route("/jobs/{job_id}", JobResource(services))
     app.add_route("/jobs/{job_id}/result", JobResult(services))
@@ -81,7 +76,8 @@ def create_app(
     app.add_route("/healthz", Alive())
     app.add_route("/readyz", Ready(services))
     app.add_route("/metrics", Exposition(services))
-    document = make_document(kinds, version=version("pressroom"))
+    more = {path: methods for family in families for path, methods in family.PATHS.items()}
+    document = make_document(kinds, more, version=version("pressroom"))
     app.add_route("/openapi.json", OpenApi(document))
     app.add_route("/docs", Docs(document))
     return Edge(app, services.metrics, drain=services.room.drain)

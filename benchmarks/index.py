@@ -109,7 +109,7 @@ def _submission(account: UUID, key: UUID, kind: str = "made_up") -> lifecycle.Su
         request={},
         request_id="benchmark",
         request_hash=b"hash",
-        items=[({"url": url}, 1) for url in urls_of(URLS)],
+        items=[({"url": url}, 1, None) for url in urls_of(URLS)],
         deadline=timedelta(hours=1),
         keep_for=timedelta(hours=1),
         slice_size=10,
@@ -122,7 +122,7 @@ def _copy(connection: psycopg.Connection, submission: lifecycle.Submission) -> f
     job_id = str(uuid4())  # of no job: the rows don't stay
     rows = [
         (job_id, index, "made_up", index // 10, price, json.dumps(asked))
-        for index, (asked, price) in enumerate(submission.items)
+        for index, (asked, price, _) in enumerate(submission.items)
     ]
     began = time.perf_counter()
     with connection.transaction():

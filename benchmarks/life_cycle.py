@@ -82,7 +82,7 @@ def _submission(caller: Caller, items: int) -> Statement[lifecycle.Submitted]:
             request={"count": items},
             request_id=uuid4().hex,
             request_hash=bytes(32),
-            items=[({"url": f"https://example.org/{number}"}, 1) for number in range(items)],
+            items=[({"url": f"https://example.org/{number}"}, 1, None) for number in range(items)],
             deadline=timedelta(hours=1),
             keep_for=timedelta(hours=24),
             slice_size=8,

@@ -38,8 +38,8 @@ class MadeUpRequest(Request):
 class MadeUpOutput(Stored):
     """Which item it was, and in which process it ended."""
 
-    index: int
-    pid: int
+    index: int = 0
+    pid: int = 0
     from_step: int | None = None
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from api.families.index_check.openapi import INDEXING_PATHS
 from api.openapi.parts import ERRORS, IDEMPOTENCY_KEY, JOB_PARAMETERS, SCHEMAS, SECURITY_SCHEMES, WORK_HEADERS
 from api.openapi.paths import PATHS
 from pipeline.kind import AnyKind
@@ -18,14 +17,14 @@ KEY_FIELD = {
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 
 
-def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of the service with these kinds."""
+def make_document(kinds: Kinds, more: Mapping[str, Any], *, version: str) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of the service with these kinds, and with `more` paths of their families."""
     schemas = dict(SCHEMAS)
     paths: dict[str, Any] = {}
     for kind in kinds.values():
         for route in kind.routes:
             paths[route] = {"post": _operation(kind, route, schemas)}
-    for path, methods in (PATHS | INDEXING_PATHS).items():
+    for path, methods in {**PATHS, **more}.items():
         paths[path] = paths.get(path, {}) | methods
     for methods in paths.values():
         for operation in methods.values():

@@ -14,7 +14,8 @@ KEY_BODY: Json = {
 }
 
 
-def _route(operation_id: str, tag: str, summary: str, responses: Json, *parameters: Json, **more: Any) -> Json:
+def route(operation_id: str, tag: str, summary: str, responses: Json, *parameters: Json, **more: Any) -> Json:
+    """Return the operation of one method of a path."""
     return {
         "operationId": operation_id,
         "tags": [tag],
@@ -25,20 +26,6 @@ def _route(operation_id: str, tag: str, summary: str, responses: Json, *paramete
     }
 
 
-GET_VOICES = _route(
-    "get_voices",
-    "synthesis",
-    "The voices that can speak now; no key needed.",
-    {
-        "200": json_answer(
-            object_of(voices={"type": "array", "items": ref("Voice")}, total={"type": "integer"}), "The voices."
-        ),
-        "304": {"description": "Not changed since the ETag in If-None-Match."},
-        **errors("400"),
-    },
-    parameter("language", "query", text(), "A language or the start of one: en matches en-GB."),
-    parameter("gender", "query", text(enum=["male", "female", "neutral"]), "The voice's gender."),
-)
 FILE: Json = {
     "description": "The file, with ETag; it never changes.",
     "content": {
@@ -46,7 +33,7 @@ FILE: Json = {
         for name in ("image/png", "image/jpeg", "image/webp", "application/octet-stream")
     },
 }
-GET_FILE = _route(
+GET_FILE = route(
     "get_file",
     "files",
     "A file that an answer links to; the link needs no key, and is used unchanged.",
@@ -61,7 +48,7 @@ GET_FILE = _route(
     {**parameter("signature", "query", text(), "Ours, of name and expiry."), "required": True},
     parameter("Range", "header", text(), "One range of bytes; of several, the whole file is sent."),
 )
-GET_JOBS = _route(
+GET_JOBS = route(
     "get_jobs",
     "jobs",
     "The account's jobs, newest first.",
@@ -76,10 +63,10 @@ GET_JOBS = _route(
     parameter("offset", "query", {"type": "integer", "minimum": 0, "default": 0}, "Jobs to skip."),
     **WITH_KEY,
 )
-GET_JOB = _route(
+GET_JOB = route(
     "get_job", "jobs", "A job.", {"200": json_answer(ref("Job"), "The job."), **JOB_ERRORS}, JOB_ID, **WITH_KEY
 )
-GET_RESULT = _route(
+GET_RESULT = route(
     "get_job_result",
     "jobs",
     "What the job's route answers to who waits: status, headers and body.",
@@ -91,7 +78,7 @@ GET_RESULT = _route(
     JOB_ID,
     **WITH_KEY,
 )
-GET_EVENTS = _route(
+GET_EVENTS = route(
     "get_job_events",
     "jobs",
     "Server-sent events: progress at each change, ended with the job when it has ended.",
@@ -99,7 +86,7 @@ GET_EVENTS = _route(
     JOB_ID,
     **WITH_KEY,
 )
-CANCEL = _route(
+CANCEL = route(
     "post_job_cancel",
     "jobs",
     "End a job at once; what was not delivered is not charged.",
@@ -112,14 +99,14 @@ CANCEL = _route(
     security=[*WITH_KEY["security"], {}],
     requestBody={"required": False, "content": {"application/json": {"schema": object_of(api_key=text())}}},
 )
-VERIFY_KEY = _route(
+VERIFY_KEY = route(
     "post_verify_key",
     "account",
     "Whether an API key is valid, and whose it is; costs nothing.",
     {"200": json_answer(ref("KeyVerification"), "The verdict."), **errors("400", "413", "415", "429", "500", "503")},
     requestBody=KEY_BODY,
 )
-GET_USAGE = _route(
+GET_USAGE = route(
     "get_usage",
     "account",
     "What the account has used.",
@@ -127,14 +114,14 @@ GET_USAGE = _route(
     **WITH_KEY,
 )
 STATUS = json_answer(object_of(status=text()), "It is.")
-GET_HEALTH = _route("get_healthz", "service", "Whether the process lives.", {"200": STATUS})
-GET_READINESS = _route(
+GET_HEALTH = route("get_healthz", "service", "Whether the process lives.", {"200": STATUS})
+GET_READINESS = route(
     "get_readyz",
     "service",
     "Whether database, queue and migrations are there.",
     {"200": STATUS, **errors("503")},
 )
-GET_METRICS = _route(
+GET_METRICS = route(
     "get_metrics",
     "service",
     "Counts of all processes, for Prometheus.",
@@ -142,7 +129,6 @@ GET_METRICS = _route(
 )
 
 PATHS: Json = {
-    "/tts/voices": {"get": GET_VOICES},
     "/files/{name}": {"get": GET_FILE},
     "/jobs": {"get": GET_JOBS},
     "/jobs/{job_id}": {"get": GET_JOB},

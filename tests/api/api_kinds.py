@@ -98,7 +98,7 @@ class FilesRequest(Request):
 
 
 class FilesInput(Stored):
-    volume: float
+    volume: float = 0
 
 
 class FilesOutput(Stored):

@@ -162,7 +162,7 @@ def test_bytes_are_sent_with_the_headers_of_their_kind(
                 request={},
                 request_id="made",
                 request_hash=b"",
-                items=[({}, 1)],
+                items=[({}, 1, None)],
                 deadline=timedelta(hours=1),
                 keep_for=timedelta(hours=1),
                 slice_size=1,

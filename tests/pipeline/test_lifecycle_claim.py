@@ -196,11 +196,12 @@ def test_a_crashed_item_goes_alone_also_by_age(bench):
     assert taken(bench, 8, oldest=True) == [(job_id, 0)]
 
 
-def test_items_of_two_kinds_that_are_claimed_as_one_go_out_together(bench):
+def test_items_of_two_kinds_in_one_lane_go_out_together(bench):
     single = bench.job_of(1)
-    batch = bench.job_of(1, 1, kind="album", claimed_as="sketch")
+    batch = bench.job_of(1, 1, kind="album", lane="sketch")
 
     claimed = bench.claim(5)
 
-    assert [(item.job_id, item.kind) for item in claimed] == [(single, "sketch"), (batch, "sketch"), (batch, "sketch")]
+    assert [(item.job_id, item.kind) for item in claimed] == [(single, "sketch"), (batch, "album"), (batch, "album")]
+    assert {item.lane for item in claimed} == {"sketch"}
     assert bench.job(batch)["kind"] == "album"

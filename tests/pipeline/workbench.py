@@ -18,7 +18,9 @@ LEASE = timedelta(seconds=30)
 HOUR = timedelta(hours=1)
 
 
-def submission(payer: Payer, prices: Sequence[int] = (1,), *, kind: str = "sketch", **changes: Any) -> Submission:
+def submission(
+    payer: Payer, prices: Sequence[int] = (1,), *, kind: str = "sketch", lane: str | None = None, **changes: Any
+) -> Submission:
     """Return a request for one item a price."""
     wanted: dict[str, Any] = {
         "account_id": payer.account_id,
@@ -28,7 +30,7 @@ def submission(payer: Payer, prices: Sequence[int] = (1,), *, kind: str = "sketc
         "request": {"text": "hello"},
         "request_id": "request-1",
         "request_hash": b"hash",
-        "items": [({"number": number}, price) for number, price in enumerate(prices)],
+        "items": [({"number": number}, price, lane) for number, price in enumerate(prices)],
         "deadline": HOUR,
         "keep_for": HOUR,
         "slice_size": 1,

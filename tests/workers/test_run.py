@@ -11,7 +11,7 @@ from uuid import UUID
 import psycopg
 import pytest
 import redis
-from made_up import MadeUp, MadeUpHandler
+from made_up import MadeUp, MadeUpHandler, MadeUpOutput
 from payers import Payer
 from servers import WAITS_FOR_US
 
@@ -20,8 +20,9 @@ from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database, Statement
 from pipeline.errors import ServiceUnavailable
+from pipeline.handler import Done, Release
 from pipeline.jobs import Item, Job, find_items, find_job
-from pipeline.kind import Done, Release
+from pipeline.kind import Limits, Stored
 from pipeline.ledger import discrepancies
 from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
@@ -31,6 +32,12 @@ from workers.handlers import load_handlers
 from workers.run import Runner
 
 KIND = MadeUp()
+
+
+class Said(Stored):
+    """A text, or nothing."""
+
+    text: str = ""
 
 
 class Pool:
@@ -73,10 +80,10 @@ class Pool:
             request={},
             request_id="test",
             request_hash=b"hash",
-            items=[(entry, price) for entry in entries],
+            items=[(entry, price, None) for entry in entries],
             deadline=deadline,
             keep_for=keep_for,
-            slice_size=KIND.slice_size,
+            slice_size=KIND.limits.slice_size,
         )
         assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
         return self.job(submission.job_id)
@@ -175,7 +182,7 @@ def test_progress_is_written_while_an_item_runs(pool: Pool, monkeypatch: Any) ->
         while not enough.wait(0.02):
             step += 1
             tasks[0].progress(step, 100_000)
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.submit({})
@@ -194,7 +201,7 @@ def test_progress_is_written_while_an_item_runs(pool: Pool, monkeypatch: Any) ->
 
 
 def test_a_cancelled_item_stops_while_it_runs_and_is_not_charged(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(MadeUp, "run_limit", timedelta(hours=1))
+    monkeypatch.setattr(MadeUp, "limits", Limits(run=timedelta(hours=1)))
     job = pool.submit({"do": "sleep", "seconds": 1_800})
     working = threading.Thread(target=pool.runner.drain)
     working.start()
@@ -215,7 +222,7 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
         """Go on until it is stopped, however long that takes; the next attempt has little to do."""
         [task] = tasks
         if task.checkpoint is not None:
-            return [Done({"from_step": task.checkpoint["step"]}, engine="made_up")]
+            return [Done(MadeUpOutput(from_step=task.checkpoint["step"]), engine="made_up")]
         step = 0
         while not task.is_stopped():
             step += 1
@@ -244,7 +251,7 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
 
 
 def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(MadeUp, "run_limit", timedelta(seconds=0.3))
+    monkeypatch.setattr(MadeUp, "limits", Limits(run=timedelta(seconds=0.3)))
     job = pool.submit({"do": "hang"})
 
     working = threading.Thread(target=pool.runner.drain)
@@ -261,13 +268,13 @@ def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, mon
 
 def test_an_item_that_stands_still_is_failed_and_one_that_moves_may_take_its_time(pool: Pool, monkeypatch: Any) -> None:
     # Time for a busy machine to stand still itself, between two steps of what moves.
-    monkeypatch.setattr(MadeUp, "stall_limit", timedelta(seconds=3))
+    monkeypatch.setattr(MadeUp, "limits", Limits(stall=timedelta(seconds=3)))
 
     def move(tasks: Any) -> Any:
         for step in range(35):
             tasks[0].progress(step, 35)
             time.sleep(0.1)
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     with monkeypatch.context() as patched:
         patched.setattr(pool.handler, "run", move)
@@ -314,7 +321,7 @@ def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, mon
             full.wait(60)
         seen[me] = set(running)
         running.discard(me)
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
     jobs = [pool.submit({}) for _ in range(8)]
@@ -343,7 +350,7 @@ def test_a_busy_process_with_several_slots_gets_idle_now_and_then_for_a_crashed_
         begun.release()
         assert woken.wait(60)
         time.sleep(0.06)
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
     others = [pool.submit({}) for _ in range(40)]
@@ -368,10 +375,10 @@ def test_a_long_item_holds_up_no_other_while_there_are_slots(pool: Pool, monkeyp
     begun, go_on = threading.Event(), threading.Event()
 
     def run(tasks: Any) -> Any:
-        if tasks[0].input:
+        if tasks[0].item.input:
             begun.set()
             go_on.wait(60)
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
     long = pool.submit({"is": "long"})
@@ -406,7 +413,7 @@ class Reports:
         place = tasks[0].index
         self._started.release()
         assert (self._first_waits if place else self._all_run).wait(60)
-        return [Done(self._outputs[place], engine="made_up")]
+        return [Done(Said(**self._outputs[place]), engine="made_up")]
 
     def meet(self) -> Job:
         """Return a job, one item an output, whose reports have met."""
@@ -459,7 +466,7 @@ def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monk
 
     def run(tasks: Any) -> Any:
         done.set()
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.runner._claimer, "next", claim)
     monkeypatch.setattr(pool.handler, "run", run)
@@ -501,7 +508,7 @@ def test_a_stop_waits_for_what_another_thread_is_claiming(pool: Pool, monkeypatc
 
 
 def test_work_that_is_done_and_waits_to_be_reported_is_not_failed_for_its_time(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(MadeUp, "run_limit", timedelta(seconds=0.5))
+    monkeypatch.setattr(MadeUp, "limits", Limits(run=timedelta(seconds=0.5)))
     write = pool.runner._reporter.write
 
     def stuck(due: Any, *, then: Any) -> Any:
@@ -521,7 +528,7 @@ def test_what_comes_next_is_claimed_with_the_report(pool: Pool, monkeypatch: Any
 
     def run(tasks: Any) -> Any:
         seen.append([(item.state, item.updated_at) for item in pool.items(job)[:2]])
-        return [Done({}, engine="made_up")]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.submit({}, {})
@@ -549,7 +556,7 @@ def test_a_handler_that_runs_apart_neither_takes_the_others_slots_nor_waits_for_
             both.wait()  # nobody passes unless the two run at once
             running.remove(name)
             both.wait()
-            return [Done({}, engine=name) for _ in tasks]
+            return [Done(MadeUpOutput(index=0, pid=0), engine=name) for _ in tasks]
 
         return run
 

@@ -94,7 +94,7 @@ def submit(database: Database, payer: Payer) -> Callable[..., str]:
             request={"speed": 2.0},
             request_id="test",
             request_hash=b"hash",
-            items=[({"text": "one"}, 1), ({"text": "two"}, 1)],
+            items=[({"text": "one"}, 1, None), ({"text": "two"}, 1, None)],
             deadline=timedelta(hours=1),
             keep_for=timedelta(hours=1),
             slice_size=1,

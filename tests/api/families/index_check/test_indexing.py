@@ -47,7 +47,14 @@ def find(item: ClaimedItem) -> Outcome:
         error = {"status": 500, "error": "x", "message": "Blocked.", "code": "captcha", "reason": "rate_limited"}
         return Outcome(item.item_id, "failed", 0, error=error)
     reason = "indexed" if what == "here" else "not_indexed"
-    return Outcome(item.item_id, "done", 1, {"reason": reason, "provider": "duckduckgo"}, engine="duckduckgo")
+    output = {
+        "reason": reason,
+        "code": reason,
+        "provider": "duckduckgo",
+        "query": item.input["url"],
+        "checked_at": "2026-11-22T10:00:00.000Z",
+    }
+    return Outcome(item.item_id, "done", 1, output, engine="duckduckgo")
 
 
 def finish(finder: Hands, kind: str = "index_check") -> None:

@@ -35,8 +35,8 @@ def steps(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def test_what_came_of_urls_is_counted_without_a_look_at_any(database: Database, database_url: str) -> None:
     payer = open_account(database, credits=2 * URLS)
     for _ in range(2):
-        database.run(lifecycle.submit(submission(payer, [1] * URLS, slice_size=10)))
-    listing = list_index_jobs(payer.account_id, ["sketch"], providers=[], limit=100, offset=0)
+        database.run(lifecycle.submit(submission(payer, [1] * URLS, kind="index_check", slice_size=10)))
+    listing = list_index_jobs(payer.account_id, providers=[], limit=100, offset=0)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(ENDED)
         # All of its pages are known to be all visible once nobody else's look at the database began before.

@@ -1,18 +1,20 @@
 """Transcripts: their forms, their times, and what they cost."""
 
 import json
-from datetime import timedelta
-from types import SimpleNamespace
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
 import srt
 import webvtt
 
-from pipeline.jobs import Item, Job
+from pipeline.jobs import Job
+from pipeline.kind import FinishedItem, as_json
 from pipeline.kinds.transcription.forms import render
 from pipeline.kinds.transcription.transcription import (
     LanguageUnknown,
+    RecordingInput,
+    TranscriptFile,
     Transcription,
     TranscriptionRequest,
 )
@@ -142,9 +144,9 @@ SPHINX = Offer("transcription", "sphinx", ready=True, content={"languages": ["en
 def check(language: str, *offers: Offer) -> dict[str, Any]:
     request = TranscriptionRequest(language=language)
     KIND.check(request, Offers(offers))
-    [part] = KIND.parts(request)
-    assert part.price == 5
-    return dict(part.input)
+    [item] = KIND.items(request)
+    assert item.price == 5
+    return as_json(item.input)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +193,9 @@ def test_before_any_pool_has_spoken_up_every_language_is_taken() -> None:
     ],
 )
 def test_each_form_has_its_content_type(form: str, content_type: str) -> None:
-    delivered = SimpleNamespace(output={"artifact": "a/b", "response_format": form})
+    transcript = TranscriptFile(artifact="a/b", response_format=form, duration_seconds=1.0)
+    item = FinishedItem(RecordingInput(language=None, response_format=form), transcript, {}, 5, datetime.now(UTC))
 
-    response = KIND.response(cast("Job", None), [cast("Item", delivered)])
+    response = KIND.response(cast("Job", None), [item])
 
     assert (response.content_type, list(response.artifacts)) == (content_type, ["a/b"])

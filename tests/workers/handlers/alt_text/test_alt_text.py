@@ -15,8 +15,9 @@ import redis
 from PIL import Image
 
 from pipeline.errors import PressroomError
+from pipeline.handler import Done, Failed, Release
 from pipeline.images import ImageUnreachable
-from pipeline.kind import Done, Failed, Release
+from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, Text
 from pipeline.settings import Settings
 from workers.engines import Stopped
 from workers.engines.captioning import Caption, Wish
@@ -101,7 +102,7 @@ class Task:
     """An item that can be stopped."""
 
     def __init__(self, url: str, mode: str = "short", language: str = "en") -> None:
-        self.input = {"image_url": url, "mode": mode, "language": language}
+        self.input = PictureInput(image_url=url, mode=mode, language=language)
         self.stopped = False
 
     def is_stopped(self) -> bool:
@@ -122,7 +123,7 @@ def handler_of(web: Web, *engines: Painter, cache: CaptionCache | None = None, *
 
 def texts(outcome: Any) -> dict[str, str]:
     assert isinstance(outcome, Done), outcome
-    return {mode: text["text"] for mode, text in outcome.output["texts"].items()}
+    return {mode: said.text for mode, said in outcome.output.texts.items()}
 
 
 RED, GREEN, BLUE = "(255, 0, 0)", "(0, 128, 0)", "(0, 0, 255)"
@@ -141,7 +142,7 @@ def test_pictures_of_a_run_go_through_the_model_together_and_in_order() -> None:
     ]
     assert len(engine.seen) == 1
     assert outcomes[0] == Done(
-        {"texts": {"short": {"text": f"short en {RED}.", "confidence": 0.5}}, "language": "en", "engine": "painter"},
+        PictureTexts(texts={"short": Text(text=f"short en {RED}.", confidence=0.5)}, language="en", engine="painter"),
         engine="painter",
     )
 

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
-from pipeline.kind import Done
+from pipeline.handler import Done
+from pipeline.kinds.blog.metadata import BlogMetadataRequest
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
@@ -99,10 +100,13 @@ class Family:
 class Item:
     """A task that keeps what it is given."""
 
-    input: dict[str, Any]
+    input: Any
     stops_at: int = 99
     kept: dict[str, tuple[bytes, timedelta | None]] = field(default_factory=dict)
     steps: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.input = BlogMetadataRequest.model_validate(self.input)
 
     def is_stopped(self) -> bool:
         return len(self.steps) >= self.stops_at
@@ -172,7 +176,7 @@ def test_a_post_gets_texts_and_three_pictures_that_are_kept_for_a_week() -> None
 
     assert done.engine == "extractive+drawn"
     assert done.credits == 3
-    output = done.output
+    output = done.output.model_dump()
     assert (output["excerpt"], output["category"], output["tags"]) == (GOOD.excerpt, GOOD.category, list(GOOD.tags))
     assert output["warnings"] == []
     assert len(output["images"]) == 3
@@ -203,9 +207,9 @@ def test_what_one_painter_can_t_make_is_asked_of_the_next() -> None:
 
     assert done.engine == "llm+diffusion+drawn"
     assert done.credits == 3
-    assert [image["style"] for image in done.output["images"]] == ["realistic", "realistic", "illustration"]
+    assert [image.style for image in done.output.images] == ["realistic", "realistic", "illustration"]
     assert [count for _, count in drawn.asked] == [1]
-    (warning,) = done.output["warnings"]
+    (warning,) = done.output.warnings
     assert "realistic" in warning
     assert "illustration" in warning
 
@@ -216,7 +220,7 @@ def test_what_a_model_made_is_described_by_a_model_that_looks_at_it() -> None:
 
     done = carry_out(handler_of([Writer("llm")], painters, [vlm]), a_post(language="pt-BR"))
 
-    said = [image["description"] for image in done.output["images"]]
+    said = [image.description for image in done.output.images]
     assert said == ["A (255, 0, 0) field, in pt.", "Picture 1 by diffusion", "Picture 0 by drawn"]
     assert done.engine == "llm+diffusion+drawn+vlm"
     assert (len(vlm.asked), {wish.modes for wish in vlm.asked}) == (2, {("seo",)})
@@ -232,7 +236,7 @@ def test_what_nobody_can_look_at_is_described_by_what_it_was_made_for(captioner:
 
     done = carry_out(handler, a_post(language=language))
 
-    assert [image["description"] for image in done.output["images"]] == [f"Picture {n} by diffusion" for n in range(3)]
+    assert [image.description for image in done.output.images] == [f"Picture {n} by diffusion" for n in range(3)]
     assert (done.engine, done.credits, captioner.asked) == ("llm+diffusion", 3, [])
 
 
@@ -282,8 +286,8 @@ def test_a_missing_picture_is_not_charged_and_the_text_is(failing: list[int], cr
     )
 
     assert done.credits == credits
-    assert len(done.output["images"]) == 3 - len(failing)
-    (warning,) = done.output["warnings"]
+    assert len(done.output.images) == 3 - len(failing)
+    (warning,) = done.output.warnings
     assert warning.startswith(f"{len(failing)} of 3 pictures could not be made; {3 - credits} of 3 credits")
     assert done.engine == ("extractive+drawn" if len(failing) < 3 else "extractive")
 
@@ -291,7 +295,7 @@ def test_a_missing_picture_is_not_charged_and_the_text_is(failing: list[int], cr
 def test_without_any_painter_the_texts_come_alone() -> None:
     done = carry_out(handler_of([Writer("extractive")], []), a_post())
 
-    assert (done.output["images"], done.credits, done.engine) == ([], 1, "extractive")
+    assert (done.output.images, done.credits, done.engine) == ([], 1, "extractive")
 
 
 @pytest.mark.parametrize("broken", [EVERYTHING_BROKE, ServiceUnavailable("away")])
@@ -300,14 +304,14 @@ def test_a_painter_that_breaks_leaves_its_pictures_to_the_next(broken: Exception
 
     done = carry_out(handler_of([Writer("extractive")], painters), a_post(image_style="illustration"))
 
-    assert (done.engine, len(done.output["images"]), done.credits) == ("extractive+drawn", 3, 3)
+    assert (done.engine, len(done.output.images), done.credits) == ("extractive+drawn", 3, 3)
 
 
 @pytest.mark.parametrize("data", [b"", b"<svg/>", b"GIF89a", picture()[:20]])
 def test_what_is_no_picture_is_a_missing_picture(data: bytes) -> None:
     done = carry_out(handler_of([Writer("extractive")], [Painter("drawn", data=data)]), a_post())
 
-    assert (done.output["images"], done.credits) == ([], 1)
+    assert (done.output.images, done.credits) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +320,7 @@ def test_what_is_no_picture_is_a_missing_picture(data: bytes) -> None:
 def test_a_picture_is_what_its_bytes_say(kind: str, content_type: str, suffix: str) -> None:
     painter = Painter("diffusion", data=picture(kind=kind, size=(64, 32)))
 
-    image = carry_out(handler_of([Writer("extractive")], [painter]), a_post()).output["images"][0]
+    image = carry_out(handler_of([Writer("extractive")], [painter]), a_post()).output.images[0].model_dump()
 
     assert (image["content_type"], image["width"], image["height"]) == (content_type, 64, 32)
     assert image["artifact"].endswith(suffix)
@@ -328,7 +332,7 @@ def test_a_writer_that_fails_or_breaks_its_promise_is_replaced_with_a_warning(br
 
     assert done.engine == "extractive+drawn"
     assert done.credits == 3
-    (warning,) = done.output["warnings"]
+    (warning,) = done.output.warnings
     assert "llm" in warning
 
 

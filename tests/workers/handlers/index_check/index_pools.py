@@ -14,10 +14,11 @@ from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
+from pipeline.handler import Task
 from pipeline.jobs import Item, Job, find_items, find_job
-from pipeline.kind import Task
+from pipeline.kind import as_json
 from pipeline.kinds.index_check import pacing
-from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest, kind_name
+from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest
 from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
@@ -61,7 +62,7 @@ class Pool:
 
     def submit(self, *urls: str, engine: str | None = None, payer: Payer | None = None) -> UUID:
         payer = payer or self.payer
-        kind = IndexCheck(engine)
+        kind = IndexCheck()
         request = IndexCheckRequest(type="check", urls=list(urls), engine=engine)
         submission = lifecycle.Submission(
             account_id=payer.account_id,
@@ -71,11 +72,10 @@ class Pool:
             request={},
             request_id="test",
             request_hash=b"hash",
-            items=[(part.input, part.price) for part in kind.parts(request)],
+            items=[(as_json(item.input), item.price, item.lane) for item in kind.items(request)],
             deadline=timedelta(days=7),
             keep_for=timedelta(days=30),
             slice_size=10,
-            claimed_as=kind_name(engine),
         )
         assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
         return submission.job_id

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable
-from pipeline.kind import Done
-from pipeline.kinds.transcription.transcription import Transcription
+from pipeline.handler import Done
+from pipeline.kinds.transcription.transcription import RecordingInput, Transcription
 from pipeline.kinds.transcription.transcripts import Segment
 from pipeline.languages import LanguageNotSupported
 from pipeline.settings import Settings
@@ -92,7 +92,7 @@ class Item:
     def __init__(self, audio: bytes, *, language: str | None = None, form: str = "verbose_json") -> None:
         self.job_id = uuid4()
         self.index = 0
-        self.input = {"language": language, "response_format": form}
+        self.input = RecordingInput(language=language, response_format=form)
         self.price = 5
         self.attempts = 0
         self.checkpoint: Mapping[str, Any] | None = None
@@ -158,8 +158,8 @@ def handler(*engines: Listener, **settings: Any) -> TranscriptionHandler:
 def carry_out(made: TranscriptionHandler, item: Item) -> tuple[Done, Any]:
     [outcome] = made.run([item])  # type: ignore[list-item]  # all that a task is, but for a stream
     assert isinstance(outcome, Done)
-    content = item.store_of[outcome.output["artifact"]]
-    return outcome, json.loads(content) if outcome.output["response_format"].endswith("json") else content.decode()
+    content = item.store_of[outcome.output.artifact]
+    return outcome, json.loads(content) if outcome.output.response_format.endswith("json") else content.decode()
 
 
 def times(document: Any) -> list[tuple[float, float, str]]:
@@ -233,8 +233,8 @@ def test_what_is_too_long_or_no_audio_is_told_and_nobody_listens() -> None:
 def test_decoding_has_its_time_which_ends_before_its_process_would_pass_for_hung(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert Transcription.stall_limit is not None
-    assert timedelta(minutes=10) < DECODING_LIMIT < Transcription.stall_limit
+    assert Transcription.limits.stall is not None
+    assert timedelta(minutes=10) < DECODING_LIMIT < Transcription.limits.stall
 
     monkeypatch.setattr("workers.handlers.transcription.transcription.DECODING_LIMIT", timedelta(seconds=0.001))
     with pytest.raises(AudioUndecodable, match="within 0 s"):
