@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from pipeline.jobs import Job
 from pipeline.kind import FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.offers import Offer
+from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 
 
 class MadeUpInput(Stored):

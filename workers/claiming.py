@@ -9,10 +9,10 @@ from typing import Any
 from pipeline import lifecycle
 from pipeline.broker import WakeBroker
 from pipeline.database import Database, Statement
-from pipeline.handler import Handler
 from pipeline.lifecycle import ClaimedItem
 from pipeline.settings import Settings
 from workers.gates import Gates
+from workers.handler import Handler
 from workers.heartbeat import Run
 from workers.slots import Slots
 

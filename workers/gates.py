@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from pipeline.handler import Gated, Handler
+from workers.handler import Gated, Handler
 
 
 class Gates:

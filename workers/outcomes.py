@@ -5,8 +5,8 @@ from typing import Any
 
 from pipeline import lifecycle
 from pipeline.errors import PressroomError
-from pipeline.handler import Done, Failed, Outcome, Release, Retry
 from pipeline.kind import as_json
+from workers.handler import Done, Failed, Outcome, Release, Retry
 from workers.task import LeasedTask
 
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.

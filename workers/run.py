@@ -12,7 +12,6 @@ from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
 from pipeline.database import Database, Statement
 from pipeline.errors import NotReady, PressroomError
-from pipeline.handler import Failed, Gated, Handler, Release, Watchable
 from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds, lanes_of
 from pipeline.lifecycle import ClaimedItem
@@ -23,6 +22,7 @@ from pipeline.settings import Settings
 from workers.claiming import Claimer
 from workers.crew import Crew
 from workers.engines import Stopped
+from workers.handler import Failed, Gated, Handler, Release, Watchable
 from workers.heartbeat import Heartbeat, Run
 from workers.outcomes import to_row, unforeseen
 from workers.reporting import Ended, Reporter

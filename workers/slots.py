@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.handler import Apart, Handler
+from workers.handler import Apart, Handler
 from workers.heartbeat import Run
 
 

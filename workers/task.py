@@ -28,7 +28,7 @@ ARTIFACT_MARGIN = timedelta(days=1)
 
 
 class LeasedTask(Generic[I]):
-    """What `pipeline.handler.Task` promises, over a lease."""
+    """What `workers.handler.Task` promises, over a lease."""
 
     def __init__(
         self,

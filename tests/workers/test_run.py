@@ -20,7 +20,6 @@ from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database, Statement
 from pipeline.errors import ServiceUnavailable
-from pipeline.handler import Done, Release
 from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import Limits, Stored
 from pipeline.ledger import discrepancies
@@ -28,6 +27,7 @@ from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 from workers import claiming, outcomes
+from workers.handler import Done, Release
 from workers.handlers import load_handlers
 from workers.run import Runner
 

@@ -3,9 +3,9 @@
 import importlib
 from typing import Any
 
-from pipeline.handler import Handler
 from pipeline.kinds import Kinds
 from pipeline.settings import Settings
+from workers.handler import Handler
 
 
 def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler[Any, Any]]:

@@ -1,7 +1,6 @@
 """Alt text: a picture behind a URL is described in one text."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -52,7 +51,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     handler = HANDLER
     unit = "images"
     summary = "Describe the picture behind a URL, as alt text."
-    example: ClassVar[dict[str, Any]] = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
+    example = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
     answer = Answer(model=AltTextResult)
     limits = PICTURE_LIMITS
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -94,13 +94,13 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     handler = HANDLER
     unit = "images"
     summary = "Describe up to 100 pictures; one that can't be fails alone, and costs nothing."
-    example: ClassVar[dict[str, Any]] = {
+    example = {
         "images": [
             {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
             {"image_url": EXAMPLE_URL, "mode": "long", "language": "es"},
         ]
     }
-    bulky: ClassVar[frozenset[str]] = frozenset({"images"})
+    bulky = frozenset({"images"})
     lanes = (LANE,)
     answer = Answer(model=AltTextBatchResult, without_success=True)
     limits = PICTURE_LIMITS

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -109,7 +109,7 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
     handler = "workers.handlers.blog.blog:BlogHandler"
     unit = "parts"
     summary = "Make up to three pictures, an excerpt, a category and tags for a blog post."
-    example: ClassVar[dict[str, Any]] = {
+    example = {
         "title": "How to Grow Tomatoes on a Small Balcony",
         "content": (
             "Tomatoes need sun, water and a pot that is deep enough. Choose a cherry variety, which forgives more. "
@@ -117,7 +117,7 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
         ),
         "image_style": "illustration",
     }
-    bulky: ClassVar[frozenset[str]] = frozenset({"content"})
+    bulky = frozenset({"content"})
     answer = Answer(model=BlogMetadataResult)
     #: Three pictures by a diffusion model without a GPU take half an hour.
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)

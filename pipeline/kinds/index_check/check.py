@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -90,8 +90,8 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, UrlOutput]):
     handler = "workers.handlers.index_check.check:IndexCheckHandler"
     unit = "urls"
     summary = "Check whether up to 10,000 URLs are in a search engine's results; answers at once, with a job."
-    example: ClassVar[dict[str, Any]] = {"type": "check", "urls": ["https://www.python.org/"]}
-    bulky: ClassVar[frozenset[str]] = frozenset({"urls"})
+    example = {"type": "check", "urls": ["https://www.python.org/"]}
+    bulky = frozenset({"urls"})
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
     #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
     lanes = tuple(LANES.values())

@@ -1,7 +1,6 @@
 """Add music: background music is put under a recording that was not made here."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
@@ -23,7 +22,7 @@ class AddMusic(Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
     unit = "recordings"
     summary = "Put background music under a recording; the answer is one MP3 as long as the recording."
     files = ("audio", "music")
-    example: ClassVar[dict[str, Any]] = {"audio": "@speech", "music": "@music"}
+    example = {"audio": "@speech", "music": "@music"}
     answer = Answer("audio/mpeg")
 
     def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:

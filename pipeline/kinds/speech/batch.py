@@ -1,7 +1,7 @@
 """Speech batch: a long text is spoken sentence by sentence and comes back as one MP3, like a chapter."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -45,11 +45,11 @@ class SpeechBatch(Kind[SpeechBatchRequest, SpeechBatchRequest, AudioFile]):
     handler = "workers.handlers.speech.batch:SpeechBatchHandler"
     unit = "chunks"
     summary = "Speak a text of up to 20,000 characters; the answer is one MP3 of even loudness."
-    example: ClassVar[dict[str, Any]] = {
+    example = {
         "text": "The first sentence of a chapter. And the second! Shall there be a third?",
         "pause_duration": 400,
     }
-    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    bulky = frozenset({"text"})
     answer = Answer("audio/mpeg")
 
     def check(self, request: SpeechBatchRequest, offers: Offers) -> None:

@@ -1,7 +1,6 @@
 """Speech: a text is spoken and comes back as one WAV file."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -34,8 +33,8 @@ class Speech(Kind[SpeechRequest, SpeechRequest, AudioFile]):
     handler = "workers.handlers.speech.speech:SpeechHandler"
     unit = "texts"
     summary = "Speak a text of up to 10,000 characters; the answer is a WAV file."
-    example: ClassVar[dict[str, Any]] = {"text": "Hello! This is Pressroom, speaking from your own machine."}
-    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    example = {"text": "Hello! This is Pressroom, speaking from your own machine."}
+    bulky = frozenset({"text"})
     answer = Answer("audio/wav")
 
     def check(self, request: SpeechRequest, offers: Offers) -> None:

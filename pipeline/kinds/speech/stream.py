@@ -1,7 +1,6 @@
 """Speech stream: a text is spoken chunk by chunk, and the MP3 is sent while it is being made."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -30,8 +29,8 @@ class SpeechStream(Kind[SpeechStreamRequest, SpeechStreamRequest, Parts]):
     handler = "workers.handlers.speech.stream:SpeechStreamHandler"
     unit = "chunks"
     summary = "Speak a text of up to 50,000 characters; the MP3 is sent while it is being made."
-    example: ClassVar[dict[str, Any]] = {"text": "This is sent while it is being spoken. You hear it at once."}
-    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    example = {"text": "This is sent while it is being spoken. You hear it at once."}
+    bulky = frozenset({"text"})
     streams = True
     answer = Answer("audio/mpeg")
 

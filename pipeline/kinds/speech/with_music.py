@@ -1,7 +1,6 @@
 """Speech with music: a text is spoken over background music and comes back as one MP3."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
@@ -25,11 +24,11 @@ class SpeechWithMusic(Kind[SpeechWithMusicRequest, SpeechWithMusicRequest, Audio
     unit = "chunks"
     summary = "Speak a text over background music; the answer is one MP3 as long as the speech."
     files = ("music",)
-    example: ClassVar[dict[str, Any]] = {
+    example = {
         "text": "News of the day. The music goes down while I speak.",
         "music": "@music",
     }
-    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    bulky = frozenset({"text"})
     answer = Answer("audio/mpeg")
 
     def check(self, request: SpeechWithMusicRequest, offers: Offers) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -58,7 +57,7 @@ class Transcription(Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
     unit = "seconds"
     summary = "Write down what is said in a recording of up to four hours, as JSON, text, SubRip or WebVTT."
     files = ("audio",)
-    example: ClassVar[dict[str, Any]] = {"audio": "@recording"}
+    example = {"audio": "@recording"}
     answer = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
     #: Four hours of sound may take a small machine a day, with others of the same process in between; a window's
     #: next segment, of which a large model on a processor makes one a minute, may not.

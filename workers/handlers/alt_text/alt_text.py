@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import PressroomError
-from pipeline.handler import Handler, Outcome, Task
 from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, modes_of, require_language
 from pipeline.log import get_logger
 from pipeline.offers import Offer
@@ -16,6 +15,7 @@ from workers.engines.captioning import Captioner, Captions, Wish
 from workers.engines.family import Family
 from workers.engines.models import fingerprint
 from workers.engines.turns import FairLock, turn_of
+from workers.handler import Handler, Outcome, Task
 from workers.handlers.alt_text.caption_cache import CaptionCache, Source
 from workers.handlers.alt_text.loading import Loader
 from workers.handlers.alt_text.portrait import Portrait

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from pipeline.errors import PressroomError
-from pipeline.handler import Done, Failed, Outcome, Release, Task
 from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, Text
 from workers.engines.captioning import Caption, Captioner, Mode
+from workers.handler import Done, Failed, Outcome, Release, Task
 from workers.handlers.alt_text.caption_cache import Source, caption_key
 from workers.media.images.picture import Picture
 

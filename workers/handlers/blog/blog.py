@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from pipeline.errors import NotReady
-from pipeline.handler import Done, Handler, Outcome, Task
 from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
 from pipeline.languages import base_language
 from pipeline.log import get_logger
@@ -16,6 +15,7 @@ from workers.engines.family import Family
 from workers.engines.metadata import Post
 from workers.engines.metadata.plain import read_post
 from workers.engines.pictures import Brief
+from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.blog.covers import Cover, Covers, paint_covers
 from workers.handlers.blog.looking import describe_unseen
 from workers.handlers.blog.writing import Written, write_metadata

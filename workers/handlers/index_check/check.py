@@ -8,7 +8,6 @@ from typing import Any
 
 from pipeline.database import Database
 from pipeline.errors import NotReady
-from pipeline.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.check import UrlInput, UrlOutput, lane_of
 from pipeline.offers import Offer
@@ -16,6 +15,7 @@ from pipeline.settings import Settings
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
 from workers.engines.search.provider import Provider
+from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, Standing
 from workers.handlers.index_check.breakers import Breakers
 from workers.handlers.index_check.turns import Turn, Turns

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Generic, TypeVar
 
-from pipeline.handler import Outcome, Task
 from pipeline.kinds.speech.batch import SpeechBatchRequest
 from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.sentences import split_text
+from workers.handler import Outcome, Task
 from workers.handlers.speech.recording import keep_mp3
 from workers.handlers.speech.speaker import Speaking
 from workers.handlers.speech.speech import SpeakingHandler

@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
-from pipeline.handler import Done, Handler, Outcome, Task
 from pipeline.kinds.speech.add_music import AddMusicRequest
 from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.music import MusicFields
 from pipeline.kinds.speech.with_music import SpeechWithMusicRequest
 from pipeline.settings import Settings
+from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.batch import ChapterHandler
 from workers.handlers.speech.recording import keep_mp3
 from workers.handlers.speech.speaker import Speaking

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from pipeline.handler import Done, Task
 from pipeline.kinds.speech.fields import AudioFile
+from workers.handler import Done, Task
 from workers.media.audio.ffmpeg import Ffmpeg
 from workers.media.audio.loudness import normalised
 from workers.media.audio.mp3 import encoded_mp3

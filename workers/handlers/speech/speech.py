@@ -6,7 +6,6 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from pipeline.handler import Done, Handler, Outcome, Task
 from pipeline.kinds.speech.fields import AudioFile, SpokenRequest
 from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.speech import SpeechRequest
@@ -14,6 +13,7 @@ from pipeline.log import get_logger
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from workers.engines import EngineUnavailable
+from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.speaker import Speaker, Speaking
 from workers.media.audio.wav import WavWriter
 

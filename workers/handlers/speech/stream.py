@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from pipeline.errors import PressroomError
-from pipeline.handler import Done, Failed, Outcome, Task
 from pipeline.kinds.speech.fields import speech_credits
 from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.stream import SpeechStreamRequest
 from pipeline.streams import Parts
+from workers.handler import Done, Failed, Outcome, Task
 from workers.handlers.speech.speaker import Speaking
 from workers.handlers.speech.speech import SpeakingHandler
 from workers.media.audio.ffmpeg import find_ffmpeg

@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import Gone, ServiceUnavailable
-from pipeline.handler import Task
 from pipeline.kinds.transcription.transcripts import Segment
 from pipeline.log import get_logger
+from workers.handler import Task
 
 log = get_logger(__name__)
 

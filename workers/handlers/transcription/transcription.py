@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pipeline.handler import Done, Handler, Outcome, Task
 from pipeline.kinds.transcription.forms import render
 from pipeline.kinds.transcription.subtitles import subtitles
 from pipeline.kinds.transcription.transcription import AUTO, FAMILY, RecordingInput, TranscriptFile, require_language
@@ -13,6 +12,7 @@ from pipeline.settings import Settings
 from workers.engines.family import Family
 from workers.engines.transcription import SAMPLE_RATE, Transcriber
 from workers.engines.turns import FairLock
+from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.transcription.transcribed import Transcribed, keep, resume
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg

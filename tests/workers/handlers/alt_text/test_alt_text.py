@@ -15,12 +15,12 @@ import redis
 from PIL import Image
 
 from pipeline.errors import PressroomError
-from pipeline.handler import Done, Failed, Release
 from pipeline.images import ImageUnreachable
 from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, Text
 from pipeline.settings import Settings
 from workers.engines import Stopped
 from workers.engines.captioning import Caption, Wish
+from workers.handler import Done, Failed, Release
 from workers.handlers.alt_text import loading
 from workers.handlers.alt_text.alt_text import FEW, AltTextHandler
 from workers.handlers.alt_text.caption_cache import PREFIX, CaptionCache

@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
-from pipeline.handler import Done
 from pipeline.kinds.blog.metadata import BlogMetadataRequest
 from pipeline.offers import Offer
 from pipeline.settings import Settings
@@ -21,6 +20,7 @@ from workers.engines.captioning import Caption, Captions, Wish
 from workers.engines.metadata import Metadata, Post
 from workers.engines.pictures import STYLES, Brief, Painted
 from workers.engines.turns import turn_of
+from workers.handler import Done
 from workers.handlers.blog.blog import BlogHandler
 from workers.handlers.blog.writing import MetadataInvalid, check_metadata
 

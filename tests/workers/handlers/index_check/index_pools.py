@@ -14,7 +14,6 @@ from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
-from pipeline.handler import Task
 from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import as_json
 from pipeline.kinds.index_check import pacing
@@ -23,6 +22,7 @@ from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
 from workers.engines.search.provider import Provider
+from workers.handler import Task
 from workers.handlers.index_check.check import IndexCheckHandler
 from workers.run import Runner
 

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable
-from pipeline.handler import Done
 from pipeline.kinds.transcription.transcription import RecordingInput, Transcription
 from pipeline.kinds.transcription.transcripts import Segment
 from pipeline.languages import LanguageNotSupported
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.handler import Done
 from workers.handlers.transcription.transcribed import SUFFIX
 from workers.handlers.transcription.transcription import DECODING_LIMIT, TranscriptionHandler
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
