@@ -13,7 +13,7 @@ from pipeline.kind import FinishedItem
 from pipeline.offers import Offers
 
 TEXT = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text("utf-8")
-FILES = {path: code for path, code in re.findall(r"```python\n# (\S+)\.py\n(.*?)```", TEXT, re.DOTALL)}
+FILES = dict(re.findall(r"```python\n# (\S+)\.py\n(.*?)```", TEXT, re.DOTALL))
 
 
 @pytest.fixture
