@@ -1,13 +1,14 @@
 """Abstract: forms, fields and tiles that show nothing but themselves."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, circle, rounded, sector, smooth
 from workers.engines.pictures.drawn.colours import Colour, mixed
-from workers.engines.pictures.drawn.scene import MARGIN, Scene
+from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 
@@ -176,3 +177,6 @@ def _ramp(colours: tuple[Colour, ...], share: float) -> Colour:
     place = share * (len(colours) - 1)
     index = min(int(place), len(colours) - 2)
     return mixed(colours[index], colours[index + 1], place - index)
+
+
+DESIGNS: Mapping[str, Design] = {design.__name__: design for design in (tiles, arcs, paper, flow, glow, overlap)}

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from workers.engines.pictures.drawn.canvas import Canvas, Paint, Point, circle, leaf, rounded, sector
+from workers.engines.pictures.drawn.canvas import Canvas, Paint, Point, rounded
 
 
 class Pen:
@@ -40,18 +40,6 @@ class Pen:
         """Draw a line with round ends."""
         self.canvas.stroke(self._placed(points), width * self.size, paint)
 
-    def arc(self, centre: Point, radius: float, start: float, end: float, width: float, paint: Paint) -> None:
-        """Draw a part of a circle line, from `start` to `end` degrees."""
-        self.line(_unit(circle((0, 0), 60, start, end), centre, radius / 60), width, paint)
-
-    def slice(self, centre: Point, radius: float, start: float, end: float, paint: Paint) -> None:
-        """Fill a slice of a circle."""
-        self.fill(_unit(sector((0, 0), 120, start, end), centre, radius / 120), paint)
-
-    def leaf(self, root: Point, length: float, width: float, angle: float, paint: Paint) -> None:
-        """Fill a leaf."""
-        self.fill(leaf(root, length, width, angle), paint)
-
     def _placed(self, points: Sequence[Point]) -> list[Point]:
         (x0, y0), size, cos, sin = self.centre, self.size, self._cos, self._sin
         return [(x0 + size * (x * cos - y * sin), y0 + size * (x * sin + y * cos)) for x, y in points]
@@ -61,7 +49,3 @@ def turned(points: Sequence[Point], middle: Point, angle: float) -> list[Point]:
     """Return points turned around a middle, by degrees clockwise."""
     (x0, y0), cos, sin = middle, math.cos(math.radians(angle)), math.sin(math.radians(angle))
     return [(x0 + (x - x0) * cos - (y - y0) * sin, y0 + (x - x0) * sin + (y - y0) * cos) for x, y in points]
-
-
-def _unit(points: Sequence[Point], centre: Point, scale: float) -> list[Point]:
-    return [(centre[0] + x * scale, centre[1] + y * scale) for x, y in points]

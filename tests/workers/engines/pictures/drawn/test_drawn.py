@@ -311,7 +311,7 @@ def test_motifs_follow_the_category_and_then_the_tags(category: str, tags: tuple
 
 def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language() -> None:
     words = json.loads(Path(wording.__file__).with_suffix(".json").read_text("utf-8"))
-    used = {*topics.MOTIFS, *topics.DESKTOP, *topics.SCENES, *GENERAL, *subjects.SUBJECTS}
+    used = {*topics.WORDS, *topics.ON_DESK, *topics.SCENES, *GENERAL, *subjects.SUBJECTS}
     colours = {name for palette in (*LIGHT, *DARK) for name in palette.names}
 
     assert set(words) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}
