@@ -22,8 +22,8 @@ from workers.engines.pictures.drawn.scene import Design, Scene
 from workers.engines.pictures.drawn.shaping import NEEDED, can_shape, unshaped
 from workers.engines.pictures.drawn.subjects import subject_of
 from workers.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
-from workers.engines.pictures.drawn.wording import described
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
+from workers.engines.pictures.wording import described
 
 log = get_logger(__name__)
 

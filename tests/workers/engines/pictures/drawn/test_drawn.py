@@ -15,8 +15,8 @@ from PIL import Image
 
 from pipeline.errors import NotReady
 from workers.engines import Stopped
-from workers.engines.pictures import Brief, Painted
-from workers.engines.pictures.drawn import motifs, subjects, topics, wording
+from workers.engines.pictures import Brief, Painted, wording
+from workers.engines.pictures.drawn import motifs, subjects, topics
 from workers.engines.pictures.drawn.breaking import pieces_of
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
 from workers.engines.pictures.drawn.drawn import DESIGNS, GENERAL, Drawn
