@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from workers.engines.pictures.drawn.canvas import Canvas, Paint, Point, rounded
+from workers.engines.pictures.drawn.canvas import Canvas, Point, rounded
+from workers.engines.pictures.drawn.colours import Colour
 
 
 class Pen:
@@ -13,30 +14,36 @@ class Pen:
         self.canvas, self.centre, self.size = canvas, centre, size
         self._cos, self._sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
 
-    def fill(self, outline: Sequence[Point], paint: Paint, opacity: float = 1.0) -> None:
+    def fill(self, outline: Sequence[Point], paint: Colour, opacity: float = 1.0) -> None:
         """Fill a closed outline."""
         self.canvas.fill(self._placed(outline), paint, opacity)
 
     def box(
-        self, left: float, top: float, right: float, bottom: float, paint: Paint, radius: float = 0.0, turn: float = 0.0
+        self,
+        left: float,
+        top: float,
+        right: float,
+        bottom: float,
+        paint: Colour,
+        radius: float = 0.0,
+        turn: float = 0.0,
     ) -> None:
         """Fill a box with round corners, turned around its middle by `turn` degrees."""
-        outline = [(x * self.size, y * self.size) for x, y in ((left, top), (right, bottom))]
-        (left, top), (right, bottom) = outline
+        left, top, right, bottom = (edge * self.size for edge in (left, top, right, bottom))
         drawn = rounded(left, top, right, bottom, radius * self.size)
         points = [(x / self.size, y / self.size) for x, y in drawn]
         middle = ((left + right) / 2 / self.size, (top + bottom) / 2 / self.size)
         self.fill(turned(points, middle, turn) if turn else points, paint)
 
-    def disc(self, centre: Point, radius: float, paint: Paint, opacity: float = 1.0) -> None:
+    def disc(self, centre: Point, radius: float, paint: Colour, opacity: float = 1.0) -> None:
         """Fill a circle."""
         self.canvas.disc(self._placed([centre])[0], radius * self.size, paint, opacity)
 
-    def ring(self, centre: Point, radius: float, width: float, paint: Paint) -> None:
+    def ring(self, centre: Point, radius: float, width: float, paint: Colour) -> None:
         """Draw a circle line."""
         self.canvas.ring(self._placed([centre])[0], radius * self.size, width * self.size, paint)
 
-    def line(self, points: Sequence[Point], width: float, paint: Paint) -> None:
+    def line(self, points: Sequence[Point], width: float, paint: Colour) -> None:
         """Draw a line with round ends."""
         self.canvas.stroke(self._placed(points), width * self.size, paint)
 

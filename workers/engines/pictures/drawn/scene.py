@@ -8,7 +8,7 @@ from random import Random
 from PIL import Image
 
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, leaf
-from workers.engines.pictures.drawn.colours import Colour, mixed
+from workers.engines.pictures.drawn.colours import Colour, blended
 from workers.engines.pictures.drawn.palettes import Palette
 from workers.engines.pictures.drawn.pen import Pen
 from workers.engines.pictures.drawn.shapes import Drawing
@@ -59,11 +59,7 @@ Design = Callable[[Scene], Page]
 
 def gradient(colours: Sequence[Colour], *, top: int = 0, bottom: int = HEIGHT) -> Image.Image:
     """Return a picture as large as the canvas that goes from colour to colour, from `top` down to `bottom`."""
-    rows = []
-    for y in range(HEIGHT):
-        share = min(1.0, max(0.0, (y - top) / (bottom - top))) * (len(colours) - 1)
-        index = min(int(share), len(colours) - 2)
-        rows.append(mixed(colours[index], colours[index + 1], share - index))
+    rows = [blended(colours, min(1.0, max(0.0, (y - top) / (bottom - top)))) for y in range(HEIGHT)]
     column = Image.new("RGB", (1, HEIGHT))
     column.putdata(rows)
     return column.resize((WIDTH, HEIGHT))

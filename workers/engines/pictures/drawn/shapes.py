@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from workers.engines.pictures.drawn.canvas import Point, circle, leaf, sector, smooth
+from workers.engines.pictures.drawn.canvas import Point, circle, leaf, smooth
 from workers.engines.pictures.drawn.colours import Colour
 from workers.engines.pictures.drawn.palettes import Palette
 from workers.engines.pictures.drawn.pen import Pen, turned
@@ -99,16 +99,6 @@ class _Ellipse(Shape):
         return turned(points, self.ellipse, self.turn)
 
 
-class _Slice(Shape):
-    slice: Point
-    radius: float
-    start: float
-    end: float
-
-    def outline(self) -> Sequence[Point]:
-        return _scaled(sector((0, 0), 120, self.start, self.end), self.slice, self.radius / 120)
-
-
 class _Band(Shape):
     band: Point
     outer: float
@@ -166,7 +156,7 @@ class _Arc(Shape):
         pen.line(points, self.width, paint)
 
 
-_Any = _Polygon | _Curve | _Box | _Disc | _Ring | _Ellipse | _Slice | _Band | _Leaf | _Line | _Wave | _Arc
+_Any = _Polygon | _Curve | _Box | _Disc | _Ring | _Ellipse | _Band | _Leaf | _Line | _Wave | _Arc
 
 
 class _Entry(BaseModel):
