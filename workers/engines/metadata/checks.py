@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 import regex
 
 from workers.engines.metadata import Metadata
-from workers.engines.metadata.extractive.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
-from workers.engines.metadata.extractive.words import ADDRESSES, stem
 from workers.engines.metadata.plain import visible
+from workers.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
+from workers.engines.metadata.terms import stem
+from workers.engines.metadata.unwanted import ADDRESSES
 
 #: Characters of an excerpt, and how many tags a post has (docs/blog.md).
 SHORTEST_EXCERPT, LONGEST_EXCERPT = 20, 200

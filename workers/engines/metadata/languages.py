@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 
 import regex
 
-from workers.engines.metadata.extractive.traditional import is_traditional, traditional
+from workers.engines.metadata.traditional import is_traditional, traditional
 
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(
@@ -68,6 +68,7 @@ class Language:
     vague: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
     dangling: frozenset[str] = frozenset()
+    openings: frozenset[str] = frozenset()
     about: str = ""
     whole: str = ""
     variant: str = ""
@@ -137,7 +138,7 @@ def _stop_words(code: str) -> frozenset[str]:
 
 @cache
 def _known() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads((resources.files("workers.engines.metadata") / "languages.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=256)
@@ -162,7 +163,7 @@ def _traditional_chinese() -> Language:
     )
 
 
-SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling")
+SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings")
 
 
 def set_up() -> None:

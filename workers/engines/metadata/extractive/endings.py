@@ -1,57 +1,37 @@
 """Endings: what the form of a word tells of it, by language."""
 
-import regex
+import tomllib
+from pathlib import Path
 
-#: Endings of words that are no name of anything, where the language has them.
-ADVERBS = {
-    "en": regex.compile(r"(?:[^f]ly|wards?|ever)$"),
-    "es": regex.compile(r"mente$"),
-    "pt": regex.compile(r"mente$"),
-    "it": regex.compile(r"mente$"),
-    "fr": regex.compile(r"(?:amment|emment|ément|ivement|ellement|ainement|ablement|quement|lement|tement)$"),
-}
-VERBS = {
-    "en": regex.compile(r"(?:(?<=..)[^e]ed|n't|i[sz]ed|izes?|izing)$"),
-    "es": regex.compile(r"(?:ando|iendo|amos|emos|imos|aron|ieron)$"),
-    "pt": regex.compile(r"(?:ando|endo|indo|amos|emos|imos|aram|eram)$"),
-    "it": regex.compile(r"(?:arlo|arla|ando|endo|iamo|ate|ete|iscono|(?:izz|ific|eggi)ano)$"),
-    "fr": regex.compile(r"(?:ant|ez|ons|ent|aient)$"),
-    "de": regex.compile(r"^zu.+en$"),
-    "ar": regex.compile(r"^(?:ي\p{L}{3,}|تت\p{L}{2,}|س[يتن]\p{L}{3,})$"),
-}
-INFINITIVES = {
-    "es": regex.compile(r"(?:ar|er|ir|(?<=\p{L}{3})[aei]r(?:te|se|nos|l[aeo]s?))$"),
-    "pt": regex.compile(r"(?:ar|er|ir)$"),
-    "it": regex.compile(r"(?:are|ere|ire|(?<=\p{L}{3})[aei]r(?:si|l[aeio]|ne))$"),
-    "fr": regex.compile(r"(?:er|ir|oir|dre|ttre)$"),
-    "ru": regex.compile(r"(?:ть|ться|ти)$"),
-    "uk": regex.compile(r"(?:ти|тися)$"),
-    "pl": regex.compile(r"ć$"),
-    "tr": regex.compile(r"(?:m[ae]k|m[ae]n[ıi]n|m[ae]y[ıi])$"),
-}
-ADJECTIVES = {
-    "en": regex.compile(r"(?:ful|ous|less|able|ible|est|ier|ish|ive|ical|ent|ant)$"),
-    "es": regex.compile(r"(?:ísim[oa]s?|os[oa]s?|ables?|ibles?|[aá]nte?s?)$"),
-    "it": regex.compile(r"(?:issim[oaie]|os[oaie]|abil[ei]|ibil[ei])$"),
-    "pt": regex.compile(r"(?:íssim[oa]s?|os[oa]s?|áve(?:l|is)|íve(?:l|is))$"),
-    "fr": regex.compile(r"(?:eux|euses?|ables?|ibles?|ives?|ifs?)$"),
-    "uk": regex.compile(r"(?:ий|ій|ого|ої|ому|ими|их)$"),
-    "ru": regex.compile(r"(?:ее|ый|ий|ая|ое|ые|ого|ых|ыми|ую)$"),
-}
-#: Of what was done to the noun before: *elecciones explicadas*.
-PARTICIPLES = {
-    "es": regex.compile(r"[ai]d[oa]s?$"),
-    "pt": regex.compile(r"[ai]d[oa]s?$"),
-    "it": regex.compile(r"[aiu]t[aeio]$"),
-}
+import regex
+from pydantic import BaseModel, ConfigDict
+
+Endings = dict[str, regex.Pattern[str]]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    prepositions: str
+    adverbs: dict[str, str]
+    verbs: dict[str, str]
+    infinitives: dict[str, str]
+    adjectives: dict[str, str]
+    participles: dict[str, str]
+
+
+def _compiled(patterns: dict[str, str]) -> Endings:
+    return {code: regex.compile(pattern) for code, pattern in patterns.items()}
+
+
+_KNOWN = _File.model_validate(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")))
+
+#: By language, where it has such endings.
+ADVERBS, VERBS = _compiled(_KNOWN.adverbs), _compiled(_KNOWN.verbs)
+INFINITIVES, ADJECTIVES = _compiled(_KNOWN.infinitives), _compiled(_KNOWN.adjectives)
+PARTICIPLES = _compiled(_KNOWN.participles)
+
 #: Before an infinitive as often as before a noun.
-PREPOSITIONS = frozenset(
-    (
-        "de", "del", "al", "en", "con", "por", "para", "sin", "à", "au", "aux", "avec", "sans", "pour", "par", "du",
-        "d", "di", "in", "per", "da", "com", "em", "sem", "ao", "zu", "of", "for", "with", "from", "on", "no",
-        "senza", "su", "tra", "fra", "dopo", "entre", "sobre", "hasta", "desde", "até", "après", "sur", "nach", "ohne",
-    )
-)  # fmt: skip
+PREPOSITIONS = frozenset(_KNOWN.prepositions.split())
 
 ELISION = regex.compile(r"(?<= [dl]) ")
 

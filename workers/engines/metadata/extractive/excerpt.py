@@ -9,14 +9,14 @@ from workers.engines.metadata.extractive.sentences import (
     WHOLE,
     Sentence,
     dangles,
-    is_odd,
     is_prose,
     is_usable,
     manners,
     sentences_of,
 )
-from workers.engines.metadata.extractive.words import stem
-from workers.engines.metadata.languages import UNSPACED, WORD, Language
+from workers.engines.metadata.languages import UNSPACED, Language
+from workers.engines.metadata.terms import terms_of
+from workers.engines.metadata.unwanted import is_unwanted
 
 #: Sentences of the highest rank that are combined.
 BEST = 14
@@ -65,7 +65,7 @@ def _whole_post(sentences: list[Sentence], language: Language) -> str | None:
         return None
     text = _joiner(language).join(sentence.text for sentence in sentences)
     whole = all(WHOLE.search(sentence.text) for sentence in sentences)
-    odd = is_odd(text) or not is_prose(text)
+    odd = is_unwanted(text) or not is_prose(text)
     return text if SHORTEST_WHOLE <= len(text) <= LONGEST_EXCERPT and whole and not odd else None
 
 
@@ -112,7 +112,7 @@ def _vectors(texts: list[str], language: Language) -> Any:
     """Return tf-idf vectors of unit length, shape (texts, terms)."""
     import numpy as np
 
-    counts = [Counter(_terms(text, language)) for text in texts]
+    counts = [Counter(terms_of(text, language)) for text in texts]
     shared = Counter(term for counter in counts for term in counter)
     # A term of one text alone makes it similar to none.
     index = {term: place for place, term in enumerate(term for term, n in shared.items() if n > 1)}
@@ -123,13 +123,6 @@ def _vectors(texts: list[str], language: Language) -> Any:
                 matrix[row, index[term]] = (1 + np.log(count)) * np.log(1 + len(texts) / shared[term])
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     return matrix / np.maximum(lengths, 1e-9)
-
-
-def _terms(text: str, language: Language) -> list[str]:
-    if language.code in UNSPACED:
-        return [text[place : place + 2] for place in range(len(text) - 1) if text[place : place + 2].isalnum()]
-    words = (found.group().lower() for found in WORD.finditer(text))
-    return [stem(word) for word in words if len(word) > 2 and word not in language.stop]
 
 
 def _text_rank(similar: Any) -> Any:
@@ -175,7 +168,7 @@ def _first_words(sentences: list[Sentence], title: str) -> str | None:
     """Return the first line of prose without an end, as far as it fits: better than nothing, if it is long enough."""
     for sentence in sentences:
         text = sentence.text
-        if len(text) < 60 or is_odd(text) or text.casefold() == title.casefold():
+        if len(text) < 60 or is_unwanted(text) or text.casefold() == title.casefold():
             continue
         if is_prose(text):
             return cut(text)

@@ -13,9 +13,10 @@ from workers.engines.metadata.extractive.excerpt import excerpt_of, titled_excer
 from workers.engines.metadata.extractive.sentences import without_orders
 from workers.engines.metadata.extractive.sorting import counted, sort_post
 from workers.engines.metadata.extractive.tags import tags_of
-from workers.engines.metadata.extractive.taxonomy import Taxonomy, load_taxonomy
-from workers.engines.metadata.extractive.words import ADDRESSES, Word, words_of
+from workers.engines.metadata.extractive.words import Word, words_of
 from workers.engines.metadata.plain import read_post
+from workers.engines.metadata.taxonomy import Taxonomy, load_taxonomy
+from workers.engines.metadata.unwanted import ADDRESSES
 
 #: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
 LONGEST_TEXT = 40_000

@@ -1,11 +1,14 @@
 """Sentences: a text's sentences, and how well each stands alone."""
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 import regex
+from pydantic import TypeAdapter
 
-from workers.engines.metadata.extractive.words import ADDRESSES, DISGUISED
 from workers.engines.metadata.languages import WORD, Language
+from workers.engines.metadata.unwanted import ORDERS, is_unwanted
 
 #: Sentences that are compared with each other; the rest of a long post is told by its first ones.
 MOST_SENTENCES = 160
@@ -13,10 +16,14 @@ MOST_SENTENCES = 160
 #: Characters of a sentence that can stand in an excerpt; a character of Chinese says more.
 SHORTEST, SHORTEST_UNSPACED = 20, 12
 
-_ABBREVIATED = regex.compile(
-    r"(?:^|[\s(])(?:\p{L}|[A-Z]\.[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|No|Nr|Sr|Sra|Dra|Jr|bzw|usw|ca|ggf|evtl|inkl"
-    r"|z\.\s?B|d\.\s?h|u\.\s?a|e\.g|i\.e|p\.\s?ex|ej|pág|págs|cf|env|art|ecc|es|sig|ing|avv|dott|S\.A|a\.m|p\.m|Inc|Ltd"
-    r"|Co|vol|fig)\.$"
+_KNOWN = TypeAdapter(dict[str, list[str]]).validate_python(
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+)
+_ABBREVIATED = regex.compile(rf"(?:^|[\s(])(?:{'|'.join(_KNOWN['abbreviations'])})\.$")
+#: What says nothing of a post.
+_BOILERPLATE = regex.compile(
+    rf"^(?:{'|'.join(_KNOWN['greetings'])})\b|^(?:{'|'.join(_KNOWN['openings'])})|{'|'.join(_KNOWN['boilerplate'])}",
+    regex.IGNORECASE,
 )
 _SENTENCE_END = regex.compile(
     r"(?<=[.!?…؟।։])[\"'”’»)\]]*\s+(?=[\"'“‘«„»¿¡(\[]*[\p{Lu}\p{Lt}\p{Lo}\p{N}])|(?<=[。！？])(?![」』”）。！？])"
@@ -24,45 +31,6 @@ _SENTENCE_END = regex.compile(
 WHOLE = regex.compile(r"[.!?…؟।。！？][\"'”’»」』)]*$")
 _LETTERS = regex.compile(r"[\p{L}\p{M}]")
 _QUESTION = regex.compile(r"[?？؟][\"'”’»」』)]*$")
-
-#: What says nothing of a post, in several languages: its web site, its author, its shop.
-_BOILERPLATE = regex.compile(
-    # How posts greet, thank, and come to their subject.
-    r"^(?:hi|hey|hello|welcome|thanks|thank you|hola|bienvenid[oa]s?|gracias|bonjour|salut|bienvenue|merci|hallo"
-    r"|willkommen|danke|vielen dank|olá|oi|bem-vind[oa]s?|obrigad[oa]|ciao|benvenut[oi]|grazie)\b"
-    r"|^today,? (?:i|we)(?:'m|'ll|'re going| am| will| want| would)\b|^in (?:this|today's) (?:post|article|video)"
-    r"|^hoy,? (?:os|les|te|vamos|voy|quiero)\b|^en este (?:post|artículo)|^dans cet article"
-    r"|^aujourd'hui,? (?:je v|on va|nous allons)|^heute (?:möchte|zeige|will|geht|erzähle)\b"
-    r"|^in diesem (?:beitrag|artikel)|^hoje,? (?:eu )?(?:vou|vamos|quero)\b|^neste (?:post|artigo)"
-    r"|^oggi (?:vi|ti|voglio|parliamo)\b|^in questo (?:post|articolo)"
-    r"|if you(?:'re| are) new here|my name is|^[A-Z]:\s|(?<!\w)@\w"
-    r"|click|(?:use|accept|our) cookies|cookie policy|subscrib|newsletter|sign up|log in|read more"
-    r"|share this|follow us|all rights reserved|affiliate|sponsor|comment below|in the comments|let me know"
-    r"|privacy policy|photo by|written by|posted (?:on|by)|last updated|©|copyright|haz clic|suscr[ií]b"
-    r"|boletín|síguenos|comentarios|derechos reservados|publicado (?:el|por|em)|política de privacidad"
-    r"|clique[zr]? (?:ici|aqui)|abonne[zr]|inscri(?:vez|re)|suivez|commentaires|droits réservés|publié le"
-    r"|écrit par|confidentialité|klick|abonnier|melde dich|folge uns|kommentar|alle rechte"
-    r"|veröffentlicht am|geschrieben von|datenschutz|assine|inscreva|siga-nos|comentários"
-    r"|direitos reservados|escrito por|iscriviti|seguici|commenti|diritti riservati|clicca|scritto da"
-    r"|pubblicato il|クリック|購読|フォロー|コメント|登録|点击|订阅|关注我|评论|转发|版权",
-    regex.IGNORECASE,
-)
-
-#: Orders to a language model, which whoever reads the text is none.
-_ORDERS = (
-    r"(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,4}(?:instruction|prompt)"
-    r"|(?:system|developer)\s+prompt|you are (?:now )?(?:a|an) (?:ai|assistant|language model)|as an ai\b"
-    r"|(?:ignora|olvida|ignorez|oublie[zr]?|ignorier\w*|vergiss|ignore|esqueça|dimentica)\s+(?:\w+\s+){0,4}"
-    r"(?:instruc|instruk|istruz|anweisung)"
-)
-ORDERS = regex.compile(_ORDERS, regex.IGNORECASE)
-
-#: Those, what else sounds like one, and markup: no summary says them.
-INSTRUCTIONS = regex.compile(
-    rf"{_ORDERS}|(?:ignore|disregard|forget|override)\s+(?:\w+\s+){{0,4}}(?:rule|previous|above)"
-    r"|</?\w+>|[{}<>\[\]|\\]",
-    regex.IGNORECASE,
-)
 
 #: Characters of a paragraph that is left out for an order in it; of a longer one only the sentence is.
 LONGEST_ORDER = 600
@@ -109,15 +77,10 @@ def is_usable(sentence: Sentence, title: str, language: Language) -> bool:
         and is_prose(text)
         and WHOLE.search(text) is not None
         and not text[0].islower()
-        and not is_odd(text)
+        and not is_unwanted(text)
         and _is_balanced(text)
         and text.rstrip(".!?").casefold() != title.rstrip(".!?").casefold()
     )
-
-
-def is_odd(text: str) -> bool:
-    """Return whether a text has an address, in disguise or not, or orders to whoever reads it."""
-    return any(pattern.search(text) for pattern in (ADDRESSES, DISGUISED, INSTRUCTIONS))
 
 
 def is_prose(text: str) -> bool:
@@ -159,34 +122,9 @@ def manners(sentence: Sentence, title: str, language: Language) -> float:
 
 def dangles(text: str, language: Language) -> bool:
     """Return whether a sentence starts with a word that leans on the sentence before."""
+    if language.openings:
+        return text.startswith(tuple(language.openings))
     first = WORD.search(text)
-    if language.code == "ja":
-        return text.startswith(
-            (
-                "しかし",
-                "また",
-                "そして",
-                "それ",
-                "これ",
-                "その",
-                "この",
-                "だから",
-                "つまり",
-                "ただし",
-                "さらに",
-                "でも",
-                "そこで",
-                "一つ目",
-                "二つ目",
-                "三つ目",
-                "次に",
-                "最後に",
-            )
-        )
-    if language.code == "zh":
-        return text.startswith(
-            ("但", "而且", "因此", "所以", "这", "那", "它", "此外", "然后", "不过", "另外", "他", "她", "其")
-        )
     if first is None:
         return True
     word = first.group().lower()

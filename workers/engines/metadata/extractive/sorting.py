@@ -9,9 +9,9 @@ from itertools import islice
 import regex
 
 from workers.engines.metadata.extractive.endings import ARABIC_ARTICLE, ARABIC_PREFIXES
-from workers.engines.metadata.extractive.taxonomy import Cues, Taxonomy
 from workers.engines.metadata.extractive.words import Word, lowered
 from workers.engines.metadata.languages import COMPOUNDING, UNSPACED, Language
+from workers.engines.metadata.taxonomy import Cues, Taxonomy
 
 #: What a cue weighs in a title, next to one in the text.
 TITLE_WEIGHT = 3.0

@@ -9,8 +9,9 @@ from workers.engines.metadata.extractive.chinese import segmented
 from workers.engines.metadata.extractive.endings import ADJECTIVES, ELISION, UNSPACED_LETTERS
 from workers.engines.metadata.extractive.evidence import Seen, arabic_name, bare, observed, untitled
 from workers.engines.metadata.extractive.weighing import LONG, Weights
-from workers.engines.metadata.extractive.words import Word, stem, words_of
+from workers.engines.metadata.extractive.words import Word, words_of
 from workers.engines.metadata.languages import COMPOUNDING, Language
+from workers.engines.metadata.terms import stem
 
 #: Words of a tag at most; joints are not counted.
 MOST_WORDS = 3

@@ -8,8 +8,8 @@ import regex
 
 from workers.engines.metadata.extractive.endings import ADJECTIVES, ADVERBS, COUNTED, INFINITIVES, PARTICIPLES, VERBS
 from workers.engines.metadata.extractive.evidence import Seen
-from workers.engines.metadata.extractive.words import stem
 from workers.engines.metadata.languages import Language
+from workers.engines.metadata.terms import stem
 
 #: Words of a text from which one that stands in it once says little of it.
 LONG = 60

@@ -6,9 +6,9 @@ from typing import Any
 import regex
 
 from workers.engines.metadata import Post
-from workers.engines.metadata.extractive.sentences import INSTRUCTIONS
-from workers.engines.metadata.extractive.words import ADDRESSES, DISGUISED, stem
-from workers.engines.metadata.languages import UNSPACED, WORD, Language
+from workers.engines.metadata.languages import Language
+from workers.engines.metadata.terms import terms_of
+from workers.engines.metadata.unwanted import ADDRESSES, DISGUISED, INSTRUCTIONS
 
 #: Words of an excerpt that must be the post's, as a share; of a title alone a model has to find words of its own.
 LEAST_SHARED, LEAST_SHARED_TITLE = 0.5, 0.1
@@ -34,12 +34,5 @@ def fault(written: Mapping[str, Any], post: Post, language: Language) -> str | N
 
 
 def _shared(excerpt: str, source: str, language: Language) -> float:
-    terms = _terms(excerpt, language)
-    return len(terms & _terms(source, language)) / len(terms) if terms else 0.0
-
-
-def _terms(text: str, language: Language) -> set[str]:
-    if language.code in UNSPACED:
-        return {text[place : place + 2] for place in range(len(text) - 1) if text[place : place + 2].isalnum()}
-    words = (found.group().lower() for found in WORD.finditer(text))
-    return {stem(word) for word in words if len(word) > 2 and word not in language.stop}
+    terms = set(terms_of(excerpt, language))
+    return len(terms.intersection(terms_of(source, language))) / len(terms) if terms else 0.0

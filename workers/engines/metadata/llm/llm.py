@@ -12,9 +12,9 @@ from workers.engines import Stopped, models, never
 from workers.engines.metadata import Metadata, Post, languages
 from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive.extractive import LONGEST_TEXT, Extractive
-from workers.engines.metadata.extractive.taxonomy import Taxonomy
 from workers.engines.metadata.llm import faithful
 from workers.engines.metadata.llm.prompt import prompt, schema
+from workers.engines.metadata.taxonomy import Taxonomy
 from workers.engines.own_thread import OwnThread
 from workers.engines.turns import turn_of
 

@@ -9,8 +9,8 @@ import regex
 
 from workers.engines.metadata import Post
 from workers.engines.metadata.checks import FEWEST_TAGS, LONGEST_EXCERPT, MOST_TAGS, SHORTEST_EXCERPT
-from workers.engines.metadata.extractive.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
 from workers.engines.metadata.languages import Language
+from workers.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
 
 #: Signs by which chat formats tell who speaks; in a post they would let it speak as somebody else.
 _CHAT_SIGNS = regex.compile(

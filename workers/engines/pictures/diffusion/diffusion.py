@@ -15,8 +15,8 @@ from workers.engines import Stopped, models, never
 from workers.engines.own_thread import OwnThread
 from workers.engines.pictures import STYLES, Brief, Painted
 from workers.engines.pictures.diffusion.prompts import NEGATIVE, prompt_of
-from workers.engines.pictures.drawn.wording import generated
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
+from workers.engines.pictures.wording import generated
 from workers.engines.turns import turn_of
 
 log = get_logger(__name__)

@@ -1,13 +1,14 @@
 """Abstract: forms, fields and tiles that show nothing but themselves."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, circle, rounded, sector, smooth
-from workers.engines.pictures.drawn.colours import Colour, mixed
-from workers.engines.pictures.drawn.scene import MARGIN, Scene
+from workers.engines.pictures.drawn.colours import Colour, blended, mixed
+from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 
@@ -69,7 +70,7 @@ def flow(scene: Scene) -> Page:
             lift = bend * (1.15 - 0.6 * share) * math.sin(7.2 * t + phase + 0.42 * index * (0.4 + t))
             top.append((t * WIDTH * 1.02 - 10, 366 + 268 * share**1.15 - lift * (0.35 + 0.65 * t)))
         outline = [*top, (WIDTH + 20, HEIGHT + 4), (-20, HEIGHT + 4)]
-        canvas.fill(outline, p.accent if index < 2 else _ramp(colours, (index - 2) / (count - 3)))
+        canvas.fill(outline, p.accent if index < 2 else blended(colours, (index - 2) / (count - 3)))
         canvas.stroke(top, 2.4, p.ground)
     return scene.above(bottom=256)
 
@@ -172,7 +173,4 @@ def _shadow(scene: Scene, outline: list[Point]) -> None:
         scene.canvas.image.paste((20, 14, 30), (left, top), soft)
 
 
-def _ramp(colours: tuple[Colour, ...], share: float) -> Colour:
-    place = share * (len(colours) - 1)
-    index = min(int(place), len(colours) - 2)
-    return mixed(colours[index], colours[index + 1], place - index)
+DESIGNS: Mapping[str, Design] = {design.__name__: design for design in (tiles, arcs, paper, flow, glow, overlap)}

@@ -11,8 +11,6 @@ from workers.engines.pictures.drawn.colours import Colour
 WIDTH, HEIGHT = 1200, 630
 
 Point = tuple[float, float]
-#: A colour, or a picture as large as the canvas.
-Paint = Colour | Image.Image
 
 #: Shapes up to so many pixels are smoothed from 16 samples a pixel, larger ones from 4.
 SMALL = 60_000
@@ -25,20 +23,20 @@ class Canvas:
         self.image = Image.new("RGB", (WIDTH, HEIGHT), ground)
 
     def fill(
-        self, outline: Sequence[Point], paint: Paint, opacity: float = 1.0, holes: Iterable[Sequence[Point]] = ()
+        self, outline: Sequence[Point], paint: Colour, opacity: float = 1.0, holes: Iterable[Sequence[Point]] = ()
     ) -> None:
         """Fill a closed outline, all but its `holes`."""
         self._draw(outline, 0.0, paint, opacity, lambda draw, place: _fill(draw, place, outline, holes))
 
-    def stroke(self, points: Sequence[Point], width: float, paint: Paint, opacity: float = 1.0) -> None:
+    def stroke(self, points: Sequence[Point], width: float, paint: Colour, opacity: float = 1.0) -> None:
         """Draw a line through points, `width` wide, with round ends."""
         self._draw(points, width, paint, opacity, lambda draw, place: _stroke(draw, place, points, width))
 
-    def disc(self, centre: Point, radius: float, paint: Paint, opacity: float = 1.0) -> None:
+    def disc(self, centre: Point, radius: float, paint: Colour, opacity: float = 1.0) -> None:
         """Fill a circle."""
         self.fill(circle(centre, radius), paint, opacity)
 
-    def ring(self, centre: Point, radius: float, width: float, paint: Paint, opacity: float = 1.0) -> None:
+    def ring(self, centre: Point, radius: float, width: float, paint: Colour, opacity: float = 1.0) -> None:
         """Draw a circle line, its middle at `radius`."""
         outside, inside = circle(centre, radius + width / 2), circle(centre, max(0.0, radius - width / 2))
         self.fill(outside, paint, opacity, [inside])
@@ -47,7 +45,7 @@ class Canvas:
         self,
         points: Sequence[Point],
         margin: float,
-        paint: Paint,
+        paint: Colour,
         opacity: float,
         draw: "Callable[[ImageDraw.ImageDraw, _Place], None]",
     ) -> None:
@@ -58,8 +56,7 @@ class Canvas:
         scale = 4 if (right - left) * (bottom - top) <= SMALL else 2
         mask = Image.new("L", ((right - left) * scale, (bottom - top) * scale), 0)
         draw(ImageDraw.Draw(mask), _Place(left, top, scale, round(255 * opacity)))
-        source = paint.crop(box) if isinstance(paint, Image.Image) else paint
-        self.image.paste(source, box, mask.reduce(scale))
+        self.image.paste(paint, box, mask.reduce(scale))
 
 
 class _Place:

@@ -1,6 +1,7 @@
-"""Colours: OKLCH, in which steps look even (Ottosson 2020), to 8-bit sRGB and back, and WCAG contrast."""
+"""Colours: 8-bit sRGB, made from OKLCH, in which equal steps look equal (Ottosson 2020), and mixtures."""
 
 import math
+from collections.abc import Sequence
 
 #: 8-bit sRGB.
 Colour = tuple[int, int, int]
@@ -25,16 +26,11 @@ def mixed(one: Colour, other: Colour, share: float) -> Colour:
     return red, green, blue
 
 
-def luminance(colour: Colour) -> float:
-    """Return the relative luminance (WCAG 2.2), 0..1."""
-    red, green, blue = (_decoded(channel / 255) for channel in colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: Colour, other: Colour) -> float:
-    """Return the contrast ratio of two colours (WCAG 2.2), 1..21."""
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
+def blended(colours: Sequence[Colour], share: float) -> Colour:
+    """Return the colour at a `share` of the way through colours, 0..1."""
+    place = share * (len(colours) - 1)
+    index = min(int(place), len(colours) - 2)
+    return mixed(colours[index], colours[index + 1], place - index)
 
 
 def _linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:
@@ -52,7 +48,3 @@ def _linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, 
 def _encoded(linear: float) -> float:
     linear = min(1.0, max(0.0, linear))
     return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
-
-
-def _decoded(encoded: float) -> float:
-    return encoded / 12.92 if encoded <= 0.04045 else ((encoded + 0.055) / 1.055) ** 2.4

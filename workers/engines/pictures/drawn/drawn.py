@@ -22,8 +22,8 @@ from workers.engines.pictures.drawn.scene import Design, Scene
 from workers.engines.pictures.drawn.shaping import NEEDED, can_shape, unshaped
 from workers.engines.pictures.drawn.subjects import subject_of
 from workers.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
-from workers.engines.pictures.drawn.wording import described
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
+from workers.engines.pictures.wording import described
 
 log = get_logger(__name__)
 
@@ -31,32 +31,9 @@ log = get_logger(__name__)
 VERSION = 2
 
 DESIGNS: Mapping[str, Mapping[str, Design]] = {
-    "illustration": {
-        "hero": illustration.hero,
-        "hills": illustration.hills,
-        "mountains": illustration.mountains,
-        "sea": illustration.sea,
-        "city": illustration.city,
-        "desk": illustration.desk,
-        "garden": illustration.garden,
-        "kitchen": illustration.kitchen,
-    },
-    "abstract": {
-        "tiles": abstract.tiles,
-        "arcs": abstract.arcs,
-        "paper": abstract.paper,
-        "flow": abstract.flow,
-        "glow": abstract.glow,
-        "overlap": abstract.overlap,
-    },
-    "minimalist": {
-        "rising": minimalist.rising,
-        "rainbow": minimalist.rainbow,
-        "band": minimalist.band,
-        "emblem": minimalist.emblem,
-        "horizon": minimalist.horizon,
-        "quarter": minimalist.quarter,
-    },
+    "illustration": illustration.DESIGNS,
+    "abstract": abstract.DESIGNS,
+    "minimalist": minimalist.DESIGNS,
 }
 
 #: What comes nearest to the styles that can't be drawn.
@@ -169,7 +146,7 @@ def _plans(brief: Brief, count: int) -> list[_Plan]:
     plans = []
     for index, palette in enumerate(palettes):
         design = designs[index % len(designs)]
-        thing = "laptop" if design == "desk" and motif not in topics.DESKTOP else motif
+        thing = "laptop" if design == "desk" and motif not in topics.ON_DESK else motif
         plans.append(_Plan(style, design, thing, palette, digest + bytes([index % 256])))
     return plans
 
@@ -180,7 +157,7 @@ def _designs(style: str, motif: str, random: Random) -> list[str]:
     random.shuffle(designs)
     if style == "illustration":
         # The topic first, then scenes that suit it, then any.
-        fitting = random.sample(topics.scenes_of(motif), len(topics.scenes_of(motif)))
+        fitting = random.sample(topics.SCENES[motif], 2)
         designs = list(dict.fromkeys(["hero", *fitting, *designs]))
     elif style == "minimalist":
         # The one that shows the topic is among three.

@@ -1,12 +1,17 @@
 """Illustration: landscapes, interiors, and things on a stage."""
 
 import math
+from collections.abc import Mapping
 
 from workers.engines.pictures.drawn import scenery
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, smooth
 from workers.engines.pictures.drawn.colours import mixed
-from workers.engines.pictures.drawn.scene import MARGIN, Scene, gradient, height_at, ridge, sprig
+from workers.engines.pictures.drawn.motifs import PROPS
+from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene, gradient, height_at, ridge, sprig
 from workers.engines.pictures.drawn.typesetting import Box, Page
+
+#: The plant whose leaves are drawn by a rule, and not from props.toml.
+TALL = "tall"
 
 
 def hero(scene: Scene) -> Page:
@@ -28,7 +33,7 @@ def hero(scene: Scene) -> Page:
             back,
         )
     _surround(scene, floor)
-    scene.motif(scene.pen(x, floor - 158, 158), p)
+    scene.stand(scene.motif, x, floor, 158)
     return Page(Box(MARGIN, 116, 574, HEIGHT - MARGIN), p.ink, down="middle", largest=104, bar=p.accent)
 
 
@@ -98,11 +103,7 @@ def sea(scene: Scene) -> Page:
     ramp = (mixed(p.bright, p.sky, 0.4), p.bright, p.mid, p.deep)
     for index, paint in enumerate(ramp):
         if index == 2:
-            pen = scene.pen(x, 400, 118, random.uniform(-5, 5))
-            pen.line([(0, 0.62), (0, -0.98)], 0.05, p.ink)
-            pen.fill([(0.07, -0.92), (0.07, 0.46), (0.78, 0.46)], p.accent)
-            pen.fill([(-0.07, -0.72), (-0.07, 0.46), (-0.58, 0.46)], p.pale if not p.is_dark else p.ink)
-            pen.fill([(-0.86, 0.6), (0.94, 0.6), (0.66, 0.98), (-0.6, 0.98)], p.deep)
+            PROPS["boat"](scene.pen(x, 400, 118, random.uniform(-5, 5)), p)
         canvas.fill(scenery.waves(random.uniform(0, 200), 400 + index * 58, 10 + 5 * index, 150 + 40 * index), paint)
     return scene.above()
 
@@ -143,9 +144,9 @@ def desk(scene: Scene) -> Page:
     for height, width, paint in ((26, 128, p.mid), (22, 112, p.accent), (24, 120, p.bright)):
         table -= height
         canvas.fill(rounded(left, table, left + width, table + height - 2, 4), paint)
-    scenery.draw_little_pot(scene, left + 60, table)
-    scene.motif(scene.pen(x + 24, 512 - 116, 116), p)
-    scenery.draw_lamp(scene, x + 232, 512)
+    scene.stand(PROPS["little_pot"], left + 60, table, 34)
+    scene.stand(scene.motif, x + 24, 512, 116)
+    scene.stand(PROPS["lamp"], x + 232, 512, 120)
     return Page(Box(MARGIN, MARGIN, 585, 452), p.ink, down="middle", largest=92)
 
 
@@ -157,20 +158,16 @@ def garden(scene: Scene) -> Page:
     canvas.fill(rounded(0, shelf, WIDTH, shelf + 16), p.deep if not p.is_dark else p.mid)
     canvas.fill(rounded(0, shelf + 16, WIDTH, HEIGHT), mixed(p.pale, p.deep, 0.18))
     x = 96.0
-    kinds = [
-        scenery.draw_bush,
-        scenery.draw_cactus,
-        scenery.draw_tall_plant,
-        scenery.draw_round_tree,
-        scenery.draw_bush,
-        scenery.draw_cactus,
-        scenery.draw_tall_plant,
-    ]
-    random.shuffle(kinds)
+    plants = ["bush", "cactus", TALL, "round_tree", "bush", "cactus", TALL]
+    random.shuffle(plants)
     pots = (p.accent, p.mid, p.bright, p.accent, p.deep if not p.is_dark else p.mid, p.accent, p.bright)
-    for kind, pot in zip(kinds, pots, strict=True):
+    for plant, pot in zip(plants, pots, strict=True):
         size = random.uniform(58, 76)
-        kind(scene, x, shelf - size * 0.9, size)
+        root = shelf - size * 0.9
+        if plant == TALL:
+            scenery.draw_tall_plant(scene, x, root, size)
+        else:
+            PROPS[plant](scene.pen(x, root, size), p)
         scene.pen(x, shelf, size).fill([(-0.62, -0.95), (0.62, -0.95), (0.46, 0), (-0.46, 0)], pot)
         scene.pen(x, shelf, size).box(-0.7, -1.06, 0.7, -0.82, pot, 0.06)
         x += 168
@@ -187,20 +184,18 @@ def kitchen(scene: Scene) -> Page:
     for y in (390, 480, 570):
         canvas.stroke([(-4, y), (WIDTH + 4, y)], 2, p.ground)
     canvas.fill(rounded(0, shelf, WIDTH, shelf + 18), p.deep if not p.is_dark else p.mid)
-    kinds = [
-        (scenery.draw_jar, 60),
-        (scenery.draw_bottle, 66),
-        (scenery.draw_cooking_pot, 80),
-        (scenery.draw_mugs, 62),
-        (scenery.draw_jar, 76),
-        (scenery.draw_bottle, 82),
-        (scenery.draw_little_pot, 42),
-    ]
-    random.shuffle(kinds)
-    for index, (kind, size) in enumerate(kinds):
-        kind(scene, 96 + 168 * index, shelf, size)
+    things = [("jar", 60), ("bottle", 66), ("cooking_pot", 80), ("mugs", 62)]
+    things += [("jar", 76), ("bottle", 82), ("little_pot", 42)]
+    random.shuffle(things)
+    for index, (name, size) in enumerate(things):
+        scene.stand(PROPS[name], 96 + 168 * index, shelf, size)
     left = random.choice((180.0, 516.0, 852.0))
     canvas.fill(rounded(left, shelf + 12, left + 112, HEIGHT + 20), p.accent)
     for step in range(2):
         canvas.fill(rounded(left, shelf + 60 + 20 * step, left + 112, shelf + 68 + 20 * step), p.white)
     return scene.above(bottom=262)
+
+
+DESIGNS: Mapping[str, Design] = {
+    design.__name__: design for design in (hero, hills, mountains, sea, city, desk, garden, kitchen)
+}

@@ -1,7 +1,9 @@
 """Minimalist: much space, large type, and one thing."""
 
+from collections.abc import Mapping
+
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, sector
-from workers.engines.pictures.drawn.scene import MARGIN, Scene
+from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 
@@ -69,3 +71,8 @@ def quarter(scene: Scene) -> Page:
         canvas.fill(sector((x, y), radius, 270, 360), p.accent)
         canvas.fill(sector((x, y), radius, 90, 180), p.deep if not p.is_dark else p.bright)
     return Page(Box(MARGIN, MARGIN, 650, HEIGHT - MARGIN), p.ink, down="middle", largest=112)
+
+
+DESIGNS: Mapping[str, Design] = {
+    design.__name__: design for design in (rising, rainbow, band, emblem, horizon, quarter)
+}

@@ -8,10 +8,10 @@ from random import Random
 from PIL import Image
 
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, leaf
-from workers.engines.pictures.drawn.colours import Colour, mixed
-from workers.engines.pictures.drawn.motifs import Motif
+from workers.engines.pictures.drawn.colours import Colour, blended
 from workers.engines.pictures.drawn.palettes import Palette
 from workers.engines.pictures.drawn.pen import Pen
+from workers.engines.pictures.drawn.shapes import Drawing
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 #: From the edges to the title.
@@ -28,7 +28,7 @@ class Scene:
     canvas: Canvas
     palette: Palette
     random: Random
-    motif: Motif
+    motif: Drawing
     has_title: bool
 
     @property
@@ -39,6 +39,10 @@ class Scene:
     def pen(self, x: float, y: float, size: float, angle: float = 0.0) -> Pen:
         """Return a pen for a thing of `size` pixels from its middle to its edge."""
         return Pen(self.canvas, (x, y), size, angle)
+
+    def stand(self, thing: Drawing, x: float, floor: float, size: float) -> None:
+        """Draw a thing of `size` pixels from its middle to its edge so that it stands on a floor."""
+        thing(self.pen(x, floor - size, size), self.palette)
 
     def beside(self, largest: int = 118) -> Page:
         """Return a page left of the picture."""
@@ -55,11 +59,7 @@ Design = Callable[[Scene], Page]
 
 def gradient(colours: Sequence[Colour], *, top: int = 0, bottom: int = HEIGHT) -> Image.Image:
     """Return a picture as large as the canvas that goes from colour to colour, from `top` down to `bottom`."""
-    rows = []
-    for y in range(HEIGHT):
-        share = min(1.0, max(0.0, (y - top) / (bottom - top))) * (len(colours) - 1)
-        index = min(int(share), len(colours) - 2)
-        rows.append(mixed(colours[index], colours[index + 1], share - index))
+    rows = [blended(colours, min(1.0, max(0.0, (y - top) / (bottom - top)))) for y in range(HEIGHT)]
     column = Image.new("RGB", (1, HEIGHT))
     column.putdata(rows)
     return column.resize((WIDTH, HEIGHT))

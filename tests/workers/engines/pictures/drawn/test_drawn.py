@@ -15,8 +15,8 @@ from PIL import Image
 
 from pipeline.errors import NotReady
 from workers.engines import Stopped
-from workers.engines.pictures import Brief, Painted
-from workers.engines.pictures.drawn import motifs, subjects, topics, wording
+from workers.engines.pictures import Brief, Painted, wording
+from workers.engines.pictures.drawn import motifs, subjects, topics
 from workers.engines.pictures.drawn.breaking import pieces_of
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
 from workers.engines.pictures.drawn.drawn import DESIGNS, GENERAL, Drawn
@@ -311,7 +311,7 @@ def test_motifs_follow_the_category_and_then_the_tags(category: str, tags: tuple
 
 def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language() -> None:
     words = json.loads(Path(wording.__file__).with_suffix(".json").read_text("utf-8"))
-    used = {*topics.MOTIFS, *topics.DESKTOP, *topics.SCENES, *GENERAL, *subjects.SUBJECTS}
+    used = {*topics.WORDS, *topics.ON_DESK, *topics.SCENES, *GENERAL, *subjects.SUBJECTS}
     colours = {name for palette in (*LIGHT, *DARK) for name in palette.names}
 
     assert set(words) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipeline.errors import NotReady
-from workers.engines.metadata.extractive.traditional import traditional
 from workers.engines.metadata.languages import TRADITIONAL_CHINESE
+from workers.engines.metadata.traditional import traditional
 
 #: Characters of a tag, at least and at most (docs/blog.md).
 SHORTEST_TAG, LONGEST_TAG = 2, 40
@@ -115,7 +115,7 @@ class Taxonomy:
 
 def load_taxonomy(path: str | None = None) -> Taxonomy:
     """Return the taxonomy of a TOML file, or the one that is shipped. Raises NotReady, saying what is wrong with it."""
-    source = Path(path) if path else resources.files("workers.engines.metadata.extractive") / "categories.toml"
+    source = Path(path) if path else resources.files("workers.engines.metadata") / "categories.toml"
     try:
         parsed = _File.model_validate(tomllib.loads(source.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
