@@ -21,9 +21,9 @@ from workers.engines.captioning.basic.genres import Finding, code_in, genre_of, 
 from workers.engines.captioning.basic.notes import told_elsewhere, told_in
 from workers.engines.captioning.basic.ocr import Line, Reader
 from workers.engines.captioning.basic.parts import halves_of, middle_of
-from workers.engines.captioning.basic.shaping import shape
 from workers.engines.captioning.basic.wordings import WORDINGS
-from workers.engines.captioning.cleaning import TAG, visible
+from workers.engines.captioning.text.cleaning import TAG, visible
+from workers.engines.captioning.text.shaping import shape
 from workers.media.images.picture import Picture
 
 #: How far each kind of note is believed; a title names more than it describes.

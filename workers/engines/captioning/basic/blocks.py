@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workers.engines.captioning.basic.ocr import Line
-from workers.engines.captioning.cleaning import clean
+from workers.engines.captioning.text.cleaning import clean
 
 #: Lines of a block: how much their heights may differ, and the gap between them, in heights.
 ALIKE, NEAR = 1.35, 0.75

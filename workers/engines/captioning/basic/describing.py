@@ -9,9 +9,9 @@ from workers.engines.captioning.basic.blocks import Block, chosen, cut_at_word
 from workers.engines.captioning.basic.charts import Axis
 from workers.engines.captioning.basic.colours import family
 from workers.engines.captioning.basic.genres import Genre
-from workers.engines.captioning.basic.shaping import LIMITS, fitted, split_sentences
 from workers.engines.captioning.basic.tables import Table
 from workers.engines.captioning.basic.wordings.wording import Wording
+from workers.engines.captioning.text.shaping import LIMITS, fitted, split_sentences
 
 #: Most texts that are quoted in a phrase, and in the sentence of a long text that adds more.
 MOST_QUOTED: dict[Mode, int] = {"short": 3, "seo": 3, "long": 12}

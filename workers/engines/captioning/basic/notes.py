@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from workers.engines.captioning.cleaning import clean
+from workers.engines.captioning.text.cleaning import clean
 from workers.media.images.picture import Note
 
 #: What cameras and programs write by themselves.

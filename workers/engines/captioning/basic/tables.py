@@ -12,7 +12,7 @@ from PIL import Image
 
 from workers.engines.captioning.basic.charts import value_of
 from workers.engines.captioning.basic.ocr import Line
-from workers.engines.captioning.cleaning import clean
+from workers.engines.captioning.text.cleaning import clean
 
 #: Rows and columns of a table at least, and the share of a picture's texts that stand in it.
 LEAST_ROWS, LEAST_COLUMNS, LEAST_SHARE = 3, 3, 0.6

@@ -17,7 +17,7 @@ from workers.engines.captioning import MODES, Captions, Mode, Wish
 from workers.engines.captioning.basic.basic import Basic
 from workers.engines.captioning.basic.describing import Facts
 from workers.engines.captioning.basic.ocr import Line, Reader, ReadingFailed
-from workers.engines.captioning.basic.shaping import LIMITS
+from workers.engines.captioning.text.shaping import LIMITS
 from workers.media.images.picture import Note, Picture
 from workers.media.images.reading import read_picture
 
