@@ -1,30 +1,30 @@
-"""Blocks: lines of text that belong together, the most conspicuous of them first."""
+"""Blocks: lines of text that belong together, each with how conspicuous it is."""
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workers.engines.captioning.basic.ocr import Line
+from workers.engines.captioning.basic.ocr import Line, rows_of
 from workers.engines.captioning.text.cleaning import clean
 
-#: Lines of a block: how much their heights may differ, and the gap between them, in heights.
+#: How much the heights of a block's lines may differ, and how wide the gap between them may be, in heights.
 ALIKE, NEAR = 1.35, 0.75
-#: How far from a common edge or centre they may stand, in shares of the width.
+#: How far they may stand from a common edge or centre, in shares of the width.
 ALIGNED = 0.03
-#: Shorter lines are labels, unless the next begins with a small letter.
+#: Lines with fewer characters are labels, unless the next one begins with a small letter.
 WRAPPED = 20
-#: What a number alone counts for against words: prices matter, a clock in a corner does not.
+#: The weight of a number alone against that of words: prices matter, a clock in a corner does not.
 NUMBER_WEIGHT = 0.3
 #: A closing quotation mark is often read as an apostrophe; behind a full stop it can be nothing else.
 STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
-#: Sizes of letters that differ by less are the same.
+#: Sizes of letters that differ by a smaller factor count as equal.
 STEP = 1.4
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are read as one."""
+    """Lines that are read as one; `weight` says how conspicuous they are."""
 
     text: str
     score: float
@@ -36,7 +36,7 @@ class Block:
 
 
 def blocks_of(lines: Sequence[Line]) -> list[Block]:
-    """Return a picture's blocks of text in the order of reading; letters that stand alone are left out."""
+    """Return a picture's blocks of text in the order of reading, without single letters and without doubles."""
     groups: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (line.top, line.left)):
         if sum(map(str.isalnum, line.text)) < 2:
@@ -46,28 +46,20 @@ def blocks_of(lines: Sequence[Line]) -> list[Block]:
             groups.append([line])
         else:
             home.append(line)
-    blocks = []
-    seen: set[str] = set()
-    for group in _in_rows(groups):
-        text = _without_stray(clean(" ".join(line.text for line in group)))
-        if text and text.casefold() not in seen:
-            seen.add(text.casefold())
-            blocks.append(
-                Block(
-                    text,
-                    sum(line.score for line in group) / len(group),
-                    _weight(group, text),
-                    _height(group),
-                    group[0].top,
-                )
-            )
-    return blocks
+    by_first = {group[0]: group for group in groups}
+    blocks: dict[str, Block] = {}
+    for row in rows_of(list(by_first)):
+        for first in row:
+            block = _block(by_first[first])
+            if block.text:
+                blocks.setdefault(block.text.casefold(), block)
+    return list(blocks.values())
 
 
 def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[Block]:
-    """Return the weightiest blocks that fit into `room` characters, in the order of reading; `frame`: marks of each.
+    """Return the weightiest blocks that fit into `room` characters, in the order of reading.
 
-    Of the weightiest, the start is taken where it does not fit whole.
+    `frame` is the number of marks around each. A weightiest block that does not fit is cut.
     """
     taken: list[int] = []
     left = room
@@ -104,16 +96,15 @@ def _continues(above: Line, below: Line) -> bool:
     return len(above.text) >= 2 * WRAPPED or (is_open and (is_word or len(above.text) >= WRAPPED))
 
 
-def _in_rows(groups: Sequence[list[Line]]) -> list[list[Line]]:
-    """Return groups from top to bottom, those of one row from left to right."""
-    rows: list[list[list[Line]]] = []
-    for group in groups:
-        first = group[0]
-        if rows and abs(rows[-1][0][0].middle[1] - first.middle[1]) <= first.height / 2:
-            rows[-1].append(group)
-        else:
-            rows.append([group])
-    return [group for row in rows for group in sorted(row, key=lambda group: group[0].left)]
+def _block(group: Sequence[Line]) -> Block:
+    """Return lines as a block; it is conspicuous by large letters, near the centre of the picture or at its top."""
+    text = _without_stray(clean(" ".join(line.text for line in group)))
+    height, score = (sum(getattr(line, name) for line in group) / len(group) for name in ("height", "score"))
+    x, y = group[0].middle
+    # The heights of boxes around letters of one size differ by a fifth or so.
+    size = STEP ** round(math.log(max(height, 1e-3), STEP))
+    weight = size * (1 - 0.5 * (abs(x - 0.5) + y / 3)) * (1 if any(map(str.isalpha, text)) else NUMBER_WEIGHT)
+    return Block(text, score, weight, height, group[0].top)
 
 
 def _without_stray(text: str) -> str:
@@ -121,16 +112,3 @@ def _without_stray(text: str) -> str:
     bare = STRAY.sub("", text)
     is_open = bare.count('"') % 2 == 1 or bare.count("“") > bare.count("”")
     return text if is_open else bare
-
-
-def _weight(group: Sequence[Line], text: str) -> float:
-    """Return how much a block stands out: large letters, near the centre of the picture or at its top."""
-    x, y = group[0].middle
-    off_centre = abs(x - 0.5) + y / 3
-    # Boxes of letters of one size differ by a fifth or so.
-    size = STEP ** round(math.log(max(_height(group), 1e-3), STEP))
-    return size * (1 - 0.5 * off_centre) * (1 if any(map(str.isalpha, text)) else NUMBER_WEIGHT)
-
-
-def _height(group: Sequence[Line]) -> float:
-    return sum(line.height for line in group) / len(group)
