@@ -73,22 +73,20 @@ class Basic:
             # OCR takes half a second, and the author's words need none of it.
             return {mode: _authored(own, mode) for mode in wish.modes}
         facts, wording = find_facts(wish.picture, self._reader), wording_of(wish.language)
+        description = describe(facts, wish.modes, wording)
         if own:
-            return {mode: _authored(own, mode, describe(facts, mode, wording)) for mode in wish.modes}
+            return {mode: _authored(own, mode, text) for mode, text in description.items()}
         if foreign and not facts.blocks:
-            quoted = foreign[0]
-            return {
-                mode: Caption(quote_author(facts, quoted.text, mode, wording), quoted.confidence) for mode in wish.modes
-            }
-        return {mode: Caption(describe(facts, mode, wording), facts.confidence) for mode in wish.modes}
+            quoted = quote_author(facts, foreign[0].text, wish.modes, wording)
+            return {mode: Caption(text, foreign[0].confidence) for mode, text in quoted.items()}
+        return {mode: Caption(text, facts.confidence) for mode, text in description.items()}
 
 
 def _authored(statements: Sequence[Statement], mode: Mode, described: str = "") -> Caption:
     """Return an author's words; a long text has all that say something new, and then the description."""
-    text = shape(statements[0].text, mode, is_generated=False)
-    if mode == "long":
-        for other in statements[1:]:
-            if other.text.casefold().rstrip(".") not in text.casefold():
-                text = f"{text} {shape(other.text, 'long', is_generated=False)}"
-        text = shape(f"{text} {described}", "long", is_generated=False)
-    return Caption(text, statements[0].confidence)
+    texts = [statement.text for statement in statements] if mode == "long" else [statements[0].text]
+    said = ""
+    for text in (*texts, described if mode == "long" else ""):
+        if text and text.casefold().rstrip(".") not in said.casefold():
+            said = shape(f"{said} {shape(text, mode, is_generated=False)}", mode, is_generated=False)
+    return Caption(said, statements[0].confidence)

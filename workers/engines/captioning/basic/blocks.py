@@ -5,8 +5,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from workers.engines.captioning.basic.genres import Genre
+from workers.engines.captioning.basic.numbers import value_of
 from workers.engines.captioning.basic.ocr import Line, rows_of
 from workers.engines.captioning.text.cleaning import clean
+from workers.engines.captioning.text.shaping import split_sentences
 
 #: How much the heights of a block's lines may differ, and how wide the gap between them may be, in heights.
 ALIKE, NEAR = 1.35, 0.75
@@ -20,6 +23,10 @@ NUMBER_WEIGHT = 0.3
 STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
 #: Sizes of letters that differ by a smaller factor count as equal.
 STEP = 1.4
+#: Genres whose first words may be a heading, and how much larger it is than all other words at least.
+TITLED: dict[Genre, float] = {"chart": 0.85, "document": 1.2}
+#: A heading has at most so many characters, and begins in the upper part of the picture.
+LONGEST_TITLE, LOWEST_TITLE = 80, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,28 @@ class Block:
     height: float = 0.0
     #: Where it begins, as a share of the picture's height.
     top: float = 0.0
+
+
+def quotable(lines: Sequence[Line], genre: Genre) -> tuple[list[Block], Block | None]:
+    """Return the texts to quote, in the order of reading, and which of them is the title.
+
+    Of a document they are its sentences; of a chart or a table the words alone, since a number means nothing away
+    from its axis, row and column.
+    """
+    blocks = blocks_of(lines)
+    worded = [block for block in blocks if value_of(block.text) is None]
+    title = _title(worded, genre)
+    if genre == "document":
+        running = split_sentences(" ".join(block.text for block in blocks if block is not title))
+        sentences = [replace(blocks[0], text=sentence) for sentence in running]
+        return [title, *sentences] if title else sentences, title
+    if genre not in ("chart", "table"):
+        return blocks, None
+    named = [block for block in worded if sum(map(str.isalpha, block.text)) > 1 and not block.text[0].isdigit()]
+    if genre == "table":
+        # Its first words name the columns, or what stands in the first row.
+        named = [replace(block, weight=1 / place) for place, block in enumerate(named, 1)]
+    return named, title
 
 
 def blocks_of(lines: Sequence[Line]) -> list[Block]:
@@ -56,10 +85,10 @@ def blocks_of(lines: Sequence[Line]) -> list[Block]:
     return list(blocks.values())
 
 
-def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[Block]:
-    """Return the weightiest blocks that fit into `room` characters, in the order of reading.
+def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[str]:
+    """Return the texts of the weightiest blocks that fit into `room` characters, in the order of reading.
 
-    `frame` is the number of marks around each. A weightiest block that does not fit is cut.
+    `frame` is the number of marks around each. If not even the weightiest fits, it is cut.
     """
     taken: list[int] = []
     left = room
@@ -70,8 +99,8 @@ def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[Bl
             left -= cost
         elif not taken:
             start = cut_at_word(blocks[index].text, room - frame)
-            return [replace(blocks[index], text=start)] if start else []
-    return [blocks[index] for index in sorted(taken)]
+            return [start] if start else []
+    return [blocks[index].text for index in sorted(taken)]
 
 
 def cut_at_word(text: str, room: int) -> str:
@@ -98,7 +127,10 @@ def _continues(above: Line, below: Line) -> bool:
 
 def _block(group: Sequence[Line]) -> Block:
     """Return lines as a block; it is conspicuous by large letters, near the centre of the picture or at its top."""
-    text = _without_stray(clean(" ".join(line.text for line in group)))
+    text = clean(" ".join(line.text for line in group))
+    bare = STRAY.sub("", text)
+    if bare.count('"') % 2 == 0 and bare.count("“") <= bare.count("”"):
+        text = bare
     height, score = (sum(getattr(line, name) for line in group) / len(group) for name in ("height", "score"))
     x, y = group[0].middle
     # The heights of boxes around letters of one size differ by a fifth or so.
@@ -107,8 +139,12 @@ def _block(group: Sequence[Line]) -> Block:
     return Block(text, score, weight, height, group[0].top)
 
 
-def _without_stray(text: str) -> str:
-    """Return a text without a closing quotation mark at its end, unless another one opens what it closes."""
-    bare = STRAY.sub("", text)
-    is_open = bare.count('"') % 2 == 1 or bare.count("“") > bare.count("”")
-    return text if is_open else bare
+def _title(worded: Sequence[Block], genre: Genre) -> Block | None:
+    """Return the heading: the first words, if they are in the largest letters or stand alone over running text."""
+    if genre not in TITLED or not worded:
+        return None
+    first, *others = worded
+    is_larger = first.height >= TITLED[genre] * max((block.height for block in others), default=0)
+    is_apart = genre == "document" and bool(others) and len(others[0].text) > LONGEST_TITLE
+    is_heading = is_larger or (is_apart and first.text[-1] not in ".!?…:,;")
+    return first if is_heading and len(first.text) <= LONGEST_TITLE and first.top <= LOWEST_TITLE else None

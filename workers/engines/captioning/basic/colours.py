@@ -10,6 +10,8 @@ from typing import Any
 
 from PIL import Image
 
+from workers.engines.captioning.basic.ocr import Line
+
 #: Longest side of the averaged picture whose pixels are counted.
 COUNTED_SIDE = 128
 #: The same of a picture with a background, whose pixels are picked and not averaged.
@@ -21,11 +23,24 @@ MOST_NAMED = 3
 LEAST_SHOWN, LEAST_PART = 0.01, 0.2
 #: The shares of the edge's pixels, and of all, that make a colour the background.
 LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
+#: Lines of at least this share of the tallest have large letters.
+LARGE = 0.7
 #: The share of the letters that must have the colours that are told.
 LEAST_INKED = 0.7
 #: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
 HUE_WEIGHT = 1.8
 
+#: From linear sRGB to the cones' responses, and from their cube roots to OKLab.
+TO_CONES = (
+    (0.4122214708, 0.2119034982, 0.0883024619),
+    (0.5363325363, 0.6806995451, 0.2817188376),
+    (0.0514459929, 0.1073969566, 0.6299787005),
+)
+TO_LAB = (
+    (0.2104542553, 1.9779984951, 0.0259040371),
+    (0.7936177850, -2.4285922050, 0.7827717662),
+    (-0.0040720468, 0.4505937099, -0.8086757660),
+)
 #: Names, each with typical tones of it, in hexadecimal.
 TONES: dict[str, str] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
 NAMES = tuple(TONES)
@@ -63,40 +78,34 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette
 
     names = nearest(np.asarray(shrunk(image, COUNTED_SIDE)))
     if opaque is not None:
-        drawn = names[np.asarray(shrunk(opaque, COUNTED_SIDE)) >= 192]
+        opacity = np.asarray(shrunk(opaque, COUNTED_SIDE))
         # Where lines are thinner than a pixel of the shrunk picture, no pixel is fully opaque.
-        drawn = drawn if drawn.size else names[np.asarray(shrunk(opaque, COUNTED_SIDE)) > 0]
-        drawn = drawn if drawn.size else names.ravel()
-        return Palette(_families(np.bincount(drawn, minlength=len(NAMES)) / drawn.size), None)
+        drawn = next(part for part in (names[opacity >= 192], names[opacity > 0], names.ravel()) if part.size)
+        return Palette(_families(_shares(drawn)), None)
     depth = max(1, min(names.shape) // 24)
     edge = np.concatenate(
         [part.ravel() for part in (names[:depth], names[-depth:], names[:, :depth], names[:, -depth:])]
     )
-    shares = np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
-    around = np.bincount(edge, minlength=len(NAMES)) / edge.size
+    shares, around = _shares(names), _shares(edge)
     outer = int(around.argmax())
+    without_background = Palette(_families(shares), None)
     if around[outer] < LEAST_EDGE or shares[outer] < LEAST_BACKGROUND:
-        return Palette(_families(shares), None)
+        return without_background
     # In the averaged picture thin strokes and letters mix with their ground, and a mixture has another name.
-    picked = nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST)))
-    sharp = np.bincount(picked.ravel(), minlength=len(NAMES)) / picked.size
+    sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
     # Grey that is only the average of coloured grain is no background.
-    return (
-        Palette(_families(sharp), NAMES[outer])
-        if sharp[outer] >= LEAST_BACKGROUND
-        else Palette(_families(shares), None)
-    )
+    return Palette(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
 
 
-def ink_of(image: Image.Image, boxes: Sequence[tuple[float, float, float, float]]) -> tuple[str, str] | None:
-    """Return the colours of the letters in boxes and of what they stand on; None: they can't be told.
-
-    `boxes` are (left, top, right, bottom) in shares of the picture."""
+def ink_of(image: Image.Image, lines: Sequence[Line]) -> tuple[str, str] | None:
+    """Return the colours of the largest letters and of what they stand on; None: they can't be told."""
     areas: Counter[tuple[str, str] | None] = Counter()
-    for left, top, right, bottom in boxes:
-        width, height = image.size
-        letters = image.crop((round(left * width), round(top * height), round(right * width), round(bottom * height)))
-        if min(letters.size) < 4:
+    width, height = image.size
+    tallest = max((line.height for line in lines), default=0)
+    for line in lines:
+        box = (line.left * width, line.top * height, line.right * width, line.bottom * height)
+        letters = image.crop((round(box[0]), round(box[1]), round(box[2]), round(box[3])))
+        if line.height < LARGE * tallest or min(letters.size) < 4:
             continue
         letters.thumbnail((400, 60), Image.Resampling.NEAREST)
         areas[_ink_in(letters)] += letters.width * letters.height
@@ -109,10 +118,12 @@ def _ink_in(letters: Image.Image) -> tuple[str, str] | None:
     """Return the colours of the letters in a picture of them alone, and of what they stand on."""
     import numpy as np
 
+    tones, owners = _prototypes()
+    typical = tones[np.unique(owners, return_index=True)[1]]
     counts = np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
     paper = int(counts.argmax())
     # Edges have mixtures of two colours: the ink is far from the paper, and not rare.
-    contrast = np.abs(_typical() - _typical()[paper]).sum(axis=1)
+    contrast = np.abs(typical - typical[paper]).sum(axis=1)
     likely = counts * contrast**2 * (counts >= 0.06 * counts.sum())
     ink = int(likely.argmax())
     return (NAMES[ink], NAMES[paper]) if likely[ink] > 0 and contrast[ink] > 0.25 else None
@@ -144,6 +155,13 @@ def family(name: str) -> str:
     return name.removeprefix("dark_").removeprefix("light_")
 
 
+def _shares(names: Any) -> Any:
+    """Return the share of each of NAMES among indexes of them."""
+    import numpy as np
+
+    return np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
+
+
 def _families(shares: Any) -> list[tuple[str, float]]:
     """Return the colours by share; a family has the name of its largest shade."""
     members: dict[str, list[tuple[float, str]]] = {}
@@ -163,35 +181,11 @@ def _prototypes() -> tuple[Any, Any]:
     return _oklab(np.array([list(bytes.fromhex(tone)) for _, tone in tones])), np.array([owner for owner, _ in tones])
 
 
-@cache
-def _typical() -> Any:
-    """Return the first tone of each name in OKLab."""
-    import numpy as np
-
-    return _oklab(np.array([list(bytes.fromhex(tones.split()[0])) for tones in TONES.values()]))
-
-
 def _oklab(rgb: Any) -> Any:
     """Return sRGB colours of shape (n, 3), 0..255, in OKLab, with hue and chroma weighted."""
     import numpy as np
 
     unit = rgb / 255.0
     linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
-    cones = np.cbrt(
-        linear
-        @ np.array(
-            [
-                [0.4122214708, 0.2119034982, 0.0883024619],
-                [0.5363325363, 0.6806995451, 0.2817188376],
-                [0.0514459929, 0.1073969566, 0.6299787005],
-            ]
-        )
-    )
-    lab = cones @ np.array(
-        [
-            [0.2104542553, 1.9779984951, 0.0259040371],
-            [0.7936177850, -2.4285922050, 0.7827717662],
-            [-0.0040720468, 0.4505937099, -0.8086757660],
-        ]
-    )
+    lab = np.cbrt(linear @ np.array(TO_CONES)) @ np.array(TO_LAB)
     return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

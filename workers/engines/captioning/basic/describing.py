@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from workers.engines.captioning import Mode
-from workers.engines.captioning.basic.blocks import Block, chosen, cut_at_word
+from workers.engines.captioning.basic.blocks import chosen, cut_at_word
 from workers.engines.captioning.basic.colours import family
 from workers.engines.captioning.basic.facts import Facts
-from workers.engines.captioning.basic.wording import Form, Wording
-from workers.engines.captioning.text.shaping import LIMITS, fitted, split_sentences
+from workers.engines.captioning.basic.wording import Wording
+from workers.engines.captioning.text.shaping import LIMITS, fitted
 
 Words = Mapping[str, str]
 
@@ -20,55 +20,36 @@ ROOM_FOR_MAIN, ROOM_FOR_REST = 250, 80
 UNCOLOURED = ("document", "table", "chart")
 
 
-def describe(facts: Facts, mode: Mode, wording: Wording) -> str:
-    """Return the text of a mode: its first phrase or sentence, and in longer modes what follows."""
-    words = words_of(facts, wording)
-    form = wording.phrase if mode == "short" else wording.sentence
-    if facts.blocks:
-        main = _quotation(facts, mode, wording, form, words)
-    else:
-        main = (form.grey if _is_grey_photo(facts) else _appearance(facts, mode, wording, form)).format(**words)
-    return fitted([main] if mode == "short" else [main, *_further(facts, main, mode, wording, words)], mode)
+def describe(facts: Facts, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
+    """Return the text of each mode: its first phrase or sentence, and in longer modes what follows."""
+    words = wording.words(facts)
+    texts: dict[Mode, str] = {}
+    for mode in modes:
+        if facts.blocks:
+            main = _quotation(facts, mode, wording, words)
+        else:
+            main = _appearance(facts, mode, wording).format(**words)
+        further = [] if mode == "short" else _further(facts, main, mode, wording, words)
+        texts[mode] = fitted([main, *further], mode)
+    return texts
 
 
-def quote_author(facts: Facts, text: str, mode: Mode, wording: Wording) -> str:
+def quote_author(facts: Facts, text: str, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
     """Return an author's words in another language than the wanted one, as a quotation."""
-    words = words_of(facts, wording)
-    template = (wording.phrase if mode == "short" else wording.sentence).authored
-    room = LIMITS[mode] - len(template.format(**words, quotes=wording.quoted([""]))) - 1
-    return fitted([template.format(**words, quotes=wording.quoted([cut_at_word(text, room)]))], mode)
+    words = wording.words(facts)
+    quoted: dict[Mode, str] = {}
+    for mode in modes:
+        template = wording.form(mode).authored
+        room = LIMITS[mode] - len(template.format(**words, quotes=wording.quoted([""]))) - 1
+        quoted[mode] = fitted([template.format(**words, quotes=wording.quoted([cut_at_word(text, room)]))], mode)
+    return quoted
 
 
-def words_of(facts: Facts, wording: Wording) -> Words:
-    """Return the words that templates have in braces, all but {quotes}."""
-    noun, the = wording.nouns["grey_photo" if _is_grey_photo(facts) else facts.genre]
-    first = facts.colours[0]
-    top, bottom = facts.halves or (first, first)
-    return {
-        "noun": noun,
-        "the": the,
-        "colours": wording.listed([wording.colours[name] for name in facts.colours]),
-        "definite": wording.definite(facts.colours),
-        "some": wording.some(facts.colours),
-        "ending": wording.endings[len(facts.colours) > 1],
-        "ink": wording.colours[facts.ink or first],
-        "colour": wording.colours[facts.paper or first],
-        "paper": wording.paper(facts.paper or first),
-        "top": wording.colours[top],
-        "bottom": wording.colours[bottom],
-        "the_top": wording.definite([top]),
-        "the_bottom": wording.definite([bottom]),
-        "middle": wording.colours[facts.middle or first],
-        "the_middle": wording.definite([facts.middle or first]),
-    }
-
-
-def _is_grey_photo(facts: Facts) -> bool:
-    return facts.genre == "photo" and facts.is_grey
-
-
-def _appearance(facts: Facts, mode: Mode, wording: Wording, form: Form) -> str:
+def _appearance(facts: Facts, mode: Mode, wording: Wording) -> str:
     """Return the template for a picture without text: its colours, and what it stands on."""
+    form = wording.form(mode)
+    if facts.is_grey_photo:
+        return form.grey
     if facts.is_empty:
         return form.empty
     if facts.is_plain:
@@ -82,19 +63,17 @@ def _appearance(facts: Facts, mode: Mode, wording: Wording, form: Form) -> str:
     return form.coloured + wording.tail.on_paper
 
 
-def _quotation(facts: Facts, mode: Mode, wording: Wording, form: Form, words: Words) -> str:
-    """Return the phrase or sentence that quotes the title, the beginning, or the most conspicuous texts."""
-    is_running = facts.genre == "document" and facts.title is None
-    template = form.titled if facts.title is not None else form.beginning if is_running else form.with_text
-    template += _colours_of_text(facts, mode, wording)
-    marks = len(wording.quoted([""])) + 2
-    room = (ROOM_FOR_MAIN if mode == "long" else LIMITS[mode]) - len(template.format(**words, quotes=""))
+def _quotation(facts: Facts, mode: Mode, wording: Wording, words: Words) -> str:
+    """Return the phrase or sentence that quotes the title, the first sentence, or the most conspicuous texts."""
+    form, blocks = wording.form(mode), facts.blocks
+    template = form.with_text
     if facts.title is not None:
-        texts = [cut_at_word(facts.title.text, room - marks)]
-    elif is_running:
-        texts = [cut_at_word(_sentences(facts.blocks)[0], room - marks)]
-    else:
-        texts = [block.text for block in chosen(facts.blocks, room, MOST_QUOTED[mode], marks)]
+        template, blocks = form.titled, [facts.title]
+    elif facts.genre == "document":
+        template, blocks = form.beginning, facts.blocks[:1]
+    template += _colours_of_text(facts, mode, wording)
+    room = (ROOM_FOR_MAIN if mode == "long" else LIMITS[mode]) - len(template.format(**words, quotes=""))
+    texts = chosen(blocks, room, MOST_QUOTED[mode], wording.marks)
     return template.format(**words, quotes=wording.quoted(texts))
 
 
@@ -102,7 +81,7 @@ def _colours_of_text(facts: Facts, mode: Mode, wording: Wording) -> str:
     """Return the template for the colours behind a quotation."""
     if facts.is_transparent:
         return wording.tail.on_nothing
-    if facts.title is not None or facts.genre in UNCOLOURED or _is_grey_photo(facts):
+    if facts.title is not None or facts.genre in UNCOLOURED or facts.is_grey_photo:
         return ""
     if facts.paper is not None:
         return wording.tail.ink_on_paper if facts.ink else wording.tail.on_paper
@@ -116,9 +95,11 @@ def _further(facts: Facts, main: str, mode: Mode, wording: Wording, words: Words
     if facts.blocks:
         if mode == "long":
             further += _more_text(facts, " ".join([main, *further]), wording)
-        is_coloured = facts.genre not in UNCOLOURED and not _is_grey_photo(facts)
+        is_coloured = facts.genre not in UNCOLOURED and not facts.is_grey_photo
         if is_coloured and facts.paper is None and not facts.is_transparent:
             further.append(wording.further.mostly.format(**words))
+        if mode == "long" and facts.place is not None:
+            further.append(wording.further.placed.format(place=wording.further.places[facts.place]))
         return further
     if facts.middle is not None:
         further.append(wording.further.middle.format(**words))
@@ -128,19 +109,11 @@ def _further(facts: Facts, main: str, mode: Mode, wording: Wording, words: Words
 
 
 def _more_text(facts: Facts, main: str, wording: Wording) -> list[str]:
-    """Return a sentence that quotes more text, if there is more."""
+    """Return a sentence that quotes more text, if there is more; of a document the next sentence."""
     # A quotation has no full stop at its end.
     others = [block for block in facts.blocks if block.text.removesuffix(".") not in main]
-    room = LIMITS["long"] - len(main) - len(wording.further.also_reads) - ROOM_FOR_REST
     if facts.genre == "document":
-        rest = _sentences(facts.blocks)[1:] if facts.title is None else _sentences(others)
-        texts = [cut_at_word(rest[0], room)] if rest else []
-    else:
-        marks = len(wording.quoted([""])) + 2
-        texts = [block.text for block in chosen(others, room, MOST_ADDED, marks)]
-    return [wording.further.also_reads.format(quotes=wording.quoted(texts))] if any(texts) else []
-
-
-def _sentences(blocks: Sequence[Block]) -> list[str]:
-    """Return the sentences of running text."""
-    return split_sentences(" ".join(block.text for block in blocks))
+        others = list(facts.blocks[1:2])
+    room = LIMITS["long"] - len(main) - len(wording.further.also_reads) - ROOM_FOR_REST
+    texts = chosen(others, room, MOST_ADDED, wording.marks)
+    return [wording.further.also_reads.format(quotes=wording.quoted(texts))] if texts else []

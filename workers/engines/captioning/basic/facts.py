@@ -1,12 +1,11 @@
 """Facts: what is found in one picture before a word is written about it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from workers.engines.captioning.basic.blocks import Block, blocks_of
+from workers.engines.captioning.basic.blocks import Block, quotable
 from workers.engines.captioning.basic.colours import ink_of, palette_of
 from workers.engines.captioning.basic.genres import Genre, genre_of
-from workers.engines.captioning.basic.numbers import value_of
 from workers.engines.captioning.basic.ocr import Line, Reader
 from workers.engines.captioning.basic.parts import halves_of, middle_of
 from workers.engines.captioning.basic.texture import texture_of
@@ -17,10 +16,10 @@ COLOUR_CONFIDENCE: dict[Genre, float] = {"photo": 0.3, "picture": 0.2}
 OTHER_CONFIDENCE, PLAIN_CONFIDENCE = 0.25, 0.4
 #: Genres that are more than their text; it counts for half of their confidence.
 SCENES = frozenset(("photo", "picture"))
-#: Genres whose first words may be a heading, and how much larger it is than all other words at least.
-TITLED: dict[Genre, float] = {"chart": 0.85, "document": 1.2}
-#: A heading has at most so many characters, and begins in the upper part of the picture.
-LONGEST_TITLE, LOWEST_TITLE = 80, 0.3
+#: Genres of which it says something where the text stands.
+PLACED = frozenset(("graphic", "logo", "photo", "picture"))
+#: Text that takes more than this share of the height is everywhere; text is on a side up to this share of the width.
+TALLEST_TEXT, ON_SIDE = 0.6, 0.4
 #: A picture without a pixel as opaque as this, of 255, is empty.
 LEAST_OPAQUE = 16
 
@@ -43,7 +42,9 @@ class Facts:
     halves: tuple[str, str] | None
     #: The colour in the middle, if it is none of `colours`.
     middle: str | None
-    is_grey: bool
+    #: Which of nine parts of the picture the text is in, row by row from the top left, where that says something.
+    place: int | None
+    is_grey_photo: bool
     is_plain: bool
     is_empty: bool
     is_transparent: bool
@@ -56,14 +57,14 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
     texture, palette = texture_of(image), palette_of(image, picture.opaque)
     lines = reader.read(image, is_grainy=texture.is_photographic)
     genre = genre_of(picture, lines, palette, texture)
-    blocks = _quotable(lines, genre)
+    blocks, title = quotable(lines, genre)
     is_plain = texture.is_plain and not lines
-    ink, paper = ink_of(image, _largest(lines)) or (None, None)
+    ink, paper = ink_of(image, lines) or (None, None)
     has_scene = genre in SCENES and not picture.has_transparency
     return Facts(
         genre=genre,
         blocks=blocks,
-        title=_title(blocks, genre),
+        title=title,
         confidence=PLAIN_CONFIDENCE if is_plain else _confidence(blocks, genre),
         colours=palette.shown,
         paper=palette.background,
@@ -71,36 +72,13 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
         ink=ink if paper == palette.background else None,
         halves=None if picture.has_transparency or texture.is_grey else halves_of(image),
         middle=middle_of(image, palette) if has_scene else None,
-        is_grey=texture.is_grey,
+        place=_place(lines) if blocks and genre in PLACED else None,
+        is_grey_photo=genre == "photo" and texture.is_grey,
         is_plain=is_plain,
         is_empty=picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:]),
         is_transparent=picture.has_transparency,
         is_animated=picture.is_animated,
     )
-
-
-def _quotable(lines: Sequence[Line], genre: Genre) -> list[Block]:
-    """Return the texts to quote: of a chart and a table the words alone, of a table the first ones first.
-
-    Numbers mean nothing away from their axis, row and column."""
-    blocks = blocks_of(lines)
-    if genre not in ("chart", "table"):
-        return blocks
-    worded = [block for block in blocks if sum(map(str.isalpha, block.text)) > 1 and not block.text[0].isdigit()]
-    worded = [block for block in worded if value_of(block.text) is None]
-    return worded if genre == "chart" else [replace(block, weight=1 / place) for place, block in enumerate(worded, 1)]
-
-
-def _title(blocks: Sequence[Block], genre: Genre) -> Block | None:
-    """Return the heading: the first words, if they are in the largest letters or stand alone over running text."""
-    worded = [block for block in blocks if value_of(block.text) is None]
-    if genre not in TITLED or not worded:
-        return None
-    first, *others = worded
-    is_larger = first.height >= TITLED[genre] * max((block.height for block in others), default=0)
-    is_apart = genre == "document" and bool(others) and len(others[0].text) > LONGEST_TITLE
-    is_heading = is_larger or (is_apart and first.text[-1] not in ".!?…:,;")
-    return first if is_heading and len(first.text) <= LONGEST_TITLE and first.top <= LOWEST_TITLE else None
 
 
 def _confidence(blocks: Sequence[Block], genre: Genre) -> float:
@@ -112,7 +90,10 @@ def _confidence(blocks: Sequence[Block], genre: Genre) -> float:
     return round((read + colours) / 2 if genre in SCENES else min(read, 1.0), 3)
 
 
-def _largest(lines: Sequence[Line]) -> list[tuple[float, float, float, float]]:
-    """Return the boxes of the lines with about the largest letters; their colours are told."""
-    tallest = max((line.height for line in lines), default=0)
-    return [(line.left, line.top, line.right, line.bottom) for line in lines if line.height >= tallest * 0.7]
+def _place(lines: Sequence[Line]) -> int | None:
+    top, bottom = min(line.top for line in lines), max(line.bottom for line in lines)
+    if bottom - top > TALLEST_TEXT:
+        return None
+    middle = (min(line.left for line in lines) + max(line.right for line in lines)) / 2
+    column, row = (0 if at < ON_SIDE else 2 if at > 1 - ON_SIDE else 1 for at in (middle, (top + bottom) / 2))
+    return 3 * row + column

@@ -5,7 +5,7 @@ from statistics import median
 from typing import Literal, get_args
 
 from workers.engines.captioning.basic.colours import Palette
-from workers.engines.captioning.basic.numbers import shows_axis, shows_shares
+from workers.engines.captioning.basic.numbers import show_chart
 from workers.engines.captioning.basic.ocr import Line, rows_of
 from workers.engines.captioning.basic.texture import Texture
 from workers.media.images.picture import Picture
@@ -29,13 +29,11 @@ SHADED = 16
 
 def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre:
     """Return the first genre that is proved: by its text, or else by its texture."""
-    if not texture.is_photographic and shows_axis(lines):
-        return "chart"
     if _is_running_text(lines, texture):
         return "document"
+    if not texture.is_photographic and show_chart(lines):
+        return "chart"
     if texture.flat >= 0.5 and (texture.commonest >= 0.3 or not texture.is_photographic):
-        if shows_shares(lines):
-            return "chart"
         if palette.named[0][0] == "white" and texture.is_grey:
             if len(lines) >= LEAST_LINES and SHEETS[0] <= picture.image.height / picture.image.width <= SHEETS[1]:
                 return "document"
@@ -54,9 +52,11 @@ def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, textu
     texts = [line.text for line in lines if sum(map(str.isalpha, line.text)) > 1]
     if picture.has_transparency and 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts):
         return "logo"
+    if texts:
+        return "graphic"
     is_shaded = texture.four_commonest < 0.5 or (texture.tones >= SHADED and palette.background == "white")
     # A soft picture, or an object with shades, may be drawn or photographed.
-    return "picture" if texture.is_plain or (is_shaded and not texts) else "graphic"
+    return "picture" if texture.is_plain or is_shaded else "graphic"
 
 
 def _is_running_text(lines: Sequence[Line], texture: Texture) -> bool:

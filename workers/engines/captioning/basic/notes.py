@@ -1,9 +1,12 @@
 """Notes: the texts in the file that its author wrote about the picture, and in which language."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from workers.engines.captioning.basic.wording import LANGUAGES, wording_of
 from workers.engines.captioning.text.cleaning import clean
 from workers.media.images.picture import Note
 
@@ -21,24 +24,6 @@ MACHINE_MADE = re.compile(
     r"|adobe .{0,40}|(?:©|\(c\)|copyright).{0,200}|[\W\d_]*",
     re.IGNORECASE,
 )
-#: The commonest words of each language that has a wording.
-TELLTALES = {
-    "en": "the and with of is at by for from an",
-    "es": "el los las con y una del por en su",
-    "fr": "le les des et avec une dans sur du aux",
-    "de": "der die das und mit ein eine im auf von",
-    "pt": "os do da com uma em no na ao um e o",
-    "it": "il gli di con e una nel della sul che",
-}
-#: Of these, the words that no other language has.
-_OWN = {
-    language: {
-        word
-        for word in words.split()
-        if not any(word in others.split() for other, others in TELLTALES.items() if other != language)
-    }
-    for language, words in TELLTALES.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +57,15 @@ def language_of(note: Note, text: str) -> str | None:
     if tag and tag not in ("x", "und", "mul", "zxx"):
         return tag
     words = re.findall(r"[^\W\d_]+", text.lower())
-    counts = {language: sum(word in own for word in words) for language, own in _OWN.items()}
+    counts = {language: sum(word in own for word in words) for language, own in _own_words().items()}
     best = max(counts, key=lambda language: counts[language])
     others = max(count for language, count in counts.items() if language != best)
     return best if counts[best] >= 2 and counts[best] > 2 * others else None
+
+
+@cache
+def _own_words() -> dict[str, set[str]]:
+    """Return the commonest words of each language that no other language has."""
+    common = {language: set(wording_of(language).common_words.split()) for language in LANGUAGES}
+    known = Counter(word for words in common.values() for word in words)
+    return {language: {word for word in words if known[word] == 1} for language, words in common.items()}

@@ -40,16 +40,15 @@ def value_of(text: str) -> float | None:
     return -value if text.strip()[0] in "-–−" else value
 
 
-def shows_axis(lines: Sequence[Line]) -> bool:
-    """Return whether numbers stand in a line, evenly spaced by their value, the largest at the top or on the right."""
+def show_chart(lines: Sequence[Line]) -> bool:
+    """Return whether numbers in a row or column are evenly spaced by their value, or percentages make up a whole.
+
+    The largest is at the top or on the right: the numbers of a list grow downwards."""
     numbers = [(line, value) for line in lines if (value := value_of(line.text)) is not None]
     upright = [Mark(value, line.middle[1], (line.left, line.right)) for line, value in numbers]
     level = [Mark(value, 1 - line.middle[0], (line.top, line.bottom)) for line, value in numbers]
-    return _has_scale(upright, LEAST_UPRIGHT) or _has_scale(level, LEAST_LEVEL, is_level=True)
-
-
-def shows_shares(lines: Sequence[Line]) -> bool:
-    """Return whether percentages in the picture make up a whole."""
+    if _has_scale(upright, LEAST_UPRIGHT) or _has_scale(level, LEAST_LEVEL, is_level=True):
+        return True
     shares = [float(found[1].replace(",", ".")) for line in lines if (found := SHARE.search(line.text))]
     return len(shares) >= LEAST_SHARES and WHOLE[0] <= sum(shares) <= WHOLE[1]
 
@@ -59,23 +58,18 @@ def _has_scale(marks: Sequence[Mark], least: int, *, is_level: bool = False) -> 
     for edge in (0, 1):
         for anchor in marks:
             column = [mark for mark in marks if abs(mark.edges[edge] - anchor.edges[edge]) <= ALIGNED]
+            values = sorted(mark.value for mark in column)
             # Level numbers that rise by one are the days of a calendar, or pages.
-            if len(column) >= least and _is_scale(column) and not (is_level and _rises_by_one(column)):
+            if len(column) >= least and not (is_level and values[1] - values[0] == 1) and _is_scale(column):
                 return True
     return False
 
 
 def _is_scale(marks: Sequence[Mark]) -> bool:
     first, last = min(marks, key=lambda mark: mark.place), max(marks, key=lambda mark: mark.place)
-    # The numbers of a list grow downwards.
     if len({mark.value for mark in marks}) < len(marks) or first.value <= last.value:
         return False
     slope = (last.place - first.place) / (last.value - first.value)
     return last.place - first.place >= LEAST_SPAN and all(
         abs(mark.place - first.place - (mark.value - first.value) * slope) <= ON_SCALE for mark in marks
     )
-
-
-def _rises_by_one(marks: Sequence[Mark]) -> bool:
-    lowest, second = sorted(mark.value for mark in marks)[:2]
-    return second - lowest == 1

@@ -90,16 +90,9 @@ class Reader:
             found = self._found(np.ascontiguousarray(np.asarray(shown)[:, :, ::-1]))
         if found.boxes is None or found.txts is None:
             return []
-        width, height = shown.width, shown.height / share
+        size = shown.width, shown.height / share
         lines = [
-            Line(
-                _plain(text),
-                float(score),
-                float(box[:, 0].min()) / width,
-                float(box[:, 1].min()) / height,
-                float(box[:, 0].max()) / width,
-                float(box[:, 1].max()) / height,
-            )
+            Line(_plain(text), float(score), *(box.min(axis=0) / size).tolist(), *(box.max(axis=0) / size).tolist())
             for text, score, box in zip(found.txts, found.scores, found.boxes, strict=True)
         ]
         grey = np.asarray(shown.convert("L"))

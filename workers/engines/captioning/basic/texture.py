@@ -70,10 +70,9 @@ def _count_rules(steps: Any) -> int:
     import numpy as np
 
     sharp = (steps > EDGE).astype(np.int32)
-    run = np.zeros(sharp.shape[0], dtype=np.int32)
-    longest = np.zeros(sharp.shape[0], dtype=np.int32)
-    for column in range(sharp.shape[1]):
-        run = (run + 1) * sharp[:, column]
+    run = longest = np.zeros(sharp.shape[0], dtype=np.int32)
+    for column in sharp.T:
+        run = (run + 1) * column
         longest = np.maximum(longest, run)
     places = np.flatnonzero(longest >= sharp.shape[1] / 5)
     return int((np.diff(places) > LINE_WIDTH).sum() + 1) if len(places) else 0

@@ -11,7 +11,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from workers.engines.captioning import Mode
 from workers.engines.captioning.basic.colours import NAMES
+from workers.engines.captioning.basic.facts import Facts
 from workers.engines.captioning.basic.genres import GENRES
 
 #: The languages that have a file (ISO 639-1).
@@ -25,7 +27,7 @@ class _Strict(BaseModel):
 
 
 class Form(_Strict):
-    """Templates of the first phrase or sentence; the names in braces are those of describing.words_of."""
+    """Templates of the first phrase or sentence; the names in braces are those of Wording.words."""
 
     with_text: str
     titled: str
@@ -55,11 +57,16 @@ class Further(_Strict):
     middle: str
     halves: str
     animated: str
+    #: Where the text stands, {place} being one of nine, row by row from the top left.
+    placed: str
+    places: tuple[str, str, str, str, str, str, str, str, str]
 
 
 class Wording(_Strict):
     """What a language needs for `basic`."""
 
+    #: Words by which a text is known to be in the language.
+    common_words: str
     conjunction: str
     #: The marks around a quotation, with their spaces.
     quotes: tuple[str, str]
@@ -90,17 +97,40 @@ class Wording(_Strict):
             raise ValueError("papers has all colours or none")
         return self
 
-    def paper(self, name: str) -> str:
-        """Return a colour as it stands with "background"."""
-        return self.papers.get(name, self.colours[name])
+    @property
+    def marks(self) -> int:
+        """Return how many characters a quotation has around it in a list."""
+        return sum(map(len, self.quotes)) + 2
 
-    def definite(self, names: Sequence[str]) -> str:
-        """Return "the blue and the green"."""
-        return self.listed([self.articles.get(name, self.article) + self.colours[name] for name in names])
+    def form(self, mode: Mode) -> Form:
+        """Return the templates of a mode's first words."""
+        return self.phrase if mode == "short" else self.sentence
 
-    def some(self, names: Sequence[str]) -> str:
-        """Return "blue and green", as what something shows."""
-        return self.listed([self.partitives.get(name, self.partitive) + self.colours[name] for name in names])
+    def words(self, facts: Facts) -> Mapping[str, str]:
+        """Return the words that stand in templates for names in braces, all but {quotes}."""
+        plain = self.colours
+        definite = {name: self.articles.get(name, self.article) + colour for name, colour in plain.items()}
+        some = {name: self.partitives.get(name, self.partitive) + colour for name, colour in plain.items()}
+        noun, the = self.nouns["grey_photo" if facts.is_grey_photo else facts.genre]
+        first = facts.colours[0]
+        paper, middle, (top, bottom) = facts.paper or first, facts.middle or first, facts.halves or (first, first)
+        return {
+            "noun": noun,
+            "the": the,
+            "colours": self.listed([plain[name] for name in facts.colours]),
+            "definite": self.listed([definite[name] for name in facts.colours]),
+            "some": self.listed([some[name] for name in facts.colours]),
+            "ending": self.endings[len(facts.colours) > 1],
+            "ink": plain[facts.ink or first],
+            "colour": plain[paper],
+            "paper": self.papers.get(paper, plain[paper]),
+            "top": plain[top],
+            "bottom": plain[bottom],
+            "the_top": definite[top],
+            "the_bottom": definite[bottom],
+            "middle": plain[middle],
+            "the_middle": definite[middle],
+        }
 
     def quoted(self, texts: Sequence[str]) -> str:
         """Return texts in quotation marks, without the full stops at their ends."""
