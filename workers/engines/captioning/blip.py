@@ -6,17 +6,17 @@ from typing import Any, Self
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
-from workers.engines import models
 from workers.engines.captioning import MODES, Mode, Wish
-from workers.engines.captioning.generating import Generator
-from workers.engines.captioning.saying import Said, generate
+from workers.engines.captioning.generation.decoding import Decoded, generate
+from workers.engines.captioning.generation.generator import Generator
 
-#: How each text begins; the model goes on from there, and the prefix itself is not shown. Without one it says least.
+#: The words that each text begins with. The model continues them; they are not part of the text. Without any, the
+#: text is shortest.
 PREFIXES: dict[Mode, str] = {"short": "", "seo": "a photo of", "long": "in this picture we can see"}
 MOST_TOKENS: dict[Mode, int] = {"short": 30, "seo": 40, "long": 90}
 LEAST_TOKENS: dict[Mode, int] = {"short": 3, "seo": 8, "long": 20}
 
-#: A word without meaning that the large models learnt from their captions: "arafed man in a red shirt".
+#: A word without meaning that the large models learnt from their training texts: "arafed man in a red shirt".
 ARTEFACT = re.compile(r"\b(?:there (?:is|are) )?(?:an? )?ara?f+(?:e|ed|es)?\b\s*", re.IGNORECASE)
 
 
@@ -32,61 +32,56 @@ class Blip(Generator):
         return cls(settings.captioning, settings.captioning.blip)
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it writes: it was trained on English alone."""
+        """Return the languages it writes: it was trained on English only."""
         return ["en"]
 
-    def _load(self) -> None:
-        with models.named(str(self._settings.model)):
-            from transformers import AutoModelForImageTextToText, AutoProcessor
-        self._processor = models.load(AutoProcessor.from_pretrained, self._settings)
-        model = models.load(
-            AutoModelForImageTextToText.from_pretrained, self._settings, **models.weights(self._settings)
-        )
+    def _load_model(self) -> Any:
+        model = super()._load_model()
         if model.config.model_type != "blip":
             raise NotReady(
                 f"{self._settings.model} is a {model.config.model_type} model; the engine blip wants a BLIP model, "
                 "and the engine vlm takes chat models: PRESSROOM_CAPTIONING__VLM__MODEL."
             )
-        self._model = models.place(model, self._settings)
+        return model
 
-    def _say(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
-        """Return what the model says; pictures go through the encoder once, whatever is asked of them."""
+    def _generate(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+        """Return the model's texts; each picture passes the encoder once, for all its modes."""
         import torch
 
         with torch.inference_mode():
-            pictures = self._processor.image_processor(
-                self._given(wish.picture.image for wish in wishes), return_tensors="pt"
+            prepared = self._processor.image_processor(
+                self._prepared(wish.picture.image for wish in wishes), return_tensors="pt"
             )
-            pixels = pictures["pixel_values"].to(self._model.device, self._model.dtype)
-            seen = self._model.vision_model(pixel_values=pixels)[0]
-            said: list[dict[Mode, Said]] = [{} for _ in wishes]
+            pixels = prepared["pixel_values"].to(self._model.device, self._model.dtype)
+            encoded = self._model.vision_model(pixel_values=pixels)[0]
+            texts: list[dict[Mode, Decoded]] = [{} for _ in wishes]
             for mode in MODES:
                 rows = [row for row, wish in enumerate(wishes) if mode in wish.modes]
-                for row, one in zip(rows, self._say_one(mode, seen[rows], stop) if rows else (), strict=True):
-                    said[row][mode] = one
-        return said
+                for row, text in zip(rows, self._of_mode(mode, encoded[rows], stop) if rows else (), strict=True):
+                    texts[row][mode] = text
+        return texts
 
-    def _say_one(self, mode: Mode, seen: Any, stop: Callable[[], bool]) -> list[Said]:
-        """Return one mode's text of each encoded picture; `seen` is of shape (pictures, patches, width)."""
+    def _of_mode(self, mode: Mode, encoded: Any, stop: Callable[[], bool]) -> list[Decoded]:
+        """Return one mode's text of each picture; `encoded` is of shape (pictures, patches, width)."""
         import torch
 
-        text = self._model.config.text_config
+        config = self._model.config.text_config
         words = self._processor.tokenizer(PREFIXES[mode], add_special_tokens=False)["input_ids"]
-        prompt = torch.tensor([[text.bos_token_id, *words]] * len(seen), device=seen.device)
+        prompt = torch.tensor([[config.bos_token_id, *words]] * len(encoded), device=encoded.device)
         return generate(
             self._model.text_decoder,
             stop,
-            decode=self._decoded,
-            ends={text.sep_token_id},
+            decode=self._decode,
+            ends={config.sep_token_id},
             input_ids=prompt,
             attention_mask=torch.ones_like(prompt),
-            eos_token_id=text.sep_token_id,
-            pad_token_id=text.pad_token_id,
-            encoder_hidden_states=seen,
-            encoder_attention_mask=torch.ones(seen.shape[:-1], dtype=torch.long, device=seen.device),
-            most=[MOST_TOKENS[mode]] * len(seen),
+            eos_token_id=config.sep_token_id,
+            pad_token_id=config.pad_token_id,
+            encoder_hidden_states=encoded,
+            encoder_attention_mask=torch.ones(encoded.shape[:-1], dtype=torch.long, device=encoded.device),
+            most=[MOST_TOKENS[mode]] * len(encoded),
             min_new_tokens=LEAST_TOKENS[mode],
         )
 
-    def _decoded(self, tokens: Any) -> str:
-        return ARTEFACT.sub("", self._processor.tokenizer.decode(tokens, skip_special_tokens=True))
+    def _decode(self, tokens: Any) -> str:
+        return ARTEFACT.sub("", super()._decode(tokens))

@@ -21,10 +21,10 @@ from pipeline.languages import LanguageNotSupported
 from scripts.system.programs import environment
 from workers.engines import EngineUnavailable, Stopped, models
 from workers.engines.captioning import MODES, Caption, Mode, Wish
-from workers.engines.captioning.basic.shaping import LIMITS
 from workers.engines.captioning.blip import Blip
-from workers.engines.captioning.generating import Generator
-from workers.engines.captioning.saying import Said, _said, generate
+from workers.engines.captioning.generation.decoding import Decoded, decode_row, generate
+from workers.engines.captioning.generation.generator import Generator
+from workers.engines.captioning.text.shaping import LIMITS
 from workers.engines.captioning.vlm import MOST_TOKENS, Vlm
 
 PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]
@@ -104,14 +104,14 @@ def test_a_batch_says_what_single_pictures_do(captioner: Generator) -> None:
 
 def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner: Generator) -> None:
     batches: list[int] = []
-    say = captioner._say
-    captioner._say = lambda wanted, stop: batches.append(len(wanted)) or say(wanted, stop)
+    say = captioner._generate
+    captioner._generate = lambda wanted, stop: batches.append(len(wanted)) or say(wanted, stop)
     try:
         first, second, third = captioner.caption(
             [Wish(PICTURES[0], ("short",), "en"), Wish(PICTURES[1], ("long",), "en"), Wish(PICTURES[2], ("seo",), "en")]
         )
     finally:
-        del captioner._say
+        del captioner._generate
 
     assert (list(first), list(second), list(third)) == (["short"], ["long"], ["seo"])
     assert batches == [3]
@@ -136,7 +136,7 @@ def test_a_chat_model_is_asked_in_the_language_that_is_wanted(vlm: Vlm) -> None:
     assert prompt.endswith("Assistant:")
 
 
-def test_letters_that_take_a_token_each_are_given_more_tokens(vlm: Vlm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_letters_that_take_a_token_each_are_prepared_more_tokens(vlm: Vlm, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[int]] = []
 
     def spy(*positional: object, most: list[int], **named: object) -> object:
@@ -165,19 +165,19 @@ def test_who_stops_waits_for_a_token_at_most(captioner: Generator) -> None:
 def test_confidence_is_the_mean_of_real_tokens_and_not_of_padding() -> None:
     probabilities = torch.tensor([0.5, 0.125, 0.9, 0.0001]).log()
 
-    said = _said(torch.tensor([7, 8, 2, 0]), probabilities, lambda tokens: str(tokens.tolist()), {2})
+    said = decode_row(torch.tensor([7, 8, 2, 0]), probabilities, lambda tokens: str(tokens.tolist()), {2})
 
-    assert said == Said("[7, 8]", pytest.approx(0.25), True)
+    assert said == Decoded("[7, 8]", pytest.approx(0.25), True)
 
 
 class Cramped(Blip):
     """A blip on a GPU that has room for two pictures."""
 
-    def _say(self, wishes: Sequence[Wish], stop):
+    def _generate(self, wishes: Sequence[Wish], stop):
         self.tried.append(len(wishes))
         if len(wishes) > self.room:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return super()._say(wishes, stop)
+        return super()._generate(wishes, stop)
 
 
 def test_a_batch_that_is_too_large_for_the_gpu_is_halved_and_stays_so(blip_folder: Path, blip: Blip) -> None:
@@ -204,10 +204,10 @@ def test_a_picture_that_is_too_large_by_itself_fails_alone(blip_folder: Path) ->
 class Picky(Blip):
     """A blip whose processor chokes on some pictures."""
 
-    def _say(self, wishes: Sequence[Wish], stop):
+    def _generate(self, wishes: Sequence[Wish], stop):
         if any(wish.picture.image.width < 10 for wish in wishes):
             raise ValueError("mean must have 1 elements if it is an iterable, got 3")
-        return super()._say(wishes, stop)
+        return super()._generate(wishes, stop)
 
 
 def test_a_picture_that_a_model_chokes_on_fails_alone(blip_folder: Path, blip: Blip) -> None:
@@ -280,14 +280,14 @@ def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
     blip_folder: Path, blip: Blip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = engine(Blip, blip_folder, device="cpu")
-    given = Blip._given
+    given = Blip._prepared
 
     def odd(self: Blip, images: Iterable[Image.Image]) -> list[object]:
         if self._takes_tensors:
             raise AttributeError("'Tensor' object has no attribute 'convert'")
         return given(self, images)
 
-    monkeypatch.setattr(Blip, "_given", odd)
+    monkeypatch.setattr(Blip, "_prepared", odd)
     made._takes_tensors = True
 
     made._warm_up()
@@ -300,18 +300,18 @@ def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
     blip_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
-    load, say = Blip._load, Blip._say
+    load, say = Blip._load, Blip._generate
 
     def loading(self: Blip) -> None:
         threads.append(threading.get_ident())
         load(self)
 
-    def saying(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
+    def saying(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         threads.append(threading.get_ident())
         return say(self, wanted, stop)
 
     monkeypatch.setattr(Blip, "_load", loading)
-    monkeypatch.setattr(Blip, "_say", saying)
+    monkeypatch.setattr(Blip, "_generate", saying)
     made = engine(Blip, blip_folder, device="cpu")
     with ThreadPoolExecutor(3) as runs:
         told = list(runs.map(made.caption, [wishes()] * 3))
@@ -331,13 +331,13 @@ def test_on_a_gpu_many_go_together_unless_told_and_the_model_is_used_before_anyb
     blip_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[int] = []
-    say = Blip._say
+    say = Blip._generate
 
-    def noting(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
+    def noting(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         said.append(len(wanted))
         return say(self, wanted, stop)
 
-    monkeypatch.setattr(Blip, "_say", noting)
+    monkeypatch.setattr(Blip, "_generate", noting)
     model = ModelSettings(model=str(blip_folder), device="cpu")
     untold = OnGpu(CaptioningSettings(threads=1), model)
     untold.setup()
@@ -350,10 +350,10 @@ def test_pictures_go_to_a_processor_of_tensors_as_they_were_decoded(
     blip: Blip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tall = Image.new("RGB", (3, 5), (250, 100, 0))
-    assert blip._given([tall]) == [tall]
+    assert blip._prepared([tall]) == [tall]
     monkeypatch.setattr(blip, "_takes_tensors", True)
 
-    (tensor,) = blip._given([tall])
+    (tensor,) = blip._prepared([tall])
 
     assert (tensor.dtype, tuple(tensor.shape)) == (torch.uint8, (3, 5, 3))
     assert tensor[:, 0, 0].tolist() == [250, 100, 0]
@@ -366,7 +366,7 @@ def test_whatever_goes_wrong_at_the_start_is_one_engines_affair(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Blip, "_say", fail)
+    monkeypatch.setattr(Blip, "_generate", fail)
 
     with pytest.raises(NotReady, match="can't be used on the device cpu"):
         engine(OnGpu, blip_folder, device="cpu")

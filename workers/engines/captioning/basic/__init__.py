@@ -1,0 +1,1 @@
+"""basic: the engine without a model, for when no other is ready."""

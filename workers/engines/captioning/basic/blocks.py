@@ -1,30 +1,37 @@
-"""Blocks: lines of text that belong together, the most conspicuous of them first."""
+"""Blocks: lines of text that belong together, each with how conspicuous it is."""
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workers.engines.captioning.basic.ocr import Line
-from workers.engines.captioning.cleaning import clean
+from workers.engines.captioning.basic.genres import Genre
+from workers.engines.captioning.basic.numbers import value_of
+from workers.engines.captioning.basic.ocr import Line, rows_of
+from workers.engines.captioning.text.cleaning import clean
+from workers.engines.captioning.text.shaping import split_sentences
 
-#: Lines of a block: how much their heights may differ, and the gap between them, in heights.
+#: How much the heights of a block's lines may differ, and how wide the gap between them may be, in heights.
 ALIKE, NEAR = 1.35, 0.75
-#: How far from a common edge or centre they may stand, in shares of the width.
+#: How far they may stand from a common edge or centre, in shares of the width.
 ALIGNED = 0.03
-#: Shorter lines are labels, unless the next begins with a small letter.
+#: Lines with fewer characters are labels, unless the next one begins with a small letter.
 WRAPPED = 20
-#: What a number alone counts for against words: prices matter, a clock in a corner does not.
+#: The weight of a number alone against that of words: prices matter, a clock in a corner does not.
 NUMBER_WEIGHT = 0.3
 #: A closing quotation mark is often read as an apostrophe; behind a full stop it can be nothing else.
 STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
-#: Sizes of letters that differ by less are the same.
+#: Sizes of letters that differ by a smaller factor count as equal.
 STEP = 1.4
+#: Genres whose first words may be a heading, and how much larger it is than all other words at least.
+TITLED: dict[Genre, float] = {"chart": 0.85, "document": 1.2}
+#: A heading has at most so many characters, and begins in the upper part of the picture.
+LONGEST_TITLE, LOWEST_TITLE = 80, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are read as one."""
+    """Lines that are read as one; `weight` says how conspicuous they are."""
 
     text: str
     score: float
@@ -35,8 +42,30 @@ class Block:
     top: float = 0.0
 
 
+def quotable(lines: Sequence[Line], genre: Genre) -> tuple[list[Block], Block | None]:
+    """Return the texts to quote, in the order of reading, and which of them is the title.
+
+    Of a document they are its sentences; of a chart or a table the words alone, since a number means nothing away
+    from its axis, row and column.
+    """
+    blocks = blocks_of(lines)
+    worded = [block for block in blocks if value_of(block.text) is None]
+    title = _title(worded, genre)
+    if genre == "document":
+        running = split_sentences(" ".join(block.text for block in blocks if block is not title))
+        sentences = [replace(blocks[0], text=sentence) for sentence in running]
+        return [title, *sentences] if title else sentences, title
+    if genre not in ("chart", "table"):
+        return blocks, None
+    named = [block for block in worded if sum(map(str.isalpha, block.text)) > 1 and not block.text[0].isdigit()]
+    if genre == "table":
+        # Its first words name the columns, or what stands in the first row.
+        named = [replace(block, weight=1 / place) for place, block in enumerate(named, 1)]
+    return named, title
+
+
 def blocks_of(lines: Sequence[Line]) -> list[Block]:
-    """Return a picture's blocks of text in the order of reading; letters that stand alone are left out."""
+    """Return a picture's blocks of text in the order of reading, without single letters and without doubles."""
     groups: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (line.top, line.left)):
         if sum(map(str.isalnum, line.text)) < 2:
@@ -46,28 +75,20 @@ def blocks_of(lines: Sequence[Line]) -> list[Block]:
             groups.append([line])
         else:
             home.append(line)
-    blocks = []
-    seen: set[str] = set()
-    for group in _in_rows(groups):
-        text = _without_stray(clean(" ".join(line.text for line in group)))
-        if text and text.casefold() not in seen:
-            seen.add(text.casefold())
-            blocks.append(
-                Block(
-                    text,
-                    sum(line.score for line in group) / len(group),
-                    _weight(group, text),
-                    _height(group),
-                    group[0].top,
-                )
-            )
-    return blocks
+    by_first = {group[0]: group for group in groups}
+    blocks: dict[str, Block] = {}
+    for row in rows_of(list(by_first)):
+        for first in row:
+            block = _block(by_first[first])
+            if block.text:
+                blocks.setdefault(block.text.casefold(), block)
+    return list(blocks.values())
 
 
-def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[Block]:
-    """Return the weightiest blocks that fit into `room` characters, in the order of reading; `frame`: marks of each.
+def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[str]:
+    """Return the texts of the weightiest blocks that fit into `room` characters, in the order of reading.
 
-    Of the weightiest, the start is taken where it does not fit whole.
+    `frame` is the number of marks around each. If not even the weightiest fits, it is cut.
     """
     taken: list[int] = []
     left = room
@@ -78,8 +99,8 @@ def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[Bl
             left -= cost
         elif not taken:
             start = cut_at_word(blocks[index].text, room - frame)
-            return [replace(blocks[index], text=start)] if start else []
-    return [blocks[index] for index in sorted(taken)]
+            return [start] if start else []
+    return [blocks[index].text for index in sorted(taken)]
 
 
 def cut_at_word(text: str, room: int) -> str:
@@ -104,33 +125,26 @@ def _continues(above: Line, below: Line) -> bool:
     return len(above.text) >= 2 * WRAPPED or (is_open and (is_word or len(above.text) >= WRAPPED))
 
 
-def _in_rows(groups: Sequence[list[Line]]) -> list[list[Line]]:
-    """Return groups from top to bottom, those of one row from left to right."""
-    rows: list[list[list[Line]]] = []
-    for group in groups:
-        first = group[0]
-        if rows and abs(rows[-1][0][0].middle[1] - first.middle[1]) <= first.height / 2:
-            rows[-1].append(group)
-        else:
-            rows.append([group])
-    return [group for row in rows for group in sorted(row, key=lambda group: group[0].left)]
-
-
-def _without_stray(text: str) -> str:
-    """Return a text without a closing quotation mark at its end, unless another one opens what it closes."""
+def _block(group: Sequence[Line]) -> Block:
+    """Return lines as a block; it is conspicuous by large letters, near the centre of the picture or at its top."""
+    text = clean(" ".join(line.text for line in group))
     bare = STRAY.sub("", text)
-    is_open = bare.count('"') % 2 == 1 or bare.count("“") > bare.count("”")
-    return text if is_open else bare
-
-
-def _weight(group: Sequence[Line], text: str) -> float:
-    """Return how much a block stands out: large letters, near the centre of the picture or at its top."""
+    if bare.count('"') % 2 == 0 and bare.count("“") <= bare.count("”"):
+        text = bare
+    height, score = (sum(getattr(line, name) for line in group) / len(group) for name in ("height", "score"))
     x, y = group[0].middle
-    off_centre = abs(x - 0.5) + y / 3
-    # Boxes of letters of one size differ by a fifth or so.
-    size = STEP ** round(math.log(max(_height(group), 1e-3), STEP))
-    return size * (1 - 0.5 * off_centre) * (1 if any(map(str.isalpha, text)) else NUMBER_WEIGHT)
+    # The heights of boxes around letters of one size differ by a fifth or so.
+    size = STEP ** round(math.log(max(height, 1e-3), STEP))
+    weight = size * (1 - 0.5 * (abs(x - 0.5) + y / 3)) * (1 if any(map(str.isalpha, text)) else NUMBER_WEIGHT)
+    return Block(text, score, weight, height, group[0].top)
 
 
-def _height(group: Sequence[Line]) -> float:
-    return sum(line.height for line in group) / len(group)
+def _title(worded: Sequence[Block], genre: Genre) -> Block | None:
+    """Return the heading: the first words, if they are in the largest letters or stand alone over running text."""
+    if genre not in TITLED or not worded:
+        return None
+    first, *others = worded
+    is_larger = first.height >= TITLED[genre] * max((block.height for block in others), default=0)
+    is_apart = genre == "document" and bool(others) and len(others[0].text) > LONGEST_TITLE
+    is_heading = is_larger or (is_apart and first.text[-1] not in ".!?…:,;")
+    return first if is_heading and len(first.text) <= LONGEST_TITLE and first.top <= LOWEST_TITLE else None

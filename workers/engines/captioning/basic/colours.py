@@ -1,53 +1,48 @@
-"""Colours: a picture's, by the names that people use, nearest in OKLab (Ottosson 2020)."""
+"""Colours: the names of a picture's colours, each that of the nearest tone in OKLab (Ottosson 2020)."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-#: Longest side of the picture that is counted.
+from workers.engines.captioning.basic.ocr import Line
+
+#: Longest side of the averaged picture whose pixels are counted.
 COUNTED_SIDE = 128
-#: The same of a picture with a background.
+#: The same of a picture with a background, whose pixels are picked and not averaged.
 PICKED_SIDE = 400
-#: What a colour must have of the picture to be named.
+#: The share of the picture that a colour needs to be named, and the most names.
 LEAST_SHARE = 0.12
 MOST_NAMED = 3
-#: Less than this on a background is dust; and what a colour must have of all that stands there.
+#: A smaller share on a background is dust; and the share of all that stands there that a colour needs.
 LEAST_SHOWN, LEAST_PART = 0.01, 0.2
-#: The share of the edge's pixels, and of all, that make a colour the background.
+#: The shares of the edge's pixels, and of all, that make a colour the background.
 LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
-#: The share of the letters that have the colours which are told of all.
+#: Lines of at least this share of the tallest have large letters.
+LARGE = 0.7
+#: The share of the letters that must have the colours that are told.
 LEAST_INKED = 0.7
 #: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
 HUE_WEIGHT = 1.8
 
-#: Names, each with typical tones of it.
-TONES = {
-    "black": "000000 121212 1c1c1c 0a0a14",
-    "dark_grey": "383838 505050 3c4043",
-    "grey": "757575 8c8c8c 9e9e9e",
-    "light_grey": "bdbdbd d0d0d0 dcdcdc",
-    "white": "ffffff f5f5f5 f0f2f5 fffdf7 f2efe9",
-    "red": "ff0000 e01b24 c8202d f44336",
-    "dark_red": "8b0000 6a0f14 7a1a22",
-    "orange": "ff8c00 ff6f1a f39c12 ffab40",
-    "yellow": "ffff00 ffe000 ffd83a fff176 e6c619",
-    "light_green": "a5d6a7 90ee90 c5e8b7 c8e6c9 e8f5e9",
-    "green": "00a040 00c800 4caf50 2e8b3a 6fae2c 00ff00 10b981",
-    "dark_green": "0b3d17 1b5e20 2f4f1f 14432a",
-    "turquoise": "1abc9c 40e0d0 00a0a0 26c6da 007a7a",
-    "light_blue": "87ceeb add8e6 90caf9 bbdefb cfe4f7 e3f2fd",
-    "blue": "0000ff 1e63d6 2f80ed 1976d2 3a5fcd 4682b4",
-    "dark_blue": "000060 0d2a5c 141e5a 1a237e 0a1e3c",
-    "purple": "800080 7b2fbe 9c5cd0 6a1b9a 4a148c b388eb",
-    "pink": "ff69b4 ffb6c1 e83e8c f8bbd0 ff8fab fde2e4 fce4ec",
-    "brown": "6f4518 8b5a2b 5c3a1e a0673a 4e342e",
-    "beige": "f0e2c8 e8d8b0 d9c7a0 f5f0dc",
-}
-
+#: From linear sRGB to the cones' responses, and from their cube roots to OKLab.
+TO_CONES = (
+    (0.4122214708, 0.2119034982, 0.0883024619),
+    (0.5363325363, 0.6806995451, 0.2817188376),
+    (0.0514459929, 0.1073969566, 0.6299787005),
+)
+TO_LAB = (
+    (0.2104542553, 1.9779984951, 0.0259040371),
+    (0.7936177850, -2.4285922050, 0.7827717662),
+    (-0.0040720468, 0.4505937099, -0.8086757660),
+)
+#: Names, each with typical tones of it, in hexadecimal.
+TONES: dict[str, str] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
 NAMES = tuple(TONES)
 
 
@@ -83,40 +78,34 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette
 
     names = nearest(np.asarray(shrunk(image, COUNTED_SIDE)))
     if opaque is not None:
-        drawn = names[np.asarray(shrunk(opaque, COUNTED_SIDE)) >= 192]
-        # Of lines as thin as hairs, no pixel is left whole.
-        drawn = drawn if drawn.size else names[np.asarray(shrunk(opaque, COUNTED_SIDE)) > 0]
-        drawn = drawn if drawn.size else names.ravel()
-        return Palette(_families(np.bincount(drawn, minlength=len(NAMES)) / drawn.size), None)
+        opacity = np.asarray(shrunk(opaque, COUNTED_SIDE))
+        # Where lines are thinner than a pixel of the shrunk picture, no pixel is fully opaque.
+        drawn = next(part for part in (names[opacity >= 192], names[opacity > 0], names.ravel()) if part.size)
+        return Palette(_families(_shares(drawn)), None)
     depth = max(1, min(names.shape) // 24)
     edge = np.concatenate(
         [part.ravel() for part in (names[:depth], names[-depth:], names[:, :depth], names[:, -depth:])]
     )
-    shares = np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
-    around = np.bincount(edge, minlength=len(NAMES)) / edge.size
+    shares, around = _shares(names), _shares(edge)
     outer = int(around.argmax())
+    without_background = Palette(_families(shares), None)
     if around[outer] < LEAST_EDGE or shares[outer] < LEAST_BACKGROUND:
-        return Palette(_families(shares), None)
-    # Averaged, thin strokes and letters are mostly mixtures with their ground, and those have names of their own.
-    picked = nearest(np.asarray(_picked(image, PICKED_SIDE)))
-    sharp = np.bincount(picked.ravel(), minlength=len(NAMES)) / picked.size
-    # Grey that is nothing but an average of coloured grain is no background.
-    return (
-        Palette(_families(sharp), NAMES[outer])
-        if sharp[outer] >= LEAST_BACKGROUND
-        else Palette(_families(shares), None)
-    )
+        return without_background
+    # In the averaged picture thin strokes and letters mix with their ground, and a mixture has another name.
+    sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
+    # Grey that is only the average of coloured grain is no background.
+    return Palette(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
 
 
-def ink_of(image: Image.Image, boxes: Sequence[tuple[float, float, float, float]]) -> tuple[str, str] | None:
-    """Return the colours of the letters in boxes and of what they stand on; None: they can't be told.
-
-    `boxes` are (left, top, right, bottom) in shares of the picture."""
+def ink_of(image: Image.Image, lines: Sequence[Line]) -> tuple[str, str] | None:
+    """Return the colours of the largest letters and of what they stand on; None: they can't be told."""
     areas: Counter[tuple[str, str] | None] = Counter()
-    for left, top, right, bottom in boxes:
-        width, height = image.size
-        letters = image.crop((round(left * width), round(top * height), round(right * width), round(bottom * height)))
-        if min(letters.size) < 4:
+    width, height = image.size
+    tallest = max((line.height for line in lines), default=0)
+    for line in lines:
+        box = (line.left * width, line.top * height, line.right * width, line.bottom * height)
+        letters = image.crop((round(box[0]), round(box[1]), round(box[2]), round(box[3])))
+        if line.height < LARGE * tallest or min(letters.size) < 4:
             continue
         letters.thumbnail((400, 60), Image.Resampling.NEAREST)
         areas[_ink_in(letters)] += letters.width * letters.height
@@ -129,10 +118,12 @@ def _ink_in(letters: Image.Image) -> tuple[str, str] | None:
     """Return the colours of the letters in a picture of them alone, and of what they stand on."""
     import numpy as np
 
+    tones, owners = _prototypes()
+    typical = tones[np.unique(owners, return_index=True)[1]]
     counts = np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
     paper = int(counts.argmax())
-    # Between two colours lie the edges' mixtures: the ink is what is far from the paper, and not rare.
-    contrast = np.abs(_typical() - _typical()[paper]).sum(axis=1)
+    # Edges have mixtures of two colours: the ink is far from the paper, and not rare.
+    contrast = np.abs(typical - typical[paper]).sum(axis=1)
     likely = counts * contrast**2 * (counts >= 0.06 * counts.sum())
     ink = int(likely.argmax())
     return (NAMES[ink], NAMES[paper]) if likely[ink] > 0 and contrast[ink] > 0.25 else None
@@ -151,26 +142,24 @@ def nearest(pixels: Any) -> Any:
     return owners[distances.argmin(axis=1)][back.ravel()].reshape(pixels.shape[:2])
 
 
-def shrunk(image: Image.Image, longest: int) -> Image.Image:
+def shrunk(image: Image.Image, longest: int, how: Image.Resampling = Image.Resampling.BOX) -> Image.Image:
     """Return a picture of at most that side, averaged; without a copy of all its pixels, which may be 120 MB."""
     scale = longest / max(image.size)
     if scale >= 1:
         return image
-    return image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.BOX)
-
-
-def _picked(image: Image.Image, longest: int) -> Image.Image:
-    """Return a picture of at most that side, of pixels as they are."""
-    scale = longest / max(image.size)
-    if scale >= 1:
-        return image
-    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    return image.resize(size, Image.Resampling.NEAREST)
+    return image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))), how)
 
 
 def family(name: str) -> str:
     """Return a colour's name without its lightness."""
     return name.removeprefix("dark_").removeprefix("light_")
+
+
+def _shares(names: Any) -> Any:
+    """Return the share of each of NAMES among indexes of them."""
+    import numpy as np
+
+    return np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
 
 
 def _families(shares: Any) -> list[tuple[str, float]]:
@@ -185,19 +174,11 @@ def _families(shares: Any) -> list[tuple[str, float]]:
 
 @cache
 def _prototypes() -> tuple[Any, Any]:
+    """Return all tones in OKLab, and the index in NAMES of each."""
     import numpy as np
 
     tones = [(owner, tone) for owner, name in enumerate(NAMES) for tone in TONES[name].split()]
-    rgb = np.array([[int(tone[place : place + 2], 16) for place in (0, 2, 4)] for _, tone in tones])
-    return _oklab(rgb), np.array([owner for owner, _ in tones])
-
-
-@cache
-def _typical() -> Any:
-    """Return the first tone of each name in OKLab."""
-    import numpy as np
-
-    return _oklab(np.array([[int(tones[place : place + 2], 16) for place in (0, 2, 4)] for tones in TONES.values()]))
+    return _oklab(np.array([list(bytes.fromhex(tone)) for _, tone in tones])), np.array([owner for owner, _ in tones])
 
 
 def _oklab(rgb: Any) -> Any:
@@ -206,21 +187,5 @@ def _oklab(rgb: Any) -> Any:
 
     unit = rgb / 255.0
     linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
-    cones = np.cbrt(
-        linear
-        @ np.array(
-            [
-                [0.4122214708, 0.2119034982, 0.0883024619],
-                [0.5363325363, 0.6806995451, 0.2817188376],
-                [0.0514459929, 0.1073969566, 0.6299787005],
-            ]
-        )
-    )
-    lab = cones @ np.array(
-        [
-            [0.2104542553, 1.9779984951, 0.0259040371],
-            [0.7936177850, -2.4285922050, 0.7827717662],
-            [-0.0040720468, 0.4505937099, -0.8086757660],
-        ]
-    )
+    lab = np.cbrt(linear @ np.array(TO_CONES)) @ np.array(TO_LAB)
     return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

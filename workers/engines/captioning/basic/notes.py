@@ -1,11 +1,19 @@
-"""Notes: which of the texts that a file's author wrote into it says what is in the picture, and in which language."""
+"""Notes: the texts in the file that its author wrote about the picture, and in which language."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 
-from workers.engines.captioning.cleaning import clean
+from workers.engines.captioning.basic.wording import LANGUAGES, wording_of
+from workers.engines.captioning.text.cleaning import clean
 from workers.media.images.picture import Note
 
+#: How far each kind of note is believed; a title names more than it describes.
+CONFIDENCE = {"alt_text": 0.9, "caption": 0.8, "title": 0.6}
+#: The same of a note in a language that was not asked for.
+FOREIGN_CONFIDENCE = 0.5
 #: What cameras and programs write by themselves.
 MACHINE_MADE = re.compile(
     r"(?:olympus|minolta|sony|konica|samsung|kodak|nikon|canon|panasonic|fuji\w*|casio|pentax)\b.{0,30}"
@@ -16,34 +24,31 @@ MACHINE_MADE = re.compile(
     r"|adobe .{0,40}|(?:©|\(c\)|copyright).{0,200}|[\W\d_]*",
     re.IGNORECASE,
 )
-#: The commonest words of each language that the templates know, none of which another of them has.
-TELLTALES = {
-    "en": "the and with of is at by for from an",
-    "es": "el los las con y una del por en su",
-    "fr": "le les des et avec une dans sur du aux",
-    "de": "der die das und mit ein eine im auf von",
-    "pt": "os do da com uma em no na ao um e o",
-    "it": "il gli di con e una nel della sul che",
-}
-#: Words that tell one language from all others: shared ones tell nothing.
-_OWN = {
-    language: {
-        word
-        for word in words.split()
-        if not any(word in others.split() for other, others in TELLTALES.items() if other != language)
-    }
-    for language, words in TELLTALES.items()
-}
 
 
-def told_in(notes: Sequence[Note], language: str) -> list[tuple[str, Note]]:
-    """Return the texts that people wrote in a language, or in one that is not told, the most believable first."""
-    return [(text, note) for text, note in _written(notes) if language_of(note, text) in (language, None)]
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What an author says of a picture, as plain text, and how far it is believed (0..1)."""
+
+    text: str
+    confidence: float
 
 
-def told_elsewhere(notes: Sequence[Note], language: str) -> list[tuple[str, Note]]:
-    """Return the texts that people wrote in other languages."""
-    return [(text, note) for text, note in _written(notes) if language_of(note, text) not in (language, None)]
+def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement], list[Statement]]:
+    """Return what people wrote in a language, or in one that can't be told, and what they wrote in others.
+
+    The order stays: the most believable first."""
+    own: list[Statement] = []
+    foreign: list[Statement] = []
+    for note in notes:
+        text = clean(note.text)
+        if MACHINE_MADE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
+            continue
+        if language_of(note, text) in (language, None):
+            own.append(Statement(text, CONFIDENCE[note.field]))
+        else:
+            foreign.append(Statement(text, FOREIGN_CONFIDENCE))
+    return own, foreign
 
 
 def language_of(note: Note, text: str) -> str | None:
@@ -52,14 +57,15 @@ def language_of(note: Note, text: str) -> str | None:
     if tag and tag not in ("x", "und", "mul", "zxx"):
         return tag
     words = re.findall(r"[^\W\d_]+", text.lower())
-    counts = {language: sum(word in own for word in words) for language, own in _OWN.items()}
+    counts = {language: sum(word in own for word in words) for language, own in _own_words().items()}
     best = max(counts, key=lambda language: counts[language])
     others = max(count for language, count in counts.items() if language != best)
     return best if counts[best] >= 2 and counts[best] > 2 * others else None
 
 
-def _written(notes: Sequence[Note]) -> list[tuple[str, Note]]:
-    written = [(clean(note.text), note) for note in notes]
-    return [
-        (text, note) for text, note in written if not MACHINE_MADE.fullmatch(text) and sum(map(str.isalpha, text)) > 2
-    ]
+@cache
+def _own_words() -> dict[str, set[str]]:
+    """Return the commonest words of each language that no other language has."""
+    common = {language: set(wording_of(language).common_words.split()) for language in LANGUAGES}
+    known = Counter(word for words in common.values() for word in words)
+    return {language: {word for word in words if known[word] == 1} for language, words in common.items()}

@@ -12,23 +12,23 @@ from PIL import Image
 from pipeline.errors import NotReady
 from workers.engines import EngineUnavailable
 
-#: Lines that were read with less certainty are mostly leaves, fabric, or letters of a script that it can't read.
+#: Lines with a lower score are mostly leaves, fabric, or letters of a script that the OCR can't read.
 LEAST_SCORE = 0.85
-#: Longest side that is read. Grain hides letters from the model: in a drawn photo of 1,200 pixels it found no text, in
-#: one of 960 all of it. A screenshot's letters are small, and there is no grain.
+#: Longest side that is read, in pixels. Grain hides letters from the model: in a drawn photo of 1,200 pixels it found
+#: no text, in one of 960 all of it. A screenshot has small letters and no grain.
 LONGEST_SIDE, LONGEST_GRAINY_SIDE = 1_280, 800
-#: Small pictures are enlarged to this: the model wants letters of 10 pixels.
+#: Smaller pictures are enlarged to this, at most so many times: the model needs letters of 10 pixels.
 SHORTEST_SIDE = 480
 MOST_ENLARGED = 3.0
-#: Of a page that is longer, only the top is read; shrunk to fit it could not be read at all.
+#: Height by width; of a longer page only the top is read. Shrunk to fit, it could not be read at all.
 LONGEST_SHAPE = 3.0
-#: Neither text nor a line of it fits a smaller picture.
+#: A smaller picture, in pixels a side, has no room for text.
 LEAST_SIDE = 24
-#: Lighter and darker parts of letters that people read differ by this much, of 255; fainter ones are less sure.
+#: The contrast, of 255, from which on letters are clear; the score of fainter ones is lowered, down to this factor.
 CLEAR, FAINT_SCORE = 48, 0.3
-#: A line that is higher than this is no line, but a ring or a leaf that was taken for a letter.
+#: A single letter that is higher, as a share of the picture, is a ring or a leaf.
 HIGHEST_LETTER = 0.6
-#: Greek and Cyrillic letters: the reader knows some of them, as signs of formulas, and takes words of them for others.
+#: Greek and Cyrillic letters: the model knows some of them as signs of formulas, and misreads words in them.
 UNREADABLE = re.compile("[\u0370-\u052f]")
 
 
@@ -54,8 +54,19 @@ class Line:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
+def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return lines in rows, from top to bottom, and each row from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.middle[1]):
+        if rows and abs(rows[-1][0].middle[1] - line.middle[1]) <= line.height / 2:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.left) for row in rows]
+
+
 class ReadingFailed(EngineUnavailable):
-    """The reader can't cope with a picture."""
+    """The OCR fails on a picture."""
 
     code = "engine_failed"
 
@@ -75,20 +86,13 @@ class Reader:
 
         shown, share = _fitted(image, LONGEST_GRAINY_SIDE if is_grainy else LONGEST_SIDE)
         with self._lock:
-            # It wants OpenCV's order of colours, and no thread may share its sessions' buffers.
+            # It takes the colours in OpenCV's order, and its sessions' buffers are for one thread at a time.
             found = self._found(np.ascontiguousarray(np.asarray(shown)[:, :, ::-1]))
         if found.boxes is None or found.txts is None:
             return []
-        width, height = shown.width, shown.height / share
+        size = shown.width, shown.height / share
         lines = [
-            Line(
-                _plain(text),
-                float(score),
-                float(box[:, 0].min()) / width,
-                float(box[:, 1].min()) / height,
-                float(box[:, 0].max()) / width,
-                float(box[:, 1].max()) / height,
-            )
+            Line(_plain(text), float(score), *(box.min(axis=0) / size).tolist(), *(box.max(axis=0) / size).tolist())
             for text, score, box in zip(found.txts, found.scores, found.boxes, strict=True)
         ]
         grey = np.asarray(shown.convert("L"))
@@ -100,7 +104,7 @@ class Reader:
         except NotReady:
             raise
         except Exception as error:
-            # onnxruntime and OpenCV have classes of their own that have nothing in common.
+            # The errors of onnxruntime and OpenCV have no common class.
             raise ReadingFailed(f"The text in this picture can't be read ({type(error).__name__}: {error}).") from error
 
     @cached_property
@@ -110,7 +114,7 @@ class Reader:
 
             return RapidOCR(
                 params={
-                    "Global.log_level": "critical",  # it would log what it reads
+                    "Global.log_level": "critical",  # it would log the text
                     "Global.max_side_len": LONGEST_SIDE,
                     "Det.limit_type": "max",
                     "Det.limit_side_len": LONGEST_SIDE,
@@ -121,13 +125,9 @@ class Reader:
         except (ImportError, OSError) as error:
             raise NotReady(f"rapidocr can't be loaded ({error}); pip install --force-reinstall rapidocr.") from error
 
-    def load(self) -> None:
-        """Load the models. Raises NotReady."""
-        _ = self._ocr
-
 
 def _plain(text: str) -> str:
-    """Return a line as people type it: the reader knows some units as one sign."""
+    """Return a line as people type it: the model writes some units as one sign."""
     return re.sub(r" ?([℃℉])", lambda found: {"℃": " °C", "℉": " °F"}[found[1]], text).strip()
 
 

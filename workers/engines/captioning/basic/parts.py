@@ -1,21 +1,20 @@
-"""Parts: the colours in the middle of a picture, at its top and at its bottom, where they say more than the whole's."""
+"""Parts: the colours in the middle, at the top and at the bottom, where they say more than those of the whole."""
 
 from PIL import Image
 
 from workers.engines.captioning.basic.colours import Palette, family, palette_of, shrunk
-from workers.engines.captioning.basic.describing import differ
 
-#: The share of the middle third that has one colour.
-LEAST_MIDDLE = 0.5
+#: The share of the middle third, and of the upper and lower ones, that must have one colour.
+LEAST_MIDDLE, LEAST_HALF = 0.5, 0.55
 GREYS = frozenset(("black", "white", "grey"))
-#: The longest side that upper and lower parts are compared at.
-HALVES_SIDE = 384
+#: In pixels: the shortest side that has parts, and the longest at which upper and lower parts are compared.
+LEAST_SIDE, HALVES_SIDE = 32, 384
 
 
 def middle_of(image: Image.Image, palette: Palette) -> str | None:
-    """Return the colour in the middle, where it is clear, none of greys, and none of those that the whole has most."""
+    """Return the colour in the middle; None where it is mixed, grey, or one of those of the whole."""
     width, height = image.size
-    if min(width, height) < 32:
+    if min(width, height) < LEAST_SIDE:
         return None
     middle = image.crop((width // 3, height // 3, 2 * width // 3, 2 * height // 3))
     name, share = palette_of(middle).named[0]
@@ -24,11 +23,12 @@ def middle_of(image: Image.Image, palette: Palette) -> str | None:
 
 
 def halves_of(image: Image.Image) -> tuple[str, str] | None:
-    """Return the colours at the top and at the bottom, where each is clear and they differ."""
+    """Return the colours at the top and at the bottom; None where one is mixed, or both are alike."""
     image = shrunk(image, HALVES_SIDE)
-    if min(image.size) < 32:
+    if min(image.size) < LEAST_SIDE:
         return None
     third = image.height // 3
     parts = (image.crop((0, 0, image.width, third)), image.crop((0, image.height - third, image.width, image.height)))
     (top, top_share), (bottom, bottom_share) = (palette_of(part).named[0] for part in parts)
-    return (top, bottom) if min(top_share, bottom_share) >= 0.55 and differ(top, bottom) else None
+    differ = family(top) != family(bottom) or top.startswith("dark_") != bottom.startswith("dark_")
+    return (top, bottom) if min(top_share, bottom_share) >= LEAST_HALF and differ else None

@@ -1,24 +1,24 @@
-"""Once: pictures go through a vision tower once, however many questions are asked about them."""
+"""Feature cache: pictures pass the vision tower once, however many texts are asked of them."""
 
 import functools
 from types import TracebackType
 from typing import Any
 
 
-class Once:
-    """Keeps what a model's `get_image_features` gave, while its context lasts, for the same pictures.
+class ImageFeatureCache:
+    """A context in which a model's `get_image_features` computes the features of the same pictures once.
 
-    Every vision model of transformers has that method, under the same name; what it takes and gives differs. A model
-    without it looks at its pictures again for each question.
+    Every vision model of transformers has that method, under the same name; its parameters and results differ. A model
+    without it computes the features again for each text.
     """
 
     def __init__(self, model: Any) -> None:
         self._kept: tuple[dict[str, Any], Any] | None = None
-        self._look = getattr(model, "get_image_features", None)
-        if self._look is not None:
-            # generate() reads its parameters' names.
-            model.get_image_features = functools.wraps(self._look)(
-                lambda *given, **named: self._looked(*given, **named)
+        self._compute = getattr(model, "get_image_features", None)
+        if self._compute is not None:
+            # generate() reads the names of its parameters, so the wrapper must have them too.
+            model.get_image_features = functools.wraps(self._compute)(
+                lambda *given, **named: self._features(*given, **named)
             )
 
     def __enter__(self) -> None:
@@ -29,11 +29,11 @@ class Once:
     ) -> None:
         self._kept = None
 
-    def _looked(self, *positional: Any, **named: Any) -> Any:
+    def _features(self, *positional: Any, **named: Any) -> Any:
         given = {**{str(place): value for place, value in enumerate(positional)}, **named}
         if self._kept is None or not _are_same(self._kept[0], given):
-            assert self._look is not None  # noqa: S101 - it is what this stands in for
-            self._kept = given, self._look(*positional, **named)
+            assert self._compute is not None  # noqa: S101 - this method stands in for it
+            self._kept = given, self._compute(*positional, **named)
         return self._kept[1]
 
 

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workers.engines.captioning import MODES, Mode
-from workers.engines.captioning.basic.shaping import LIMITS, NothingSaid, shape, split_sentences
-from workers.engines.captioning.openers import without_opener
+from workers.engines.captioning.text.openers import without_opener
+from workers.engines.captioning.text.shaping import LIMITS, NothingSaid, shape, split_sentences
 
 VOCABULARY = """
 a the dog dog, two people people. image of picture photo of red and with St. e.g. 3.14 “quoted text” (aside) une photo

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from workers.engines import EngineUnavailable
 from workers.engines.captioning import Mode
-from workers.engines.captioning.cleaning import balanced, clean, tidy
-from workers.engines.captioning.openers import without_opener
-from workers.engines.captioning.repeats import without_repeats
+from workers.engines.captioning.text.cleaning import balanced, clean, tidy
+from workers.engines.captioning.text.openers import without_opener
+from workers.engines.captioning.text.repeats import without_repeats
 
 #: Most characters of a text (docs/alt-text.md).
 LIMITS: dict[Mode, int] = {"short": 125, "long": 500, "seo": 160}

@@ -1,4 +1,4 @@
-"""Generating: what captioning by a torch model has in common: where it computes, batches, and what fails."""
+"""Generator: the base of the engines with a torch model: loading, device, batches and errors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -13,34 +13,34 @@ from pipeline.kinds.alt_text.fields import require_language
 from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
-from workers.engines.captioning.basic.shaping import NothingSaid, shape
-from workers.engines.captioning.saying import Said
+from workers.engines.captioning.generation.decoding import Decoded
+from workers.engines.captioning.text.shaping import NothingSaid, shape
 from workers.engines.own_thread import OwnThread
 from workers.media.images.picture import Picture
 
 log = get_logger(__name__)
 
-#: Pictures that go through a model together, unless told.
+#: Pictures in one batch on a processor, where the settings name no size.
 BATCH = 8
 
 
 class ModelFailed(EngineUnavailable):
-    """A model can't cope with a picture: a processor refuses its shape, say."""
+    """The model can't describe a picture, for instance because its processor refuses the shape."""
 
     code = "engine_failed"
 
 
 class Generator(ABC):
-    """A captioning engine with a model; a subclass loads it, and says what it sees in one batch."""
+    """A captioning engine with a model; a subclass checks that the model is of its kind, and describes one batch."""
 
     name: str
-    #: BATCH on a GPU, where a token of many pictures takes little longer than one of one.
+    #: The same on a GPU, where a token for many pictures takes little longer than a token for one.
     gpu_batch: int
 
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
         self.batch = settings.batch or BATCH
         self._captioning = settings
-        #: Whether pictures are made ready on the model's GPU, and not on the processor.
+        #: Whether pictures are scaled and cut on the GPU, and not on the processor.
         self._takes_tensors = False
         self._settings = model
         self._thread = OwnThread(self.name)
@@ -72,7 +72,7 @@ class Generator(ABC):
 
     @property
     def gpu(self) -> str | None:
-        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        """Return the GPU that it runs on; None: it runs on the processor."""
         return models.gpu_of(self._settings)
 
     @abstractmethod
@@ -98,44 +98,44 @@ class Generator(ABC):
             except PressroomError as error:
                 results[index] = error
             else:
-                # Together, whichever texts they are: each picture is asked for its first, then for its second.
+                # A batch asks each picture for its first text, then for its second, so the modes may differ.
                 groups.setdefault(len(wish.modes), []).append(index)
         for group in groups.values():
-            seen = self._see([wishes[index] for index in group], stop)
-            results.update(zip(group, seen, strict=True))
+            captions = self._in_batches([wishes[index] for index in group], stop)
+            results.update(zip(group, captions, strict=True))
         return [results[index] for index in range(len(wishes))]
 
-    def _see(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> list[Captions | PressroomError]:
-        """Return the texts of pictures that want as many texts each."""
+    def _in_batches(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> list[Captions | PressroomError]:
+        """Return the texts of pictures that want the same number of texts."""
         results: list[Captions | PressroomError] = []
 
         def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
-            return self._seen(batch, stop)
+            return self._batch_captions(batch, stop)
 
-        for size, seen in models.in_batches(wishes, self.batch, run):
-            # A batch that was too large once is so again.
+        for size, captions in models.in_batches(wishes, self.batch, run):
+            # A batch that was too large for the memory once is too large again.
             self.batch = min(self.batch, size)
-            results += [seen] if isinstance(seen, PressroomError) else seen
+            results += [captions] if isinstance(captions, PressroomError) else captions
         return results
 
-    def _seen(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
-        """Return the texts of one batch; of one that the model chokes on, each picture is tried by itself."""
+    def _batch_captions(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
+        """Return the texts of one batch; where the model fails on it, each picture is tried alone."""
         import torch
 
         try:
-            return [_shaped(said) for said in self._say(wishes, stop)]
+            return [_shaped(texts) for texts in self._generate(wishes, stop)]
         except torch.OutOfMemoryError:
             raise
         except (ValueError, RuntimeError, IndexError, TypeError, ArithmeticError) as error:
             if len(wishes) > 1:
-                return [self._seen([wish], stop)[0] for wish in wishes]
+                return [self._batch_captions([wish], stop)[0] for wish in wishes]
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
 
     def _warm_up(self) -> None:
         blank = Picture(Image.new("RGB", (64, 64)), "PNG", b"")
         try:
             with models.first_use(self._settings):
-                self._say([Wish(blank, ("short",), self.languages()[0])], never)
+                self._generate([Wish(blank, ("short",), self.languages()[0])], never)
         except NotReady as error:
             if not self._takes_tensors:
                 raise
@@ -143,8 +143,8 @@ class Generator(ABC):
             self._takes_tensors = False
             self._warm_up()
 
-    def _given(self, images: Iterable[Image.Image]) -> list[Any]:
-        """Return pictures as the model's processor takes them: one of torchvision works where its tensors are."""
+    def _prepared(self, images: Iterable[Image.Image]) -> list[Any]:
+        """Return pictures as the model's processor takes them; torchvision's works on the device of its tensors."""
         import torch
 
         if not self._takes_tensors:
@@ -152,20 +152,37 @@ class Generator(ABC):
         tensors = [torch.from_numpy(np.array(image)).to(self._model.device) for image in images]
         return [tensor.permute(2, 0, 1) for tensor in tensors]
 
-    @abstractmethod
     def _load(self) -> None:
-        """Load model and processor."""
+        self._processor = self._load_processor()
+        self._model = models.place(self._load_model(), self._settings)
+
+    def _load_processor(self) -> Any:
+        """Return the processor, before the weights are loaded. Raises NotReady for one of another kind of model."""
+        with models.named(str(self._settings.model)):
+            from transformers import AutoProcessor
+        return models.load(AutoProcessor.from_pretrained, self._settings)
+
+    def _load_model(self) -> Any:
+        """Return the model, before it takes a GPU's memory. Raises NotReady for one of another kind."""
+        with models.named(str(self._settings.model)):
+            from transformers import AutoModelForImageTextToText
+        return models.load(
+            AutoModelForImageTextToText.from_pretrained, self._settings, **models.weights(self._settings)
+        )
+
+    def _decode(self, tokens: Any) -> str:
+        return str(self._processor.tokenizer.decode(tokens, skip_special_tokens=True))
 
     @abstractmethod
-    def _say(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Said]]:
-        """Return what the model says of a batch of pictures that want as many texts each."""
+    def _generate(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+        """Return the model's texts for a batch of pictures that want the same number of texts."""
 
 
-def _shaped(said: dict[Mode, Said]) -> Captions | PressroomError:
+def _shaped(texts: dict[Mode, Decoded]) -> Captions | PressroomError:
     try:
         return {
             mode: Caption(shape(one.text, mode, is_ended=one.is_ended), round(one.confidence, 4))
-            for mode, one in said.items()
+            for mode, one in texts.items()
         }
     except NothingSaid as error:
         return error

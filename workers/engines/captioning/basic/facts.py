@@ -1,0 +1,99 @@
+"""Facts: what is found in one picture before a word is written about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workers.engines.captioning.basic.blocks import Block, quotable
+from workers.engines.captioning.basic.colours import ink_of, palette_of
+from workers.engines.captioning.basic.genres import Genre, genre_of
+from workers.engines.captioning.basic.ocr import Line, Reader
+from workers.engines.captioning.basic.parts import halves_of, middle_of
+from workers.engines.captioning.basic.texture import texture_of
+from workers.media.images.picture import Picture
+
+#: How far a description without text is believed, by genre: colours say little.
+COLOUR_CONFIDENCE: dict[Genre, float] = {"photo": 0.3, "picture": 0.2}
+OTHER_CONFIDENCE, PLAIN_CONFIDENCE = 0.25, 0.4
+#: Genres that are more than their text; it counts for half of their confidence.
+SCENES = frozenset(("photo", "picture"))
+#: Genres of which it says something where the text stands.
+PLACED = frozenset(("graphic", "logo", "photo", "picture"))
+#: Text that takes more than this share of the height is everywhere; text is on a side up to this share of the width.
+TALLEST_TEXT, ON_SIDE = 0.6, 0.4
+#: A picture without a pixel as opaque as this, of 255, is empty.
+LEAST_OPAQUE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was found in a picture; colours are names of colours.NAMES."""
+
+    genre: Genre
+    #: The texts that may be quoted, in the order of reading.
+    blocks: Sequence[Block]
+    title: Block | None
+    confidence: float
+    #: The colours of what is shown, the largest first; at least one.
+    colours: Sequence[str]
+    #: The colour of the background, and of the letters on it.
+    paper: str | None
+    ink: str | None
+    #: The colours of the upper and the lower part, where they differ.
+    halves: tuple[str, str] | None
+    #: The colour in the middle, if it is none of `colours`.
+    middle: str | None
+    #: Which of nine parts of the picture the text is in, row by row from the top left, where that says something.
+    place: int | None
+    is_grey_photo: bool
+    is_plain: bool
+    is_empty: bool
+    is_transparent: bool
+    is_animated: bool
+
+
+def find_facts(picture: Picture, reader: Reader) -> Facts:
+    """Return what can be found out about a picture. Raises ReadingFailed."""
+    image = picture.image
+    texture, palette = texture_of(image), palette_of(image, picture.opaque)
+    lines = reader.read(image, is_grainy=texture.is_photographic)
+    genre = genre_of(picture, lines, palette, texture)
+    blocks, title = quotable(lines, genre)
+    is_plain = texture.is_plain and not lines
+    ink, paper = ink_of(image, lines) or (None, None)
+    has_scene = genre in SCENES and not picture.has_transparency
+    return Facts(
+        genre=genre,
+        blocks=blocks,
+        title=title,
+        confidence=PLAIN_CONFIDENCE if is_plain else _confidence(blocks, genre),
+        colours=palette.shown,
+        paper=palette.background,
+        # Letters in a box have a ground of their own; their colours must not be told of the whole.
+        ink=ink if paper == palette.background else None,
+        halves=None if picture.has_transparency or texture.is_grey else halves_of(image),
+        middle=middle_of(image, palette) if has_scene else None,
+        place=_place(lines) if blocks and genre in PLACED else None,
+        is_grey_photo=genre == "photo" and texture.is_grey,
+        is_plain=is_plain,
+        is_empty=picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:]),
+        is_transparent=picture.has_transparency,
+        is_animated=picture.is_animated,
+    )
+
+
+def _confidence(blocks: Sequence[Block], genre: Genre) -> float:
+    """Return how surely the text was read; without any, and of scenes, how far colours are believed."""
+    colours = COLOUR_CONFIDENCE.get(genre, OTHER_CONFIDENCE)
+    if not blocks:
+        return colours
+    read = sum(block.score * block.weight for block in blocks) / sum(block.weight for block in blocks)
+    return round((read + colours) / 2 if genre in SCENES else min(read, 1.0), 3)
+
+
+def _place(lines: Sequence[Line]) -> int | None:
+    top, bottom = min(line.top for line in lines), max(line.bottom for line in lines)
+    if bottom - top > TALLEST_TEXT:
+        return None
+    middle = (min(line.left for line in lines) + max(line.right for line in lines)) / 2
+    column, row = (0 if at < ON_SIDE else 2 if at > 1 - ON_SIDE else 1 for at in (middle, (top + bottom) / 2))
+    return 3 * row + column

@@ -1,0 +1,150 @@
+"""Wording: the words and templates of one language, as its file in wordings/ has them.
+
+Colours stand as nouns ("in white on dark blue"), so that no adjective has to agree with anything.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from workers.engines.captioning import Mode
+from workers.engines.captioning.basic.colours import NAMES
+from workers.engines.captioning.basic.facts import Facts
+from workers.engines.captioning.basic.genres import GENRES
+
+#: The languages that have a file (ISO 639-1).
+LANGUAGES = ("en", "es", "fr", "de", "pt", "it")
+#: Black-and-white photos have a noun of their own.
+NOUNS = frozenset((*GENRES, "grey_photo"))
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Form(_Strict):
+    """Templates of the first phrase or sentence; the names in braces are those of Wording.words."""
+
+    with_text: str
+    titled: str
+    beginning: str
+    authored: str
+    coloured: str
+    grey: str
+    plain: str
+    empty: str
+
+
+class Tail(_Strict):
+    """Templates of what may follow it."""
+
+    ink_on_paper: str
+    on_paper: str
+    on_nothing: str
+    mostly: str
+    middle: str
+
+
+class Further(_Strict):
+    """Templates of the sentences after the first."""
+
+    also_reads: str
+    mostly: str
+    middle: str
+    halves: str
+    animated: str
+    #: Where the text stands, {place} being one of nine, row by row from the top left.
+    placed: str
+    places: tuple[str, str, str, str, str, str, str, str, str]
+
+
+class Wording(_Strict):
+    """What a language needs for `basic`."""
+
+    #: Words by which a text is known to be in the language.
+    common_words: str
+    conjunction: str
+    #: The marks around a quotation, with their spaces.
+    quotes: tuple[str, str]
+    #: Each without an article and with it.
+    nouns: Mapping[str, tuple[str, str]]
+    phrase: Form
+    #: The same as sentences without a full stop.
+    sentence: Form
+    tail: Tail
+    further: Further
+    colours: Mapping[str, str]
+    #: Colours in "on a … background", where it is not the plain name.
+    papers: Mapping[str, str] = {}
+    #: The article of most colours, and of those that have another.
+    article: str = ""
+    articles: Mapping[str, str] = {}
+    #: The same for "some blue", where the language has it.
+    partitive: str = ""
+    partitives: Mapping[str, str] = {}
+    #: What the verb of "dominates" ends in, for one colour and for several.
+    endings: tuple[str, str] = ("", "")
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        if set(self.nouns) != NOUNS or set(self.colours) != set(NAMES):
+            raise ValueError("the nouns are those of NOUNS, the colours those of NAMES")
+        if self.papers and set(self.papers) != set(NAMES):
+            raise ValueError("papers has all colours or none")
+        return self
+
+    @property
+    def marks(self) -> int:
+        """Return how many characters a quotation has around it in a list."""
+        return sum(map(len, self.quotes)) + 2
+
+    def form(self, mode: Mode) -> Form:
+        """Return the templates of a mode's first words."""
+        return self.phrase if mode == "short" else self.sentence
+
+    def words(self, facts: Facts) -> Mapping[str, str]:
+        """Return the words that stand in templates for names in braces, all but {quotes}."""
+        plain = self.colours
+        definite = {name: self.articles.get(name, self.article) + colour for name, colour in plain.items()}
+        some = {name: self.partitives.get(name, self.partitive) + colour for name, colour in plain.items()}
+        noun, the = self.nouns["grey_photo" if facts.is_grey_photo else facts.genre]
+        first = facts.colours[0]
+        paper, middle, (top, bottom) = facts.paper or first, facts.middle or first, facts.halves or (first, first)
+        return {
+            "noun": noun,
+            "the": the,
+            "colours": self.listed([plain[name] for name in facts.colours]),
+            "definite": self.listed([definite[name] for name in facts.colours]),
+            "some": self.listed([some[name] for name in facts.colours]),
+            "ending": self.endings[len(facts.colours) > 1],
+            "ink": plain[facts.ink or first],
+            "colour": plain[paper],
+            "paper": self.papers.get(paper, plain[paper]),
+            "top": plain[top],
+            "bottom": plain[bottom],
+            "the_top": definite[top],
+            "the_bottom": definite[bottom],
+            "middle": plain[middle],
+            "the_middle": definite[middle],
+        }
+
+    def quoted(self, texts: Sequence[str]) -> str:
+        """Return texts in quotation marks, without the full stops at their ends."""
+        opening, closing = self.quotes
+        return self.listed([opening + text.removesuffix(".") + closing for text in texts])
+
+    def listed(self, things: Sequence[str]) -> str:
+        """Return "a, b and c"."""
+        *others, last = things or [""]
+        return f"{', '.join(others)} {self.conjunction} {last}" if others else last
+
+
+@cache
+def wording_of(language: str) -> Wording:
+    """Return the wording of one of LANGUAGES."""
+    file = resources.files("workers.engines.captioning.basic") / "wordings" / f"{language}.toml"
+    return Wording.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))

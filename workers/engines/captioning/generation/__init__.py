@@ -1,0 +1,1 @@
+"""Generation: what the engines with a model have in common."""

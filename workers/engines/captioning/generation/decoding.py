@@ -1,0 +1,98 @@
+"""Decoding: the texts that a model writes token by token, without repetition, and how sure it is of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workers.engines import Stopped
+
+#: No three tokens come twice in the same order, and a token that was written is a little less likely to come again.
+NO_REPEAT, PENALTY = 3, 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text as a model wrote it.
+
+    `confidence` is the geometric mean of its tokens' probabilities; `is_ended`: the model ended it, not the limit.
+    """
+
+    text: str
+    confidence: float
+    is_ended: bool
+
+
+def generate(
+    decoder: Any,
+    stop: Callable[[], bool],
+    *,
+    decode: Callable[[Any], str],
+    ends: set[int],
+    most: Sequence[int],
+    **inputs: Any,
+) -> list[Decoded]:
+    """Return the text of each row, decoded greedily. Raises Stopped.
+
+    `ends` are the tokens that end a text, `most` is the limit of tokens of each row, `inputs` go to the decoder.
+    """
+    if stop():
+        raise Stopped
+    output = decoder.generate(
+        **inputs,
+        max_new_tokens=max(most),
+        do_sample=False,
+        num_beams=1,
+        return_dict_in_generate=True,
+        output_scores=True,
+        logits_processor=_repetition_filter(inputs["input_ids"].shape[1]),
+        stopping_criteria=_stopping_criteria(stop),
+    )
+    scores = decoder.compute_transition_scores(output.sequences, output.scores, normalize_logits=True)
+    rows = output.sequences[:, -scores.shape[1] :]
+    return [
+        decode_row(tokens[:count], row[:count], decode, ends)
+        for tokens, row, count in zip(rows, scores.float(), most, strict=True)
+    ]
+
+
+def decode_row(tokens: Any, log_probabilities: Any, decode: Callable[[Any], str], ends: set[int]) -> Decoded:
+    """Return the text of a row up to its end token; what follows is padding."""
+    length = next((place for place, token in enumerate(tokens.tolist()) if token in ends), len(tokens))
+    if length == 0:
+        return Decoded("", 0.0, True)
+    confidence = log_probabilities[:length].mean().exp().item()
+    return Decoded(decode(tokens[:length]), min(max(confidence, 0.0), 1.0), length < len(tokens))
+
+
+def _stopping_criteria(stop: Callable[[], bool]) -> Any:
+    """Return the criteria that call `stop` after each token."""
+    from transformers import StoppingCriteria, StoppingCriteriaList
+
+    class AskStop(StoppingCriteria):
+        def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+            if stop():
+                raise Stopped
+            return input_ids.new_zeros(input_ids.shape[0], dtype=bool)
+
+    return StoppingCriteriaList([AskStop()])
+
+
+def _repetition_filter(prompt: int) -> Any:
+    """Return the processors against repetition; the `prompt` tokens do not count: a thousand of them are the image."""
+    from transformers import (
+        LogitsProcessor,
+        LogitsProcessorList,
+        NoRepeatNGramLogitsProcessor,
+        RepetitionPenaltyLogitsProcessor,
+    )
+
+    processors = [NoRepeatNGramLogitsProcessor(NO_REPEAT), RepetitionPenaltyLogitsProcessor(PENALTY)]
+
+    class RepetitionFilter(LogitsProcessor):
+        def __call__(self, input_ids: Any, scores: Any) -> Any:
+            written = input_ids[:, prompt:]
+            for processor in processors if written.shape[1] else ():
+                scores = processor(written, scores)
+            return scores
+
+    return LogitsProcessorList([RepetitionFilter()])
