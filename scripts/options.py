@@ -30,6 +30,8 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of the embedded system; PRESSROOM_DATA or .pressroom by default."),
 ]
+ServiceUrl = Annotated[str | None, typer.Option("--url", help="The service; by default the one that runs here.")]
+Language = Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")]
 
 #: What a terminal obeys rather than shows; rich leaves some of it, ESC for one, in a text.
 CONTROL_CODES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")

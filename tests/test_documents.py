@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from scripts.main import app
+from scripts.main import create_app
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -29,7 +29,7 @@ def test_make_targets_and_commands_that_documents_name_exist(document: Path) -> 
     text = document.read_text()
     for target in re.findall(r"^make ([a-z-]+)|`make ([a-z-]+)", text, re.MULTILINE):
         assert (target[0] or target[1]) in TARGETS
-    commands = set(get_command(app).commands)  # type: ignore[attr-defined]  # a group
+    commands = set(get_command(create_app()).commands)  # type: ignore[attr-defined]  # a group
     for command in re.findall(r"(?:^|`|/)pressroom ([a-z][a-z-]+)", text, re.MULTILINE):
         assert command in commands
 

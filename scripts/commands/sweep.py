@@ -21,6 +21,7 @@ from pipeline.kinds import Kinds, load_kinds
 from pipeline.kinds.index_check import pacing
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
+from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ending import close_job
@@ -130,6 +131,11 @@ class Sweep:
         except PressroomError as error:
             logger.warning("files not deleted", error=error.message)
             return 0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SYSTEM)(sweep)
 
 
 def sweep(

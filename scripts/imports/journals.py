@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import Conflict, Gone
-from scripts.client import Refused
+from scripts.answers import Refused
 
 #: What helps whoever can't go on with a journal; "it" is its file.
 BEGIN_ANEW = "Delete it to begin anew, which is charged anew."

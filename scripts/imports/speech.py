@@ -11,7 +11,8 @@ from rich.progress import Progress, TaskID
 
 from pipeline.kinds.speech.batch import MAX_CHARACTERS
 from pipeline.kinds.speech.fields import speech_credits
-from scripts.client import Client, Refused
+from scripts.answers import Refused
+from scripts.client import Client
 from scripts.imports.base import PATIENCE, Estimate, progress_bar
 from scripts.imports.faulty_rows import ErrorFile
 from scripts.imports.journals import Journal

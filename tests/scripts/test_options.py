@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from pipeline.settings import Settings
-from scripts.main import _rows
+from scripts.commands.settings import list_variables
 from scripts.options import show_table
 
 
@@ -31,7 +31,7 @@ def test_what_other_commands_are_told_is_never_cut(width: int) -> None:
 
 
 def test_every_setting_can_be_copied_at_80_columns() -> None:
-    rows = list(_rows(Settings(), "PRESSROOM_"))
+    rows = list(list_variables(Settings(), "PRESSROOM_"))
     words = shown(["variable", "value", "meaning"], rows, width=80).split()
 
     assert all(variable in words for variable, _, _ in rows)

@@ -319,7 +319,7 @@ def test_an_interrupt_and_a_full_disk_are_no_tracebacks(
     def settings_for(_: Path | None) -> None:
         raise fault
 
-    monkeypatch.setattr("scripts.main.settings_for", settings_for)
+    monkeypatch.setattr("scripts.commands.settings.settings_for", settings_for)
 
     ran = pressroom("settings")
 

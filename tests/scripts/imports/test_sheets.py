@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 from pipeline.errors import Conflict, Gone, InvalidRequest, NotReady
 from scripts.commands import import_csv
+from scripts.imports.index_check import UrlImport
 from scripts.imports.journals import Journal
 from scripts.imports.sheets import Row, Sheet
-from scripts.imports.urls import UrlImport
 from scripts.system.programs import environment
 
 ROWS = ["https://e.example/café", "https://e.example/b,c"]
@@ -135,7 +135,7 @@ def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_p
     file = tmp_path / "urls.csv"
     file.write_text("id,Address\n1,https://e.example/\n2,https://e.example/b\n")
 
-    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--dry-run"])
+    ran = CliRunner().invoke(import_csv.group, ["check", str(file), "--dry-run"])
 
     assert "rows: 0, 2 faulty" in ran.output
     assert "column 1 was read; --column NAME names another" in ran.output
@@ -161,7 +161,7 @@ def test_a_journal_is_taken_up_where_it_was_and_another_import_s_is_refused(tmp_
 IMPORT = """
 import asyncio, sys
 from pathlib import Path
-from scripts.imports.urls import UrlImport
+from scripts.imports.index_check import UrlImport
 file, out = Path(sys.argv[1]), Path(sys.argv[1]).with_suffix(".out")
 wanted = UrlImport(file, column=None, out=out, errors=file.with_suffix(".e"), batch=1_000, fields={})
 rows = wanted.estimate().rows
@@ -289,7 +289,7 @@ def test_a_service_that_is_not_there_is_told_at_once_and_leaves_nothing_behind(
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/\n")
 
-    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", "http://127.0.0.1:9"])
+    ran = CliRunner().invoke(import_csv.group, ["check", str(file), "--url", "http://127.0.0.1:9"])
 
     assert isinstance(ran.exception, NotReady)
     assert [path.name for path in tmp_path.iterdir()] == ["urls.csv"]
@@ -302,7 +302,7 @@ def test_an_import_that_the_account_can_not_pay_for_says_so_and_begins(
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/a\nhttps://shop.example/b\n")
     with indexing_service() as address:
-        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+        ran = CliRunner().invoke(import_csv.group, ["check", str(file), "--url", address])
 
     assert ran.exit_code == 0, ran.output
     assert "credits of the account: 1;" in ran.output
@@ -316,7 +316,7 @@ def test_rows_without_an_answer_are_told_and_a_file_s_name_is_no_markup(
     file = tmp_path / "urls[1].csv"
     file.write_text("".join(f"https://shop.example/{name}\n" for name in ("blocked", "a", "blocked")))
     with indexing_service() as address:
-        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+        ran = CliRunner().invoke(import_csv.group, ["check", str(file), "--url", address])
 
     assert ran.exit_code == 0, ran.output
     results = tmp_path / "urls[1].results.csv"

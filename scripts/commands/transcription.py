@@ -1,4 +1,4 @@
-"""`pressroom transcribe`: recordings become text or subtitles, over the HTTP API."""
+"""Commands for transcription, over the HTTP API: `pressroom transcribe`."""
 
 import asyncio
 import os
@@ -11,7 +11,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
-from scripts.options import Data, plain
+from scripts.commands import SERVICE
+from scripts.options import Data, ServiceUrl, plain
+from scripts.service import find_service
 
 if TYPE_CHECKING:
     from scripts.client import Client
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 ROUTE = "/tts/stt"
 #: Recordings that are sent and followed at once.
 AT_ONCE = 4
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SERVICE)(transcribe)
 
 
 def transcribe(
@@ -29,17 +36,15 @@ def transcribe(
         Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over texts that are there already.")] = False,
-    url: Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")] = None,
+    url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
-    from scripts.client import service_key, service_url  # aiohttp, which few commands need
-
     wanted = _read_format(form)
     texts = {recording: _text_file(recording, out, wanted) for recording in recordings}
     _check(texts, overwrite=overwrite)
     fields = {"language": language, "response_format": wanted}
-    failed = asyncio.run(_transcribe_all(service_url(url, data), service_key(data), texts, fields))
+    failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:
             typer.echo(f"{text} ({text.stat().st_size:,} bytes)")
