@@ -41,7 +41,7 @@ def claim(
     """Lease the next items of one kind; `limits` names the kinds that the caller can serve, and how many of each.
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
-    `oldest`: the lowest id first, whatever its round.
+    `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     """
     lease_id = uuid4()
     return Statement(

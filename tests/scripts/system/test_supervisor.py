@@ -368,5 +368,5 @@ def children(pid: int) -> list[int]:
 
 
 def test_the_supervisor_stays_small():
-    """The decision to write our own counts on it (docs/decisions/own-supervisor.md)."""
-    assert len((ROOT / "scripts" / "supervisor.py").read_text().splitlines()) <= 200
+    """The decision to write our own counts on it (docs/decisions/0005)."""
+    assert len((ROOT / "scripts" / "system" / "supervisor.py").read_text().splitlines()) <= 200
