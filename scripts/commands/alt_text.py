@@ -92,9 +92,9 @@ def import_images(
     data: Data = None,
 ) -> None:
     """Describe pictures by their URLs; stopped, the same command goes on where it was."""
-    from scripts.imports.alt_text import ImageImport
+    from scripts.imports.alt_text import AltTextImport
 
-    wanted = ImageImport(
+    wanted = AltTextImport(
         file,
         column=column,
         out=out or file.with_suffix(".results.csv"),

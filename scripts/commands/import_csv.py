@@ -5,7 +5,7 @@ Each family that has an import adds its command to `group`."""
 import asyncio
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,6 +14,9 @@ from pipeline.errors import InvalidRequest
 from scripts.commands import SERVICE
 from scripts.options import plain
 from scripts.service import find_service
+
+if TYPE_CHECKING:
+    from scripts.imports.base import Import
 
 group = typer.Typer(help="Send the rows of a CSV file, and get the results back.", no_args_is_help=True)
 
@@ -32,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="import-csv", rich_help_panel=SERVICE)
 
 
-def run_import(wanted: Any, url: str | None, data: Path | None, *, dry_run: bool) -> None:
+def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run: bool) -> None:
     """Show what an import will send and cost, and carry it out unless that is all that is wanted."""
     estimate = wanted.estimate()
     faults = f", {estimate.faulty:,} faulty (see {wanted.errors})" if estimate.faulty else ""
@@ -55,11 +58,11 @@ def run_import(wanted: Any, url: str | None, data: Path | None, *, dry_run: bool
 
 def tell(text: str) -> None:
     """Tell the user something, beside the results."""
-    # Names of files come from users: brackets in them are no markup.
+    # Not as markup: names of files may have brackets.
     Console(stderr=True, soft_wrap=True).print(plain(text))
 
 
-async def _carry_out(wanted: Any, url: str, key: str, credits: int) -> None:
+async def _carry_out(wanted: "Import", url: str, key: str, credits: int) -> None:
     """Ask for the balance first, so that a wrong address or key is told at once: a running import waits for an hour."""
     from scripts.client import Client
 

@@ -28,9 +28,9 @@ def import_urls(
     data: Data = None,
 ) -> None:
     """Check whether URLs are in search results; stopped, the same command goes on where it was."""
-    from scripts.imports.index_check import UrlImport  # aiohttp, which most other commands don't need
+    from scripts.imports.index_check import IndexCheckImport  # aiohttp, which most other commands don't need
 
-    wanted = UrlImport(
+    wanted = IndexCheckImport(
         file,
         column=column,
         out=out or file.with_suffix(".results.csv"),
