@@ -17,7 +17,7 @@ from pipeline.resubmit import resubmission
 from scripts.commands import ACCOUNTS
 from scripts.options import Data, open_database, read_id, settings_for, show_table
 from scripts.system.control import settings_of_running
-from scripts.system.ending import close_job
+from scripts.system.ended_jobs import close_job
 
 group = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
 

@@ -24,7 +24,7 @@ from pipeline.settings import Settings
 from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
-from scripts.system.ending import close_job
+from scripts.system.ended_jobs import close_job
 
 logger = log.get_logger(__name__)
 

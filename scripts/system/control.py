@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
-from scripts.system.embedded import private_folder, sockets_folder
+from scripts.system.folders import private_folder, sockets_folder
 from scripts.system.supervisor import Pool, Supervisor
 
 #: A supervisor answers within milliseconds, on a busy machine within seconds; a stopped one (SIGSTOP) never does.
