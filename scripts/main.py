@@ -11,9 +11,9 @@ from rich.console import Console
 
 from pipeline.errors import PressroomError
 from scripts.commands import register_all
-from scripts.options import plain
+from scripts.tables import plain
 
-#: What a shell says of a command that Ctrl-C ended.
+#: Exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
 
 
@@ -41,7 +41,7 @@ def create_app() -> typer.Typer:
 
 def main() -> None:
     """Run the command; an error that its user can act on is one line and exit code 1."""
-    # Each of its many tries to connect would be two lines; where a log is written, they are in it.
+    # It would write two lines for each try to connect. Where a log is configured, they go there.
     logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
     try:
         create_app()()

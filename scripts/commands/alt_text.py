@@ -14,8 +14,9 @@ from pipeline.kinds.alt_text.batch import MAX_IMAGES
 from scripts.commands import SERVICE
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl, plain
+from scripts.options import Data, Language, ServiceUrl
 from scripts.service import find_service
+from scripts.tables import plain
 
 Mode = Literal["short", "long", "seo", "all"]
 
@@ -51,7 +52,7 @@ def describe(
 
 
 def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
-    """Return a picture's text as a line; its URL goes before it where there are several, separated by a tab."""
+    """Return a line for each text of a picture; with several pictures, each line begins with the URL and a tab."""
     texts = [f"{name}_alt_text" for name in ("short", "long", "seo")] if mode == "all" else ["alt_text"]
     before = [] if is_only else [result["image_url"]]
     return "\n".join("\t".join([*before, result[name]]) for name in texts)

@@ -23,8 +23,9 @@ from pipeline.ledger import discrepancies
 from pipeline.offers import read_offers
 from pipeline.settings import Settings
 from scripts.commands import SYSTEM
-from scripts.options import PATIENCE, Data, plain, settings_for
+from scripts.options import PATIENCE, Data, settings_for
 from scripts.system.control import find_system, settings_of_running
+from scripts.tables import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from pipeline.errors import InvalidRequest
 from scripts.commands import SERVICE
-from scripts.options import plain
 from scripts.service import find_service
+from scripts.tables import plain
 
 if TYPE_CHECKING:
     from scripts.imports.base import Import

@@ -15,9 +15,10 @@ from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job, list_jobs
 from pipeline.kinds import load_kinds
 from pipeline.resubmit import resubmission
 from scripts.commands import ACCOUNTS
-from scripts.options import Data, open_database, read_id, settings_for, show_table
+from scripts.options import Data, open_database, read_id, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
+from scripts.tables import show_table
 
 group = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
 

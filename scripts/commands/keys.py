@@ -10,7 +10,8 @@ from psycopg.errors import ForeignKeyViolation
 from pipeline import keys, links
 from pipeline.errors import NotFound
 from scripts.commands import ACCOUNTS
-from scripts.options import Data, open_database, open_session, read_id, read_name, show_table
+from scripts.options import Data, open_database, open_session, read_id, read_name
+from scripts.tables import show_table
 
 group = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 

@@ -6,9 +6,10 @@ import typer
 
 from pipeline.errors import InvalidRequest
 from scripts.commands import SYSTEM
-from scripts.options import Data, settings_for, show_table
+from scripts.options import Data, settings_for
 from scripts.system import control
 from scripts.system.supervisor import Pool
+from scripts.tables import show_table
 
 
 def register(app: typer.Typer) -> None:

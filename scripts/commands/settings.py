@@ -4,7 +4,8 @@ import typer
 from pydantic import BaseModel, SecretStr
 
 from scripts.commands import SYSTEM
-from scripts.options import Data, settings_for, show_table
+from scripts.options import Data, settings_for
+from scripts.tables import show_table
 
 
 def register(app: typer.Typer) -> None:

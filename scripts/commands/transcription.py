@@ -12,14 +12,15 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
 from scripts.commands import SERVICE
-from scripts.options import Data, ServiceUrl, plain
+from scripts.options import Data, ServiceUrl
 from scripts.service import find_service
+from scripts.tables import plain
 
 if TYPE_CHECKING:
     from scripts.client import Client
 
 ROUTE = "/tts/stt"
-#: Recordings that are sent and followed at once.
+#: Recordings that are sent at the same time.
 AT_ONCE = 4
 
 
@@ -89,7 +90,7 @@ async def _transcribe_all(
 
     failed: dict[Path, PressroomError] = {}
     room = asyncio.Semaphore(AT_ONCE)
-    name = TextColumn("{task.description}", markup=False)  # of a file: brackets are no tags
+    name = TextColumn("{task.description}", markup=False)  # names of files may have brackets
     columns = (name, BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
     async with Client.open(url, key) as client:
         with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
@@ -115,14 +116,16 @@ async def _transcribe(
     try:
         await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
         await client.fetch(job_id, text)
-    except asyncio.CancelledError:  # Ctrl-C: nobody would fetch what goes on to be made, and paid for
+    except (
+        asyncio.CancelledError
+    ):  # Ctrl-C: otherwise the job would go on, and be paid for, and nobody would fetch its result
         told = plain(f"{recording}: {await _cancel(client, job_id)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
 
 
 async def _cancel(client: "Client", job_id: str) -> str:
-    """Cancel a job, and return what became of it."""
+    """Cancel a job, and return a sentence about the outcome."""
     try:
         state = await client.cancel(job_id)
     except PressroomError as error:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pipeline.settings import Settings
 from scripts.commands.settings import list_variables
-from scripts.options import show_table
+from scripts.tables import show_table
 
 
 def shown(columns: list[str], rows: list[Any], *, width: int, terminal: bool = True) -> str:
@@ -59,13 +59,3 @@ def test_numbers_have_commas_for_people_alone() -> None:
 def test_an_empty_table_says_so_to_people_and_is_a_header_to_programs() -> None:
     assert shown(["id", "name"], [], width=80) == "Things: none\n"
     assert shown(["id", "name"], [], width=80, terminal=False) == "id\tname\n"
-
-
-def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PRESSROOM_TRANSCRIPTION__WHISPER__MODEL", "PRESSROOM_SEARCH__SLOTS", "REDIS_URL"):
-        monkeypatch.setenv(name, "")
-
-    settings = Settings()
-
-    assert settings.transcription.whisper.model is None
-    assert (settings.search.slots, settings.redis_url) == (8, None)
