@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from pipeline.settings import Settings
+from scripts.commands.settings import list_variables
 from scripts.main import create_app
 
 ROOT = Path(__file__).parent.parent
@@ -79,6 +81,20 @@ def test_make_targets_and_commands_that_documents_name_exist(document: Path) -> 
     commands = set(get_command(create_app()).commands)  # type: ignore[attr-defined]  # a group
     for command in re.findall(r"(?:^|`|/)pressroom ([a-z][a-z-]+)", text, re.MULTILINE):
         assert command in commands
+
+
+def test_files_and_settings_that_documents_name_exist() -> None:
+    folders = {name.partition("/")[0] for name in tracked() if "/" in name}
+    known = {variable for variable, _, _ in list_variables(Settings(), "PRESSROOM_")}
+    for document in DOCUMENTS:
+        text = document.read_text()
+        for path in re.findall(
+            r"`((?:api|models|pipeline|workers|scripts|tests|benchmarks|docs|deploy)/[^` ]*)`", text
+        ):
+            assert re.search(r"[A-Z]{3}", path) or (ROOT / path).exists(), f"{document.name} names {path}"
+        for variable in re.findall(r"\b(PRESSROOM_[A-Z0-9_]+[A-Z0-9])\b", text):
+            is_known = any(name == variable or name.startswith(f"{variable}__") for name in known)
+            assert is_known or variable == "PRESSROOM_API_KEY", f"{document.name} names {variable}"
 
 
 def test_make_help_lists_what_there_is() -> None:
