@@ -88,9 +88,7 @@ def test_files_and_settings_that_documents_name_exist() -> None:
     known = {variable for variable, _, _ in list_variables(Settings(), "PRESSROOM_")}
     for document in DOCUMENTS:
         text = document.read_text()
-        for path in re.findall(
-            r"`((?:api|models|pipeline|workers|scripts|tests|benchmarks|docs|deploy)/[^` ]*)`", text
-        ):
+        for path in re.findall(rf"`((?:{'|'.join(folders)})/[^` ]*)`", text):
             assert re.search(r"[A-Z]{3}", path) or (ROOT / path).exists(), f"{document.name} names {path}"
         for variable in re.findall(r"\b(PRESSROOM_[A-Z0-9_]+[A-Z0-9])\b", text):
             is_known = any(name == variable or name.startswith(f"{variable}__") for name in known)
