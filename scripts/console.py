@@ -1,4 +1,4 @@
-"""The console: one readable log of many processes, whole lines, each with its writer's name in front."""
+"""Console: one log of many processes, in whole lines, each with its process's name in front."""
 
 import asyncio
 import os
@@ -9,17 +9,17 @@ import zlib
 from collections.abc import Sequence
 from typing import BinaryIO
 
-#: Pieces, of a line or more, that wait for a slow terminal; past it they are dropped, and their lines counted, so that
-#: no program ever waits for one.
+#: Chunks, of a line or more, that wait for a slow terminal. Further ones are dropped, and their lines counted, so that
+#: no program waits for the terminal.
 MAX_WAITING = 10_000
-#: A longer line is broken, so that a program that writes no line end can't fill our memory.
+#: A longer line is broken, so that a program without line ends can't fill the memory.
 MAX_LINE_BYTES = 2**16
 NAME_WIDTH = 16
 COLOURS = (32, 33, 34, 35, 36, 92, 93, 94, 95, 96)  # ANSI foregrounds but red, which looks like an error
 
 
 class Console:
-    """Collects what processes write. A thread of its own does the writing, because a terminal may stand still."""
+    """Collects the output of processes. A thread writes it, because writing to a stopped terminal blocks."""
 
     def __init__(self, stream: BinaryIO | None = None, *, colour: bool | None = None) -> None:
         self._stream = stream or sys.stdout.buffer
@@ -43,7 +43,7 @@ class Console:
         asyncio.get_running_loop().add_reader(descriptor, self._read, descriptor, name, bytearray())
 
     def close(self) -> None:
-        """Write what is waiting, unless the terminal stands still."""
+        """Write what is waiting, for three seconds at most."""
         try:
             self._lines.put(None, timeout=1)
         except queue.Full:
@@ -67,7 +67,7 @@ class Console:
             os.close(descriptor)
 
     def _put(self, name: str, lines: Sequence[bytes | bytearray]) -> None:
-        """Write lines that came together, at the price of one."""
+        """Queue lines that came together as one chunk."""
         prefix = f"{name:{NAME_WIDTH}} | "
         if self._colour:
             prefix = f"\x1b[{COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]}m{prefix}\x1b[0m"
@@ -90,5 +90,5 @@ class Console:
                 self._stream.write(line)
                 if self._lines.empty():
                     self._stream.flush()
-            except (OSError, ValueError):  # the terminal is gone; the processes are not told
+            except (OSError, ValueError):  # the terminal is closed; the processes go on
                 continue

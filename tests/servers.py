@@ -12,8 +12,9 @@ import psycopg
 import redis
 
 from pipeline.processes import shimmed
-from scripts.system.embedded import Server, postgres
+from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
+from scripts.system.embedded.launcher import Server
 from scripts.system.embedded.postgres import create_database
 from scripts.system.programs import environment
 

@@ -42,7 +42,7 @@ def claim(
     """Lease the next items of one lane; `limits` names the lanes that the caller can serve, and how many of each.
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
-    `oldest`: the oldest first, by its time of submission and whatever its round.
+    `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     """
     lease_id = uuid4()
     return Statement(

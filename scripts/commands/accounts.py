@@ -9,15 +9,22 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
-from scripts.options import Data, open_database, open_session, read_id, read_name, show_table
+from scripts.commands import ACCOUNTS
+from scripts.options import Data, open_database, open_session, read_id, read_name
+from scripts.tables import show_table
 
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1
 
-app = typer.Typer(help="Open, top up and list accounts.", no_args_is_help=True)
+group = typer.Typer(help="Open, top up and list accounts.", no_args_is_help=True)
 
 
-@app.command()
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    app.add_typer(group, name="accounts", rich_help_panel=ACCOUNTS)
+
+
+@group.command()
 def create(
     name: Annotated[str, typer.Argument(help="A name for people.")],
     tier: Annotated[str, typer.Option(help=f"One of {', '.join(TIERS)}.")] = "free",
@@ -36,7 +43,7 @@ def create(
         typer.echo(f"account {opened.id}\napi key {opened.key.secret}  (shown once)")
 
 
-@app.command("top-up", context_settings={"ignore_unknown_options": True})  # -500 is a number
+@group.command("top-up", context_settings={"ignore_unknown_options": True})  # -500 is a number
 def top_up(
     account_id: str,
     credits: Annotated[int, typer.Argument(help="Credits to add; a negative number takes unspent ones back.")],
@@ -57,7 +64,7 @@ def top_up(
     typer.echo(f"balance {balance:,}")
 
 
-@app.command("set-tier")
+@group.command("set-tier")
 def set_tier(
     account_id: str,
     tier: Annotated[str, typer.Argument(help=f"One of {', '.join(TIERS)}.")],
@@ -71,7 +78,7 @@ def set_tier(
     typer.echo(f"tier {tier}")
 
 
-@app.command("list")
+@group.command("list")
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
     from sqlmodel import select

@@ -22,10 +22,10 @@ from pipeline.kinds.index_check.pacing import list_rests
 from pipeline.ledger import discrepancies
 from pipeline.offers import read_offers
 from pipeline.settings import Settings
-from scripts.options import PATIENCE, Data, plain, settings_for
+from scripts.commands import SYSTEM
+from scripts.options import PATIENCE, Data, settings_for
 from scripts.system.control import find_system, settings_of_running
-from workers.engines.registry import ENGINES, load_engines
-from workers.media.audio.ffmpeg import find_ffmpeg
+from scripts.tables import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,11 @@ class Finding:
     ready: bool
     detail: str
     needed: bool = True
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SYSTEM)(doctor)
 
 
 def doctor(data: Data = None) -> None:
@@ -52,6 +57,8 @@ def doctor(data: Data = None) -> None:
 
 
 def _findings(settings: Settings) -> Iterator[Finding]:
+    from workers.media.audio.ffmpeg import find_ffmpeg  # no other command needs what workers need
+
     yield Finding("Python", ready=True, detail=f"{platform.python_version()} on {platform.platform()}")
     database_url = yield from _system(settings)
     yield _checked("artifact store", lambda: _check_store(settings))
@@ -82,6 +89,8 @@ def _system(settings: Settings) -> Generator[Finding, None, str | None]:
 
 
 def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
+    from workers.engines.registry import ENGINES, load_engines
+
     told, rests = _known(database_url) if database_url else ({}, {})
     for family in ENGINES:
         try:

@@ -14,14 +14,21 @@ from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFo
 from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job, list_jobs
 from pipeline.kinds import load_kinds
 from pipeline.resubmit import resubmission
-from scripts.options import Data, open_database, read_id, settings_for, show_table
+from scripts.commands import ACCOUNTS
+from scripts.options import Data, open_database, read_id, settings_for
 from scripts.system.control import settings_of_running
-from scripts.system.ending import close_job
+from scripts.system.ended_jobs import close_job
+from scripts.tables import show_table
 
-app = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
+group = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
 
 
-@app.command("list")
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    app.add_typer(group, name="jobs", rich_help_panel=ACCOUNTS)
+
+
+@group.command("list")
 def list_all(
     kind: Annotated[str | None, typer.Option(help="Only this kind.")] = None,
     state: Annotated[str | None, typer.Option(help="Only jobs in this state.")] = None,
@@ -51,14 +58,14 @@ def list_all(
     show_table(f"Jobs ({len(rows)} of {page.total:,})", columns, rows)
 
 
-@app.command()
+@group.command()
 def show(job_id: str, data: Data = None) -> None:
     """Print a job as JSON."""
     with open_database(data) as database:
         typer.echo(json.dumps(asdict(_find(database, job_id)), default=str, indent=2))
 
 
-@app.command()
+@group.command()
 def cancel(job_id: str, data: Data = None) -> None:
     """End a job at once; what was not delivered is not charged."""
     settings = settings_of_running(settings_for(data))
@@ -74,7 +81,7 @@ def cancel(job_id: str, data: Data = None) -> None:
         typer.echo(failure, err=True)
 
 
-@app.command()
+@group.command()
 def retry(job_id: str, data: Data = None) -> None:
     """Submit what a finished job did not deliver as a new job of the same account, at the same price."""
     settings = settings_of_running(settings_for(data))

@@ -9,12 +9,19 @@ from psycopg.errors import ForeignKeyViolation
 
 from pipeline import keys, links
 from pipeline.errors import NotFound
-from scripts.options import Data, open_database, open_session, read_id, read_name, show_table
+from scripts.commands import ACCOUNTS
+from scripts.options import Data, open_database, open_session, read_id, read_name
+from scripts.tables import show_table
 
-app = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
+group = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 
 
-@app.command()
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    app.add_typer(group, name="keys", rich_help_panel=ACCOUNTS)
+
+
+@group.command()
 def create(
     account_id: str,
     name: Annotated[str, typer.Option(help="What the key is for.")] = "unnamed",
@@ -34,7 +41,7 @@ def create(
         typer.echo(f"key     {key.id}\napi key {key.secret}  (shown once)")
 
 
-@app.command("list")
+@group.command("list")
 def list_keys(account_id: str, data: Data = None) -> None:
     """List the keys of an account."""
     from sqlmodel import select
@@ -53,7 +60,7 @@ def _minute(moment: datetime | None) -> str | None:
     return f"{moment:%Y-%m-%d %H:%M}" if moment else None
 
 
-@app.command()
+@group.command()
 def revoke(key_id: str, data: Data = None) -> None:
     """Refuse a key from now on."""
     with open_database(data) as database:
@@ -63,7 +70,7 @@ def revoke(key_id: str, data: Data = None) -> None:
     typer.echo(f"revoked {found['name']}; processes that have it cached refuse it within seconds")
 
 
-@app.command("rotate-links")
+@group.command("rotate-links")
 def rotate_links(
     forget: Annotated[
         bool, typer.Option("--forget", help="Also end all links that there are: a secret got out.")

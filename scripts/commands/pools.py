@@ -5,9 +5,17 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
-from scripts.options import Data, settings_for, show_table
+from scripts.commands import SYSTEM
+from scripts.options import Data, settings_for
 from scripts.system import control
 from scripts.system.supervisor import Pool
+from scripts.tables import show_table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(rich_help_panel=SYSTEM)(pools)
+    app.command(rich_help_panel=SYSTEM)(scale)
 
 
 def pools(data: Data = None) -> None:

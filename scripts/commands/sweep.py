@@ -1,4 +1,4 @@
-"""`pressroom sweep`: time passes for the rows. Several may run; each takes what the others have not locked."""
+"""`pressroom sweep`: what is due by the clock. Several may run; each skips the rows that another has locked."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -21,20 +21,21 @@ from pipeline.kinds import Kinds, lanes_of, load_kinds
 from pipeline.kinds.index_check import pacing
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
+from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
-from scripts.system.ending import close_job
+from scripts.system.ended_jobs import close_job
 
 logger = log.get_logger(__name__)
 
 #: Deleting files is not urgent, and listing them costs requests to an S3 store.
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
-#: Jobs that one round of a sweep may end: nothing else waits for long.
+#: Jobs that one step of a sweep handles at most, so that the other steps don't wait for long.
 MOST_JOBS = 1_000
 
 
 class Sweep:
-    """Wakes what is due, takes items back from dead workers, ends what is late, and deletes what has expired."""
+    """Makes due items ready, takes items back from dead workers, ends late jobs, and deletes what has expired."""
 
     def __init__(
         self, database: Database, broker: WakeBroker, artifacts: Artifacts, kinds: Kinds, settings: Settings
@@ -47,7 +48,7 @@ class Sweep:
         self._housekeeping_due = 0.0
 
     def once(self) -> Mapping[str, int]:
-        """Sweep once; returns what was done, by what it was."""
+        """Sweep once; returns how many rows or files each step has handled."""
         done = {
             "woken": self._wake(),
             "crashed": self._reap(),
@@ -96,7 +97,7 @@ class Sweep:
         return self._repeat(expire_one)
 
     def _repeat(self, step: Callable[[], bool]) -> int:
-        """Repeat a step, one job a transaction, until there is nothing more; returns how often it did something."""
+        """Repeat a step, one transaction each, until it finds nothing; returns how often it found something."""
         return next((number for number in range(MOST_JOBS) if not step()), MOST_JOBS)
 
     def _close(self, job_id: UUID) -> None:
@@ -109,7 +110,7 @@ class Sweep:
         return self._repeat(lambda: self._database.run(statement) == lifecycle.SWEEP_ROWS)
 
     def _delete_files(self) -> dict[str, int]:
-        """Delete what nobody needs any more; what can't be deleted is for the next time, and keeps nothing else."""
+        """Delete expired files; what can't be deleted now is tried again at the next sweep."""
         return {
             "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
             "uploads_deleted": self._tried(self._delete_uploads),
@@ -131,6 +132,11 @@ class Sweep:
         except PressroomError as error:
             logger.warning("files not deleted", error=error.message)
             return 0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SYSTEM)(sweep)
 
 
 def sweep(

@@ -1,4 +1,4 @@
-"""Demo: start a system, ask it for one of each thing that it can do, and show what came back."""
+"""Demo: start a system, send the example of each kind, and show the answers."""
 
 import argparse
 import asyncio
@@ -35,11 +35,11 @@ OUT = Path("out")
 RECORDING = Path(__file__).with_name("recording.ogg")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
-#: What is shown when a system that ran before the demo may not do so.
+#: Shown when a system that ran before the demo may not fetch its picture.
 SKIPPED = "skipped: the system that runs here already may not fetch the demo's picture from this machine"
 #: The setting that lets a system fetch the demo's picture.
 ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
-#: What a shell says of a command that Ctrl-C ended.
+#: Exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
 #: How long the demo waits for a search engine on the Internet.
 PATIENCE_SECONDS = 5
@@ -119,7 +119,7 @@ def demo_key(settings: Settings, system: System) -> str:
 
 
 async def ask_for_everything(settings: Settings, system: System, picture: Served) -> list[Shown]:
-    """Ask for one of each kind, all at once."""
+    """Send the examples of all kinds at once."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
     async with aiohttp.ClientSession(system.address, headers=headers) as session:
@@ -129,7 +129,7 @@ async def ask_for_everything(settings: Settings, system: System, picture: Served
 def demo_file(name: str) -> bytes:
     """Return a WAV file that an example asks for: five seconds of a chord, or of a single tone."""
     with warnings.catch_warnings():
-        # It looks for an ffmpeg at import; writing WAV needs none.
+        # pydub warns at import when there is no ffmpeg; writing WAV needs none.
         warnings.simplefilter("ignore", RuntimeWarning)
         from pydub.generators import Sine
 
@@ -143,7 +143,7 @@ def demo_file(name: str) -> bytes:
 
 
 def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
-    """Return a kind's example as a request body; `@…` stands for a file, and the example's picture for ours."""
+    """Return a kind's example as a request body, with files in place of `@…`, and our picture in place of its URL."""
     if not kind.files:
         return {"json": picture.in_place(dict(kind.example))}
     form = aiohttp.FormData()
@@ -157,7 +157,7 @@ def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
 
 
 async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served) -> Shown:
-    """Send a kind's example and keep what comes back."""
+    """Send a kind's example, and write the answer into a file."""
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
         body = await response.read()
@@ -182,13 +182,13 @@ async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served) ->
 
 
 def described(answer: Any) -> str | None:
-    """Return the text that an answer gives the demo's picture, if it is one that does."""
+    """Return the alt text of an answer; None: it has none."""
     results: list[dict[str, Any]] = answer.get("results", [answer])
     return results[0].get("alt_text") if results else None
 
 
 async def save_pictures(session: aiohttp.ClientSession, file: Path, answer: Any) -> None:
-    """Keep the pictures that an answer links to beside it; their links need no key."""
+    """Write the pictures that an answer links to into files beside it."""
     for number, image in enumerate(answer.get("images", ()), start=1):
         async with session.get(image["url"]) as response:
             response.raise_for_status()
@@ -197,7 +197,7 @@ async def save_pictures(session: aiohttp.ClientSession, file: Path, answer: Any)
 
 
 async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse) -> str:
-    """Return what an index check found, or how it stands after a few seconds: it needs the Internet."""
+    """Return the result of an index check, or its state after a few seconds: it needs the Internet."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         async with session.get(f"{created.headers['Location']}/urls") as response:

@@ -12,13 +12,13 @@ from typing import Any
 from pipeline.kinds.alt_text.fields import EXAMPLE_URL
 
 PATH = "/banner.png"
-#: Nothing else listens at the first, unless it listens everywhere; not every system has more than the second.
+#: Loopback addresses to try in turn. On the first, hardly anything else listens; macOS has only the second.
 HOSTS = ("127.83.71.61", "127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Where the picture is."""
+    """The address that the picture is served at."""
 
     host: str
     port: int
@@ -34,7 +34,7 @@ class Served:
         return f"{self.host}/32"
 
     def in_place(self, example: Any) -> Any:
-        """Return a kind's example with this picture in place of the documents' one."""
+        """Return a kind's example with this picture's URL in place of the one in the documents."""
         if isinstance(example, dict):
             return {name: self.in_place(value) for name, value in example.items()}
         if isinstance(example, list):
@@ -67,7 +67,7 @@ def _server(picture: bytes) -> ThreadingHTTPServer:
                 self.wfile.write(picture)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Keep the demo's terminal for its table."""
+            """Log nothing: the terminal is for the table."""
 
     try:
         return ThreadingHTTPServer((HOSTS[0], 0), Handler)

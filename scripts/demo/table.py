@@ -1,4 +1,4 @@
-"""Demo table: what came back of each thing that the demo asked for."""
+"""Demo table: a row for each answer that the demo got."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from rich.table import Table
 
 from scripts.system.control import System
 
-#: Columns of a table that goes into a file.
+#: Width of a table that goes into a file, in characters.
 FILE_COLUMNS = 120
 
 
@@ -28,12 +28,12 @@ class Shown:
 
     @property
     def has_failed(self) -> bool:
-        """Whether it should have worked."""
+        """Whether it failed, and was not skipped."""
         return self.status >= 400 and not self.is_skipped
 
 
 def show(rows: Iterable[Shown], system: System) -> None:
-    """Print what came back."""
+    """Print the table."""
     table = Table(box=SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), show_edge=False)
     for name in ("route", "status", "seconds", "engine", "credits"):
         table.add_column(name, no_wrap=True)

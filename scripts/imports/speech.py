@@ -1,4 +1,4 @@
-"""Importing speech: texts of a CSV file as recordings, a few at a time. What is in the folder is done."""
+"""Import of texts: those of a CSV file become recordings, some at a time. A row whose file is there is done."""
 
 import asyncio
 import csv
@@ -11,11 +11,12 @@ from rich.progress import Progress, TaskID
 
 from pipeline.kinds.speech.batch import MAX_CHARACTERS
 from pipeline.kinds.speech.fields import speech_credits
-from scripts.client import Client, Refused
+from scripts.answers import Refused
+from scripts.client import Client
 from scripts.imports.base import PATIENCE, Estimate, progress_bar
-from scripts.imports.faulty_rows import ErrorFile
-from scripts.imports.journals import Journal
-from scripts.imports.sheets import Row, Sheet
+from scripts.imports.error_file import ErrorFile
+from scripts.imports.journal import Journal
+from scripts.imports.sheet import Row, Sheet
 
 #: Texts that are on their way at once.
 OPEN_TEXTS = 8
@@ -35,15 +36,14 @@ class SpeechImport:
         fields: dict[str, Any],
     ) -> None:
         self.sheet = Sheet(file, column=column, names=("text", "texts"), has_header=has_header)
-        self.sheet.spare(errors)
+        self.sheet.refuse_as_output(errors)
         self.out, self.errors = out, errors
-        #: Texts that the service refused, and where it stands why.
         self.unanswered_rows = 0
         self.reasons = out / "refused.csv"
         self._fields = fields
 
     def estimate(self) -> Estimate:
-        """Look at every row once, and write faulty ones down."""
+        """Read every row once, and write the faulty ones into their file."""
         rows = cost = 0
         with ErrorFile(self.errors) as faults:
             for row in self._rows(faults):
@@ -52,11 +52,11 @@ class SpeechImport:
         return Estimate(rows, faults.count, cost)
 
     async def run(self, url: str, key: str) -> None:
-        """Speak what has no recording yet; then list all that there are."""
+        """Speak the texts that have no recording yet; then list all recordings."""
         self.out.mkdir(parents=True, exist_ok=True)
         digest = self.sheet.digest()
         about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
-        # Of another file or voice, a recording under the same line would be another's.
+        # A folder is for one file and one voice: recordings are named by their line alone.
         Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
         with ErrorFile(self.reasons) as refused, progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))

@@ -1,7 +1,7 @@
-"""Control: how a command finds the running system of a data folder, and what it can ask of its supervisor.
+"""Control: how a command finds the running system of a data folder, and sends commands to its supervisor.
 
-One line of JSON each way over a unix socket that only the system's user opens. `DATA/system.json` says where the API
-and the servers are; it counts only while the supervisor answers.
+Request and answer are one line of JSON each, over a unix socket that only the system's user can open.
+`DATA/system.json` has the addresses of the API and the servers; it is valid only while the supervisor answers.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
-from scripts.system.embedded import private_folder, sockets_folder
+from scripts.system.folders import private_folder, sockets_folder
 from scripts.system.supervisor import Pool, Supervisor
 
 #: A supervisor answers within milliseconds, on a busy machine within seconds; a stopped one (SIGSTOP) never does.
@@ -35,7 +35,7 @@ class System:
 
 
 class SupervisorSilent(PressroomError):
-    """A system runs, and does not say so: it was stopped, or its machine is overloaded."""
+    """A supervisor runs and does not answer: it was stopped (SIGSTOP), or its machine is overloaded."""
 
     code = "supervisor_silent"
 
@@ -51,7 +51,7 @@ def find_system(data: Path) -> System | None:
 
 
 def settings_of_running(settings: Settings) -> Settings:
-    """Return the settings with the URLs of the servers to use: the ones set, else the running system's.
+    """Return the settings with the servers' URLs: those that are set, else those of the running system.
 
     Raises NotReady when neither is there."""
     if settings.database_url and settings.redis_url:
@@ -68,12 +68,12 @@ def settings_of_running(settings: Settings) -> Settings:
 
 
 def pools(data: Path) -> list[Pool]:
-    """Return what runs, programs that can't be scaled included."""
+    """Return all programs that run, also those that can't be scaled."""
     return [Pool(**pool) for pool in ask(data, "pools")]
 
 
 def scale(data: Path, name: str, processes: int) -> list[Pool]:
-    """Change how many processes a pool has; return what is wanted and runs now."""
+    """Change how many processes a pool has; return all programs that run."""
     return [Pool(**pool) for pool in ask(data, "scale", pool=name, processes=processes)]
 
 
@@ -105,7 +105,7 @@ def ask(data: Path, command: str, **arguments: Any) -> Any:
 
 
 def record(data: Path, system: System) -> None:
-    """Write the state file, whole or not at all, for its owner's eyes."""
+    """Write the state file atomically, readable by its owner alone."""
     unfinished = _state_file(data).with_suffix(".unfinished")
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -120,7 +120,7 @@ def forget(data: Path) -> None:
 
 
 def was_killed(data: Path) -> bool:
-    """Say, while holding DATA's lock, whether its last system could not clean up behind itself."""
+    """Return whether the last system on DATA was killed. The caller must hold DATA's lock."""
     return _state_file(data).exists()
 
 
@@ -134,12 +134,12 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
             line = await reader.readline()
             writer.write(json.dumps(_answer(line, supervisor, stop)).encode() + b"\n")
             await writer.drain()
-        except (ConnectionError, ValueError):  # it left, or sent a line without an end
+        except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
         finally:
             writer.close()
 
-    # Made 0600 from the start: between bind and chmod, anybody could connect.
+    # By umask, because anybody could connect between bind and chmod.
     mask = os.umask(0o177)
     try:
         return await asyncio.start_unix_server(converse, path)

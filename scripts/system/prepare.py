@@ -1,6 +1,6 @@
-"""Prepare: what a system does once its database answers and before anything else starts.
+"""Prepare: the process that waits for the database, migrates it and opens the first account.
 
-A process of its own, so that its imports run while the servers start, and the supervisor stays small.
+It is a process of its own, so that its imports run while the servers start, and the supervisor stays small.
 """
 
 import json
@@ -19,8 +19,9 @@ PATIENCE = timedelta(seconds=60)
 
 
 def main() -> None:
-    """Wait for the database, say so on standard output, make it what this version needs, and end with a last line:
-    the first account's key, when this made one, as JSON."""
+    """Write two lines to standard output: one when the database answers, and JSON when it is prepared.
+
+    The JSON has the key of the first account, if it was made now."""
     settings = Settings()
     try:
         wait_for_database(settings.database_url or "", embedded="--embedded" in sys.argv)
@@ -34,7 +35,7 @@ def main() -> None:
 
 
 def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENCE) -> None:
-    """Return when the database answers; an embedded one is made. Raises NotReady when it stays away."""
+    """Return when the database answers; an embedded one is created. Raises NotReady after `patience`."""
     until, said = time.monotonic() + patience.total_seconds(), embedded
     while True:
         try:
@@ -51,8 +52,8 @@ def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENC
 
 
 def prepare(settings: Settings) -> str | None:
-    """Migrate; return the key of the first account, when this made one."""
-    # Half a second of imports, which the API's start need not wait for.
+    """Migrate; return the key of the first account, if it was made now."""
+    # Here, because these imports take half a second, and the API starts before them.
     from pipeline.accounts import create_first_account
     from pipeline.database import Database
     from pipeline.migrations import migrate

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Program:
-    """What to run, and how it stops. Later stages stop first; stage 0, the servers, is never hurried."""
+    """What to run, and how it stops. Later stages stop first; the drain of stage 0, the servers, is never cut short."""
 
     name: str
     argv: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""The supervisor: keeps the wanted number of every program's processes running; the numbers change live.
+"""Supervisor: keeps the wanted number of each program's processes running; the numbers change while it runs.
 
-It never gives up on a program, a process that drains holds up nothing else, and nothing outlives it, however it dies.
+It restarts a program for ever. A process that drains delays no other. No process outlives it, even after a SIGKILL.
 docs/decisions/0005-own-supervisor.md says why it is our own.
 """
 
@@ -16,13 +16,13 @@ from typing import Any
 from pipeline.errors import Conflict, NotFound
 from pipeline.processes import shimmed
 from scripts.console import Console
+from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
-from scripts.system.undertaker import Undertaker, group_lives, kill_group
 
-#: Pauses before a program is started again double from the first to the longest.
+#: The pause before a restart doubles, from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)
 LONGEST_PAUSE = timedelta(seconds=2)
-#: A program that ran for so long had started well: its next pause is the first again.
+#: A program that ran for so long has started well: its next pause is the first again.
 STEADY = timedelta(seconds=10)
 
 
@@ -38,8 +38,8 @@ class Pool:
 
 
 @dataclass(eq=False)
-class Place:
-    """One of the processes that a program should have, whichever one it is at the moment."""
+class Replica:
+    """One of the processes that a program should have. After a restart it is the same replica with another pid."""
 
     number: int
     retired: asyncio.Event = field(default_factory=asyncio.Event)
@@ -47,15 +47,16 @@ class Place:
 
 
 @dataclass
-class Crew:
-    """A program with its places; those that drain are among them until they end."""
+class ReplicaSet:
+    """A program and its replicas, with those that still drain."""
 
     program: Program
-    places: list[Place] = field(default_factory=list)
+    members: list[Replica] = field(default_factory=list)
     restarts: int = 0
 
-    def wanted(self) -> list[Place]:
-        return [place for place in self.places if not place.retired.is_set()]
+    def wanted(self) -> list[Replica]:
+        """Return the replicas that are not to end."""
+        return [replica for replica in self.members if not replica.retired.is_set()]
 
 
 class Supervisor:
@@ -63,92 +64,92 @@ class Supervisor:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._undertaker = Undertaker()
-        self._crews: dict[str, Crew] = {}
+        self._reaper = OrphanReaper()
+        self._sets: dict[str, ReplicaSet] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}  # with the stage of each
         self._hurried = asyncio.Event()
         self._stopping = False
 
     def run(self, program: Program, processes: int = 1) -> None:
-        """Keep so many processes of a program running from now on."""
-        self._crews[program.name] = Crew(program)
-        self._set(self._crews[program.name], processes)
+        """Start a program, and keep so many processes of it running."""
+        self._sets[program.name] = ReplicaSet(program)
+        self._set(self._sets[program.name], processes)
 
     def scale(self, name: str, processes: int) -> None:
-        """Change how many processes a pool has; those too many drain while new ones start."""
-        crew = self._crews.get(name)
-        if crew is None or not crew.program.scalable:
-            names = ", ".join(crew.program.name for crew in self._crews.values() if crew.program.scalable)
+        """Change how many processes a pool has; surplus ones drain. Raises NotFound, Conflict."""
+        replicas = self._sets.get(name)
+        if replicas is None or not replicas.program.scalable:
+            names = ", ".join(replicas.program.name for replicas in self._sets.values() if replicas.program.scalable)
             raise NotFound(f"There is no pool {name}; there is {names or 'none'}.")
         if self._stopping:
             raise Conflict("The system is stopping.")
-        self._set(crew, processes)
+        self._set(replicas, processes)
         self._console.say(f"{name} has {processes} processes now")
 
     def pools(self) -> list[Pool]:
         """Return what is running."""
         return [
             Pool(
-                name=crew.program.name,
-                wanted=len(crew.wanted()),
-                pids=[place.pid for place in crew.places if place.pid is not None],
-                restarts=crew.restarts,
-                scalable=crew.program.scalable,
+                name=replicas.program.name,
+                wanted=len(replicas.wanted()),
+                pids=[replica.pid for replica in replicas.members if replica.pid is not None],
+                restarts=replicas.restarts,
+                scalable=replicas.program.scalable,
             )
-            for crew in self._crews.values()
+            for replicas in self._sets.values()
         ]
 
     async def stop(self) -> None:
-        """Stop everything, stage by stage, each program in its drain; return when nothing is left."""
+        """Stop everything, the last stage first; return when no process is left."""
         self._stopping = True
-        for stage in sorted({crew.program.stage for crew in self._crews.values()}, reverse=True):
-            for crew in self._crews.values():
-                if crew.program.stage == stage:
-                    self._set(crew, 0)
+        for stage in sorted({replicas.program.stage for replicas in self._sets.values()}, reverse=True):
+            for replicas in self._sets.values():
+                if replicas.program.stage == stage:
+                    self._set(replicas, 0)
             while tasks := [task for task, of_stage in self._tasks.items() if of_stage == stage]:
                 await asyncio.wait(tasks)
-        self._undertaker.close()
+        self._reaper.close()
 
     def hurry(self) -> None:
-        """Wait for no drain any more but the servers'."""
+        """End all drains now, except those of the servers."""
         self._hurried.set()
 
-    def _set(self, crew: Crew, processes: int) -> None:
-        wanted = crew.wanted()
-        for place in wanted[processes:]:
-            place.retired.set()
+    def _set(self, replicas: ReplicaSet, processes: int) -> None:
+        wanted = replicas.wanted()
+        for replica in wanted[processes:]:
+            replica.retired.set()
         for _ in range(processes - len(wanted)):
-            taken = {place.number for place in crew.places}
-            place = Place(next(number for number in range(1, len(taken) + 2) if number not in taken))
-            crew.places.append(place)
-            self._spawn(self._keep(crew, place), crew.program.stage)
+            taken = {replica.number for replica in replicas.members}
+            replica = Replica(next(number for number in range(1, len(taken) + 2) if number not in taken))
+            replicas.members.append(replica)
+            self._spawn(self._keep(replicas, replica), replicas.program.stage)
 
     def _spawn(self, work: Coroutine[Any, Any, None], stage: int) -> None:
         task = asyncio.create_task(work)
         self._tasks[task] = stage
         task.add_done_callback(self._tasks.pop)
 
-    async def _keep(self, crew: Crew, place: Place) -> None:
-        """Start a process again whenever it ends, until its place is retired."""
-        name, pause = f"{crew.program.name}.{place.number}", timedelta()
-        while not place.retired.is_set():
+    async def _keep(self, replicas: ReplicaSet, replica: Replica) -> None:
+        """Restart a process whenever it ends, until its replica is retired."""
+        name, pause = f"{replicas.program.name}.{replica.number}", timedelta()
+        while not replica.retired.is_set():
             started = time.monotonic()
             try:
-                how = f"ended with {await self._run_once(crew.program, place, name)}"
+                how = f"ended with {await self._run_once(replicas.program, replica, name)}"
             except OSError as error:
                 how = f"could not be started: {error}"
-            if place.retired.is_set():
+            if replica.retired.is_set():
                 break
             steady = time.monotonic() - started >= STEADY.total_seconds()
             pause = FIRST_PAUSE if steady else min(max(pause * 2, FIRST_PAUSE), LONGEST_PAUSE)
-            crew.restarts += 1
+            replicas.restarts += 1
             self._console.say(f"{name} {how}; starting it again in {pause.total_seconds():.1f} s")
             with suppress(TimeoutError):
-                await asyncio.wait_for(place.retired.wait(), pause.total_seconds())
-        crew.places.remove(place)
+                await asyncio.wait_for(replica.retired.wait(), pause.total_seconds())
+        replicas.members.remove(replica)
 
-    async def _run_once(self, program: Program, place: Place, name: str) -> int:
-        """Run a process until it ends by itself or its place is retired; return its exit status."""
+    async def _run_once(self, program: Program, replica: Replica, name: str) -> int:
+        """Run a process until it ends by itself or its replica is retired; return its exit status."""
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -161,17 +162,17 @@ class Supervisor:
             )
         finally:
             os.close(theirs)
-            self._console.follow(ours, name)  # to its end, which is now if nothing was started
-        place.pid = process.pid
-        self._undertaker.watch(process.pid, drain=program.drain, stopped_by=program.stopped_by)
+            self._console.follow(ours, name)  # until it ends, which is at once if nothing was started
+        replica.pid = process.pid
+        self._reaper.watch(process.pid, drain=program.drain, stopped_by=program.stopped_by)
         ended = asyncio.create_task(process.wait())
-        await _first(ended, place.retired.wait())
-        # After a crash its own children, told by the kernel, drain while the next process starts.
+        await _first(ended, replica.retired.wait())
+        # After a crash its children get a signal from the kernel, and drain while the next process starts.
         rest = program.drain if ended.done() else timedelta()
         if not ended.done():
             await self._drain(process, ended, program)
         self._spawn(self._clear(process.pid, rest), program.stage)
-        place.pid = None
+        replica.pid = None
         return await ended
 
     async def _drain(self, process: asyncio.subprocess.Process, ended: asyncio.Task[int], program: Program) -> None:
@@ -183,16 +184,16 @@ class Supervisor:
             kill_group(process.pid)
 
     async def _clear(self, group: int, drain: timedelta) -> None:
-        """Kill what is left of a process group whose leader has ended, after a drain."""
+        """Give the rest of a process group whose leader has ended time to drain; then kill it."""
         until = time.monotonic() + drain.total_seconds()
         while time.monotonic() < until and group_lives(group) and not self._hurried.is_set():  # noqa: ASYNC110
-            await asyncio.sleep(0.1)  # the end of processes that are not our children can't be waited for
+            await asyncio.sleep(0.1)  # they are not our children, so their end can't be awaited
         kill_group(group)
-        self._undertaker.forget(group)
+        self._reaper.forget(group)
 
 
 async def _first(ended: asyncio.Task[int], other: Coroutine[Any, Any, Any], seconds: float | None = None) -> None:
-    """Wait for whichever comes first; only `ended` goes on."""
+    """Return when one of the two is done, or after so many seconds; cancel `other`, and let `ended` go on."""
     waiting = asyncio.create_task(other)
     await asyncio.wait({ended, waiting}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

@@ -1,38 +1,38 @@
 """Up: a whole system on one machine, under one supervisor."""
 
 import asyncio
-import json
 import os
 import signal
 import socket
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import timedelta
-from itertools import chain, repeat
 from typing import Any, NoReturn
 
 from pipeline.errors import NotFound, NotReady
 from pipeline.kinds import load_kinds, queues
-from pipeline.processes import shimmed
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System
-from scripts.system.embedded import Server, postgres, redis
-from scripts.system.exclusive import listening, only_system, reachable
-from scripts.system.greeting import first_request, hand_over
+from scripts.system.embedded import postgres, redis
+from scripts.system.embedded.launcher import Server
+from scripts.system.first_steps import show_key, show_request
+from scripts.system.listener import becomes_ready, listening, reachable
+from scripts.system.locks import only_system
+from scripts.system.preparation import run_preparation
 from scripts.system.programs import Program
 from scripts.system.supervisor import Supervisor
 
-#: A server that ended so often before it ever answered will not start.
+#: A server that ended so often before it answered will not start.
 HOPELESS_RESTARTS = 4
-#: How long the API may take to answer before we say so; it is started again for ever all the same.
+#: How long the API may take to answer before the console says so; it is restarted for ever all the same.
 API_PATIENCE = timedelta(seconds=60)
-#: How long the API of a system that was killed may keep the port, while it drains.
+#: How long the API of a killed system may keep the port, because it drains.
 KILLED_API_PATIENCE = timedelta(seconds=15)
-#: What a program gets beyond its own drain before it is killed.
+#: Time beyond its own drain after which a program is killed.
 DRAIN_SLACK = timedelta(seconds=5)
 SERVER_DRAIN = timedelta(seconds=30)
 
@@ -126,49 +126,31 @@ class _Up:
             )
         api_key, terminal = await self._prepare(), sys.stdout.isatty()
         if api_key:  # at once: should the start fail from here on, there is no other copy
-            self._console.show(hand_over(api_key, self._settings.data, terminal=terminal))
+            self._console.show(show_key(api_key, self._settings.data, terminal=terminal))
         self._run_pools()
-        state = "ready" if await self._api_answers() else "not ready yet, see above,"
+        state = "ready" if await becomes_ready(self._listener, API_PATIENCE) else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
-        self._console.show(first_request(self._system.address, self._settings.data, api_key, terminal=terminal))
+        self._console.show(show_request(self._system.address, self._settings.data, api_key, terminal=terminal))
 
     async def _prepare(self) -> str | None:
-        """Start the API when the database answers; migrate; return the first account's key, if it was made now."""
-        ours, theirs = os.pipe()
-        embedded = ["--embedded"] if any(server.name == "postgres" for server in self._servers) else []
-        process = await asyncio.create_subprocess_exec(
-            *shimmed(programs.module("scripts.system.prepare", *embedded)),
-            env=self._environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=theirs,
+        """Prepare the database; return the first account's key, if it was made now. Raises NotReady."""
+        preparation = run_preparation(
+            embedded=any(server.name == "postgres" for server in self._servers),
+            environment=self._environment,
+            console=self._console,
+            when_database_answers=self._run_api,  # beside the migration, because its imports take as long
         )
-        os.close(theirs)
-        self._console.follow(ours, "prepare")
-        watch = asyncio.create_task(self._servers_start())
-        key = asyncio.create_task(self._follow_preparation(process))
+        watch, prepared = asyncio.create_task(self._watch_servers()), asyncio.create_task(preparation)
         try:
-            await asyncio.wait({watch, key}, return_when=asyncio.FIRST_COMPLETED)
-            return watch.result() if watch.done() else key.result()
+            await asyncio.wait({watch, prepared}, return_when=asyncio.FIRST_COMPLETED)
+            return watch.result() if watch.done() else prepared.result()
         finally:
-            for task in (watch, key):
-                task.cancel()
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            watch.cancel()
+            prepared.cancel()
+            await asyncio.wait({watch, prepared})
 
-    async def _follow_preparation(self, process: asyncio.subprocess.Process) -> str | None:
-        output = process.stdout or asyncio.StreamReader()
-        if await output.readline():
-            self._run_api()
-        last_line = await output.readline()
-        if await process.wait():
-            raise NotReady("The database could not be prepared; the lines above say why.")
-        api_key: str | None = json.loads(last_line)["api_key"]
-        return api_key
-
-    async def _servers_start(self) -> NoReturn:
-        """Never return; raise NotReady when a server of ours won't start."""
+    async def _watch_servers(self) -> NoReturn:
+        """Raise NotReady when an embedded server can't start; never return."""
         while True:
             for pool in self._supervisor.pools():
                 if pool.restarts >= HOPELESS_RESTARTS:
@@ -187,28 +169,6 @@ class _Up:
             argv = programs.pool(self._settings, queue)
             self._supervisor.run(Program(queue, argv, self._environment, drain=drain, scalable=True), processes)
         self._supervisor.run(Program("sweep", programs.sweep(), self._environment, drain=DRAIN_SLACK))
-
-    async def _api_answers(self) -> bool:
-        """Wait until the API says that it is ready."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(API_PATIENCE.total_seconds()):
-                for pause in chain((0.02,) * 100, repeat(0.2)):
-                    if await self._is_ready():
-                        return True
-                    await asyncio.sleep(pause)
-        return False
-
-    async def _is_ready(self) -> bool:
-        host, port = reachable(self._listener)
-        try:
-            reader, writer = await asyncio.open_connection(host, port)
-            try:
-                writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-                return (await reader.readline()).split()[1:2] == [b"200"]
-            finally:
-                writer.close()
-        except OSError:
-            return False
 
 
 def _system(settings: Settings, listener: socket.socket) -> System:

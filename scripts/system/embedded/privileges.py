@@ -1,4 +1,4 @@
-"""Privileges: how a server that refuses to run as root gets a user of its own, and reaches its files all the same.
+"""Privileges: how a server that refuses to run as root runs as another user, and still reaches its files.
 
 A clone or a data folder under a 0700 home such as /root can't be reached by another user. Opening the home is not ours
 to do, copying the programs leaves the data, and mount or user namespaces are forbidden in most containers. So the
@@ -36,7 +36,7 @@ class User:
 
     @classmethod
     def for_server(cls, folder: Path) -> "User":
-        """Return who runs the server of a folder: who owns it already, else postgres, else nobody."""
+        """Return the user for the server of a folder: its owner, else postgres, else nobody."""
         if os.geteuid() != 0:
             return cls(os.geteuid(), os.getegid())
         if folder.exists() and (owner := folder.stat().st_uid) != 0:
@@ -62,7 +62,7 @@ def lowest_privileges(user: User, command: Sequence[str], *, reads: Sequence[Pat
 
 
 def become(user: User, capability: int | None) -> None:
-    """Make this process, and every program that it becomes, the user's, with at most one capability."""
+    """Change this process, and every program that it becomes, to a user with at most one capability."""
     if capability is not None:
         # Keeps capabilities over the change of user, until they are set below, and lets access(2) count them: by that
         # initdb and postgres look whether they can run their own files.

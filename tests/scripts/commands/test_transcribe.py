@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InvalidRequest
-from scripts.commands.transcribe import _check
+from scripts.commands.transcription import _check
 
 
 def test_no_text_overwrites_a_recording(tmp_path: Path) -> None:

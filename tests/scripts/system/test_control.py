@@ -17,7 +17,7 @@ from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control
 from scripts.system.control import SupervisorSilent, System
-from scripts.system.embedded import private_folder, sockets_folder
+from scripts.system.folders import private_folder, sockets_folder
 from scripts.system.programs import Program, environment
 from scripts.system.supervisor import Supervisor
 

@@ -315,7 +315,7 @@ def test_after_a_kill_of_the_supervisor_nothing_is_left_once_the_drain_is_over(m
     witness = WITNESS.format(folder=str(tmp_path))
     programs = {"obedient": (sys.executable, "-c", OBEDIENT), "stubborn": (sys.executable, "-c", witness)}
     with start_supervisor(mark, programs, drain=4) as supervisor:
-        found = wait_for(mark, 6)  # with the supervisor and the undertaker
+        found = wait_for(mark, 6)  # with the supervisor and the reaper
         obedient, stubborn = ([pid for pid in found if code in arguments(pid)] for code in (OBEDIENT, witness))
         assert (len(obedient), len(stubborn)) == (2, 2)
         while not all(map(is_prepared, [*obedient, *stubborn])):
@@ -347,7 +347,7 @@ def test_no_dramatiq_worker_outlives_its_master_or_the_supervisor(mark: str, tmp
     (tmp_path / "some_workers.py").write_text(WORKERS)
     argv = (sys.executable, "-P", "-m", "dramatiq", "some_workers", "-Q", "synthesis", "-p", "1", "-t", "1")
     with start_supervisor(mark, {"synthesis": argv}, path=str(tmp_path)) as supervisor:
-        found = wait_for(mark, 6)  # the supervisor, its undertaker, two masters, two workers
+        found = wait_for(mark, 6)  # the supervisor, its reaper, two masters, two workers
         if victim == "master":
             master = next(pid for pid in found if parent(pid) == supervisor.pid and children(pid))
             (worker,) = children(master)
@@ -368,5 +368,5 @@ def children(pid: int) -> list[int]:
 
 
 def test_the_supervisor_stays_small():
-    """The decision to write our own counts on it (docs/decisions/own-supervisor.md)."""
-    assert len((ROOT / "scripts" / "supervisor.py").read_text().splitlines()) <= 200
+    """The decision to write our own counts on it (docs/decisions/0005)."""
+    assert len((ROOT / "scripts" / "system" / "supervisor.py").read_text().splitlines()) <= 200

@@ -1,4 +1,4 @@
-"""CSV files as people have them, and the journal of an import."""
+"""Imports of URLs from a CSV file: continued after a stop, within bounded memory, and clear about what fails."""
 
 import asyncio
 import json
@@ -16,74 +16,11 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.errors import Conflict, Gone, InvalidRequest, NotReady
+from pipeline.errors import Gone, InvalidRequest, NotReady
 from scripts.commands import import_csv
-from scripts.imports.journals import Journal
-from scripts.imports.sheets import Row, Sheet
-from scripts.imports.urls import UrlImport
+from scripts.imports.index_check import IndexCheckImport
+from scripts.main import create_app
 from scripts.system.programs import environment
-
-ROWS = ["https://e.example/café", "https://e.example/b,c"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_dialects_and_encodings_are_told_apart(tmp_path: Path, encoding: str, delimiter: str) -> None:
-    lines = [delimiter.join(["name", "url", "note"])]
-    lines += [delimiter.join([f'"the {number}th"', f'"{row}"', "x"]) for number, row in enumerate(ROWS)]
-    file = tmp_path / "urls.csv"
-    file.write_bytes("\r\n".join(lines).encode(encoding))
-
-    sheet = Sheet(file, column=None, names=("url",))
-
-    assert list(sheet.rows()) == [Row(2, ROWS[0]), Row(3, ROWS[1])]
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("url\nhttps://e.example/a,b\nhttps://e.example/c\n", ["https://e.example/a,b", "https://e.example/c"]),
-        ("https://e.example/a,b\nhttps://e.example/c\nhttps://e.example/d;e\n", ["https://e.example/a,b"]),
-        ("url\nOne, two.\nThree, four.\n", ["One, two.", "Three, four."]),
-        ("sep=;\r\nname;url\r\none;https://e.example/\r\n", ["https://e.example/"]),
-        ("url;note\nhttps://e.example/a,b;x\nhttps://e.example/c\n", ["https://e.example/a,b"]),
-        ("", []),
-        ("\n\n", []),
-        ("url\n", []),
-    ],
-)
-def test_a_sign_within_some_cells_separates_none(tmp_path: Path, text: str, values: list[str]) -> None:
-    file = tmp_path / "urls.csv"
-    file.write_bytes(text.encode())
-
-    found = [row.value for row in Sheet(file, column=None, names=("url",)).rows()]
-
-    assert found[: len(values) or None] == values
-
-
-def test_what_spreadsheets_call_latin_1_keeps_its_quotes_and_its_euro(tmp_path: Path) -> None:
-    file = tmp_path / "texts.csv"
-    file.write_bytes("text\n“Only 5 €” – café\n".encode("cp1252"))
-
-    assert [row.value for row in Sheet(file, column=None, names=("text",)).rows()] == ["“Only 5 €” – café"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_a_mark_is_told_by_its_line_ends_in_any_language(tmp_path: Path, encoding: str) -> None:
-    file = tmp_path / "texts.csv"
-    file.write_bytes("Привет\n你好世界\n".encode(encoding))
-
-    assert [row.value for row in Sheet(file, column=None, names=("text",)).rows()] == ["Привет", "你好世界"]
-
-
-def test_a_stray_nul_spoils_its_own_row_alone(tmp_path: Path) -> None:
-    file = tmp_path / "urls.csv"
-    file.write_bytes("url\nhttps://e.example/é\nhttps://e.example/\0b\n".encode())
-
-    assert [row.value for row in Sheet(file, column=None, names=("url",)).rows()] == [
-        "https://e.example/é",
-        "https://e.example/\0b",
-    ]
 
 
 def test_the_file_that_is_read_is_never_written_over(tmp_path: Path) -> None:
@@ -93,37 +30,15 @@ def test_the_file_that_is_read_is_never_written_over(tmp_path: Path) -> None:
     for out, errors in ((file, tmp_path / "e"), (tmp_path / "o", tmp_path / "x" / ".." / "urls.csv")):
         (tmp_path / "x").mkdir(exist_ok=True)
         with pytest.raises(InvalidRequest, match="is the file that is read"):
-            UrlImport(file, column=None, out=out, errors=errors, batch=10, fields={})
+            IndexCheckImport(file, column=None, out=out, errors=errors, batch=10, fields={})
     assert file.read_text() == "url\nhttps://e.example/\n"
-
-
-def test_a_column_is_taken_by_name_or_is_the_first(tmp_path: Path) -> None:
-    file = tmp_path / "any.csv"
-    file.write_text("a,Page\n1,x\n\n2\n")
-
-    assert list(Sheet(file, column="page", names=()).rows()) == [Row(2, "x"), Row(4, None)]
-    assert [row.value for row in Sheet(file, column=None, names=("url",)).rows()] == ["a", "1", "2"]
-    with pytest.raises(InvalidRequest, match=r"no column .url..*a, Page"):
-        Sheet(file, column="url", names=())
-    with pytest.raises(InvalidRequest, match="no file"):
-        Sheet(tmp_path / "none.csv", column=None, names=())
-
-
-def test_cells_may_hold_line_ends_and_a_lost_quote_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "texts.csv"
-    file.write_text('text\n"one\ntwo"\nthree\n')
-    assert list(Sheet(file, column=None, names=("text",)).rows()) == [Row(2, "one\ntwo"), Row(4, "three")]
-
-    file.write_text('text\n"one' + "x" * 2**21)
-    with pytest.raises(InvalidRequest, match="quote"):
-        list(Sheet(file, column=None, names=("text",)).rows())
 
 
 def test_faulty_rows_are_written_down_with_their_line_and_cost_nothing(tmp_path: Path) -> None:
     file, errors = tmp_path / "urls.csv", tmp_path / "errors.csv"
     file.write_text("Address\nhttps://e.example/\n=cmd|x\nhttps://e.example/\nhttps://user:x@e.example/\n")
 
-    found = UrlImport(file, column=None, out=tmp_path / "out.csv", errors=errors, batch=10, fields={}).estimate()
+    found = IndexCheckImport(file, column=None, out=tmp_path / "out.csv", errors=errors, batch=10, fields={}).estimate()
 
     assert (found.rows, found.faulty, found.credits) == (2, 2, 1)
     _, first, second = errors.read_text().splitlines()
@@ -135,35 +50,18 @@ def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_p
     file = tmp_path / "urls.csv"
     file.write_text("id,Address\n1,https://e.example/\n2,https://e.example/b\n")
 
-    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--dry-run"])
+    ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--dry-run"])
 
     assert "rows: 0, 2 faulty" in ran.output
     assert "column 1 was read; --column NAME names another" in ran.output
 
 
-def test_an_import_that_never_began_stands_in_no_other_s_way(tmp_path: Path) -> None:
-    Journal(tmp_path / "journal", about={"file": "a"})
-
-    assert not (tmp_path / "journal").exists()
-
-
-def test_a_journal_is_taken_up_where_it_was_and_another_import_s_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "journal"
-    journal = Journal(file, about={"file": "a"})
-    journal.note(batch=0, job_id="x")
-    file.write_text(file.read_text() + '{"batch": 1, "jo')  # stopped in the middle of a line
-
-    assert Journal(file, about={"file": "a"}).steps == [{"batch": 0, "job_id": "x"}]
-    with pytest.raises(Conflict, match="another import"):
-        Journal(file, about={"file": "b"})
-
-
 IMPORT = """
 import asyncio, sys
 from pathlib import Path
-from scripts.imports.urls import UrlImport
+from scripts.imports.index_check import IndexCheckImport
 file, out = Path(sys.argv[1]), Path(sys.argv[1]).with_suffix(".out")
-wanted = UrlImport(file, column=None, out=out, errors=file.with_suffix(".e"), batch=1_000, fields={})
+wanted = IndexCheckImport(file, column=None, out=out, errors=file.with_suffix(".e"), batch=1_000, fields={})
 rows = wanted.estimate().rows
 asyncio.run(wanted.run(sys.argv[2], "key"))
 status = Path("/proc/self/status").read_text()  # its ru_maxrss begins with that of the process that started it
@@ -259,7 +157,7 @@ def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked
     file, out = tmp_path / "urls.csv", tmp_path / "out.csv"
     file.write_text("url\n" + "".join(f"https://shop.example/{n}\n" for n in range(4)))
     with indexing_service(["https://shop.example/0", "https://shop.example/1"]) as address:
-        wanted = UrlImport(file, column=None, out=out, errors=tmp_path / "e", batch=2, fields={})
+        wanted = IndexCheckImport(file, column=None, out=out, errors=tmp_path / "e", batch=2, fields={})
         journal = wanted._journal()
         journal.note(batch=0, job_id="0")
         journal.note(batch=0, size=500)
@@ -274,7 +172,9 @@ def test_an_import_whose_job_has_been_deleted_names_the_journal_that_knows_it(tm
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/\n")
     with indexing_service([]) as address:
-        wanted = UrlImport(file, column=None, out=tmp_path / "out.csv", errors=tmp_path / "e", batch=2, fields={})
+        wanted = IndexCheckImport(
+            file, column=None, out=tmp_path / "out.csv", errors=tmp_path / "e", batch=2, fields={}
+        )
         wanted._journal().note(batch=0, job_id="0")
 
         with pytest.raises(Gone, match=r"out\.csv\.journal knows a job .*\. Delete it"):
@@ -289,7 +189,7 @@ def test_a_service_that_is_not_there_is_told_at_once_and_leaves_nothing_behind(
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/\n")
 
-    ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", "http://127.0.0.1:9"])
+    ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--url", "http://127.0.0.1:9"])
 
     assert isinstance(ran.exception, NotReady)
     assert [path.name for path in tmp_path.iterdir()] == ["urls.csv"]
@@ -302,7 +202,7 @@ def test_an_import_that_the_account_can_not_pay_for_says_so_and_begins(
     file = tmp_path / "urls.csv"
     file.write_text("url\nhttps://shop.example/a\nhttps://shop.example/b\n")
     with indexing_service() as address:
-        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+        ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--url", address])
 
     assert ran.exit_code == 0, ran.output
     assert "credits of the account: 1;" in ran.output
@@ -316,21 +216,9 @@ def test_rows_without_an_answer_are_told_and_a_file_s_name_is_no_markup(
     file = tmp_path / "urls[1].csv"
     file.write_text("".join(f"https://shop.example/{name}\n" for name in ("blocked", "a", "blocked")))
     with indexing_service() as address:
-        ran = CliRunner().invoke(import_csv.app, ["check", str(file), "--url", address])
+        ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--url", address])
 
     assert ran.exit_code == 0, ran.output
     results = tmp_path / "urls[1].results.csv"
     assert f"results in {results}" in ran.output
     assert f"rows without an answer: 2; {results} says why" in ran.output
-
-
-def test_a_first_row_is_a_header_where_it_names_a_column_or_we_are_told(tmp_path: Path) -> None:
-    file = tmp_path / "texts.csv"
-    file.write_text("what to say\nHello.\n")
-
-    def lines(has_header: bool | None) -> list[int]:
-        return [row.line for row in Sheet(file, column=None, names=("text",), has_header=has_header).rows()]
-
-    assert (lines(None), lines(True), lines(False)) == ([1, 2], [2], [1, 2])
-    file.write_text("text\nHello.\n")
-    assert (lines(None), lines(True), lines(False)) == ([2], [2], [1, 2])

@@ -1,4 +1,4 @@
-"""`pressroom transcribe`: recordings become text or subtitles, over the HTTP API."""
+"""Commands for transcription, over the HTTP API: `pressroom transcribe`."""
 
 import asyncio
 import os
@@ -11,14 +11,22 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
-from scripts.options import Data, plain
+from scripts.commands import SERVICE
+from scripts.options import Data, ServiceUrl
+from scripts.service import find_service
+from scripts.tables import plain
 
 if TYPE_CHECKING:
     from scripts.client import Client
 
 ROUTE = "/tts/stt"
-#: Recordings that are sent and followed at once.
+#: Recordings that are sent at the same time.
 AT_ONCE = 4
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SERVICE)(transcribe)
 
 
 def transcribe(
@@ -29,17 +37,15 @@ def transcribe(
         Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over texts that are there already.")] = False,
-    url: Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")] = None,
+    url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
-    from scripts.client import service_key, service_url  # aiohttp, which few commands need
-
     wanted = _read_format(form)
     texts = {recording: _text_file(recording, out, wanted) for recording in recordings}
     _check(texts, overwrite=overwrite)
     fields = {"language": language, "response_format": wanted}
-    failed = asyncio.run(_transcribe_all(service_url(url, data), service_key(data), texts, fields))
+    failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:
             typer.echo(f"{text} ({text.stat().st_size:,} bytes)")
@@ -84,7 +90,7 @@ async def _transcribe_all(
 
     failed: dict[Path, PressroomError] = {}
     room = asyncio.Semaphore(AT_ONCE)
-    name = TextColumn("{task.description}", markup=False)  # of a file: brackets are no tags
+    name = TextColumn("{task.description}", markup=False)  # names of files may have brackets
     columns = (name, BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
     async with Client.open(url, key) as client:
         with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
@@ -110,14 +116,16 @@ async def _transcribe(
     try:
         await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
         await client.fetch(job_id, text)
-    except asyncio.CancelledError:  # Ctrl-C: nobody would fetch what goes on to be made, and paid for
+    except (
+        asyncio.CancelledError
+    ):  # Ctrl-C: otherwise the job would go on, and be paid for, and nobody would fetch its result
         told = plain(f"{recording}: {await _cancel(client, job_id)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
 
 
 async def _cancel(client: "Client", job_id: str) -> str:
-    """Cancel a job, and return what became of it."""
+    """Cancel a job, and return a sentence about the outcome."""
     try:
         state = await client.cancel(job_id)
     except PressroomError as error:

@@ -1,8 +1,8 @@
-"""The undertaker: a small process that outlives the supervisor by one drain and ends whatever is left of it.
+"""Orphan reaper: a small process that outlives a killed supervisor and kills what its programs left running.
 
-Every child asks the kernel for a signal at its parent's death (pipeline.processes), and drains; a child that hangs
-would stay for ever, and on macOS there is no such signal. The supervisor tells the undertaker of each process group
-over a pipe; when the pipe ends and groups are left, the supervisor was killed.
+Every child asks the kernel for a signal at its parent's death (pipeline/processes.py) and then drains. A child that
+hangs would stay for ever, and macOS has no such signal. So the supervisor writes each process group into a pipe. When
+the pipe ends and groups are left, the supervisor was killed: the reaper waits for the drains and kills the groups.
 
 Run with the interpreter's -I and -S: the standard library alone.
 """
@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 
-class Undertaker:
+class OrphanReaper:
     """The supervisor's side of the pipe."""
 
     def __init__(self) -> None:
@@ -24,33 +24,33 @@ class Undertaker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int, *, drain: timedelta, stopped_by: signal.Signals) -> None:
-        """End this process group, too, should the supervisor die."""
+        """Add a process group, which is killed after its drain if the supervisor dies."""
         self._groups[group] = f"{group} {drain.total_seconds()} {stopped_by.value}"
-        self._tell(self._groups[group])
+        self._send(self._groups[group])
 
     def forget(self, group: int) -> None:
-        """The group is gone."""
+        """Remove a group that has ended."""
         del self._groups[group]
-        self._tell(str(group))
+        self._send(str(group))
 
     def close(self) -> None:
-        """Let the undertaker go, after everything else."""
+        """End the reaper; call it when no group is left."""
         if self._process and self._process.stdin:
             with suppress(BrokenPipeError):
                 self._process.stdin.close()
             self._process.wait()
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         if self._process is None or self._process.poll() is not None:
-            self._hire()
+            self._start()
             line = "\n".join(self._groups.values()) or line
         if self._process and self._process.stdin:
-            # Killed this moment: the next line finds out, and hires another.
+            # It may be killed at this moment: then the next line starts another.
             with suppress(BrokenPipeError):
                 self._process.stdin.write(f"{line}\n".encode())
                 self._process.stdin.flush()
 
-    def _hire(self) -> None:
+    def _start(self) -> None:
         command = [sys.executable, "-I", "-S", __file__]
         self._process = subprocess.Popen(
             command,
@@ -62,7 +62,7 @@ class Undertaker:
 
 
 def main() -> None:
-    """Keep the list; at the end of the pipe, wait for the drains and kill what is left."""
+    """Keep the list of groups; at the end of the pipe, wait for the drains and kill what is left."""
     groups: dict[int, tuple[float, int]] = {}
     for line in sys.stdin:
         match line.split():
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def group_lives(group: int) -> bool:
-    """Say whether a process group has processes; its number is not given to another while it has."""
+    """Return whether a process group has processes. The kernel reuses its number only when it has none."""
     try:
         os.killpg(group, 0)
     except OSError:
@@ -91,7 +91,7 @@ def group_lives(group: int) -> bool:
 
 
 def kill_group(group: int) -> None:
-    """Kill every process of a group, if there are any."""
+    """Kill the processes of a group, if there are any."""
     with suppress(OSError):
         os.killpg(group, signal.SIGKILL)
 

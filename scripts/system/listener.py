@@ -1,44 +1,26 @@
-"""Exclusive: what a running system has for itself, its data folder and its port."""
+"""Listener: the API's socket, which the supervisor opens and keeps."""
 
+import asyncio
 import errno
-import fcntl
-import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
-from pathlib import Path
+from itertools import chain, repeat
 
 from pipeline.errors import InvalidRequest, NotReady
-from scripts.system.embedded import private_folder
 
-#: Connections that wait while the API starts again; the kernel's own limit may be lower.
+#: Connections that wait while the API restarts; the kernel's own limit may be lower.
 BACKLOG = 2048
 MAX_PORT = 65_535
 
 
 @contextmanager
-def only_system(data: Path) -> Iterator[None]:
-    """Hold DATA for this process alone."""
-    descriptor = os.open(private_folder(data) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise NotReady(
-            f"A system is running on {data} already. Stop it, or choose another folder with --data."
-        ) from None
-    else:
-        yield
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
 def listening(host: str, port: int, *, any_port: bool, patience: timedelta) -> Iterator[socket.socket]:
-    """Open the API's socket here, so that clients wait, and aren't refused, while the API starts again.
+    """Open the API's socket here, so that clients wait while the API restarts, and are not refused.
 
-    A port that is taken is tried for as long as `patience`; with `any_port`, another is taken then."""
+    A taken port is tried again for `patience`; after that, `any_port` takes a free one. Raises NotReady."""
     if not 0 <= port <= MAX_PORT:
         raise InvalidRequest(f"There is no port {port}: ports go from 0, which means any, to {MAX_PORT:,}.")
     until = time.monotonic() + patience.total_seconds()
@@ -68,3 +50,27 @@ def reachable(listener: socket.socket) -> tuple[str, int]:
     """Return a host and port that reach the listener from this machine."""
     host, port = listener.getsockname()[:2]
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104  # compared, not bound
+
+
+async def becomes_ready(listener: socket.socket, patience: timedelta) -> bool:
+    """Return whether GET /readyz answers 200 within `patience`."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience.total_seconds()):
+            for pause in chain((0.02,) * 100, repeat(0.2)):
+                if await _is_ready(listener):
+                    return True
+                await asyncio.sleep(pause)
+    return False
+
+
+async def _is_ready(listener: socket.socket) -> bool:
+    host, port = reachable(listener)
+    try:
+        reader, writer = await asyncio.open_connection(host, port)
+        try:
+            writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return (await reader.readline()).split()[1:2] == [b"200"]
+        finally:
+            writer.close()
+    except OSError:
+        return False

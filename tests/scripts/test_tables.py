@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from pipeline.settings import Settings
-from scripts.main import _rows
-from scripts.options import show_table
+from scripts.commands.settings import list_variables
+from scripts.tables import show_table
 
 
 def shown(columns: list[str], rows: list[Any], *, width: int, terminal: bool = True) -> str:
@@ -31,7 +31,7 @@ def test_what_other_commands_are_told_is_never_cut(width: int) -> None:
 
 
 def test_every_setting_can_be_copied_at_80_columns() -> None:
-    rows = list(_rows(Settings(), "PRESSROOM_"))
+    rows = list(list_variables(Settings(), "PRESSROOM_"))
     words = shown(["variable", "value", "meaning"], rows, width=80).split()
 
     assert all(variable in words for variable, _, _ in rows)
@@ -59,13 +59,3 @@ def test_numbers_have_commas_for_people_alone() -> None:
 def test_an_empty_table_says_so_to_people_and_is_a_header_to_programs() -> None:
     assert shown(["id", "name"], [], width=80) == "Things: none\n"
     assert shown(["id", "name"], [], width=80, terminal=False) == "id\tname\n"
-
-
-def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PRESSROOM_TRANSCRIPTION__WHISPER__MODEL", "PRESSROOM_SEARCH__SLOTS", "REDIS_URL"):
-        monkeypatch.setenv(name, "")
-
-    settings = Settings()
-
-    assert settings.transcription.whisper.model is None
-    assert (settings.search.slots, settings.redis_url) == (8, None)

@@ -1,4 +1,4 @@
-"""Journals: what an import has done so far, so that it can be stopped and taken up again."""
+"""Journal: the steps that an import has done, so that the same command continues it after a stop."""
 
 import json
 import os
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import Conflict, Gone
-from scripts.client import Refused
+from scripts.answers import Refused
 
-#: What helps whoever can't go on with a journal; "it" is its file.
+#: What to do when an import can't be continued; "it" is the journal's file.
 BEGIN_ANEW = "Delete it to begin anew, which is charged anew."
 
 
 class Journal:
-    """A file of lines, one a step that was taken; each is on the disk before the next step begins."""
+    """A file with a line of JSON for each step; each line is on the disk before the next step begins."""
 
     def __init__(
         self,
@@ -25,9 +25,9 @@ class Journal:
         about: dict[str, Any],
         remedy: str = BEGIN_ANEW,
     ) -> None:
-        """`about` says which import it is; another's journal is refused, with a remedy.
+        """`about` tells one import from another. Raises Conflict, with the remedy, for the journal of another one.
 
-        There is no file before `begin`: an import that never got so far stands in no other's way."""
+        `begin` makes the file, so an import that failed before it blocks no other."""
         self.file = file
         self._about = about
         self._remedy = remedy
@@ -36,18 +36,18 @@ class Journal:
             self._read()
 
     def note(self, **step: Any) -> None:
-        """Note a step; the first one begins."""
+        """Write a step; the first one begins the journal."""
         self.begin()
         self.steps.append(step)
         self._append(step)
 
     def begin(self) -> None:
-        """Note which import it is."""
+        """Write which import it is, into a new file."""
         if not self.file.exists():
             self._append(self._about)
 
     def close(self) -> None:
-        """The import is done: nothing is left to take up."""
+        """Delete the journal: the import is done."""
         self.file.unlink(missing_ok=True)
 
     def _append(self, line: dict[str, Any]) -> None:
@@ -62,7 +62,7 @@ class Journal:
             try:
                 lines.append(json.loads(text))
             except ValueError:
-                break  # it was stopped while it wrote this
+                break  # the import was stopped while it wrote this line
         if not lines:
             self.file.unlink()
             return
@@ -71,13 +71,13 @@ class Journal:
                 f"{self.file} is of another import: the file or the options have changed since. {self._remedy}"
             )
         self.steps = lines[1:]
-        # What was half written is written again.
+        # Without the line that was half written.
         self.file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
 @contextmanager
-def told_if_gone(journal: Journal) -> Iterator[None]:
-    """Say what helps when a job that a journal knows has been deleted: the same command would not. Raises Gone."""
+def explain_deleted_jobs(journal: Journal) -> Iterator[None]:
+    """Translate the refusal for a job whose results were deleted: the same command would fail again. Raises Gone."""
     try:
         yield
     except Refused as error:

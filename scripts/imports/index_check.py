@@ -1,4 +1,4 @@
-"""Importing URLs: those of a CSV file as index jobs."""
+"""Import of URLs for index checks: those of a CSV file become index jobs."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -6,15 +6,15 @@ from typing import Any
 
 from pipeline.cells import defused
 from scripts.client import Client
-from scripts.imports.base import Cells, Import
+from scripts.imports.url_import import Cells, UrlImport
 
-#: URLs that are read of a finished job at once.
+#: URLs of a finished job that are read in one request.
 PAGE = 1_000
-#: How often a job of up to a thousand URLs is looked at; a longer one takes hours, and its counts take longer.
+#: Pause between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
 POLL_SECONDS = 1.0
 
 
-class UrlImport(Import):
+class IndexCheckImport(UrlImport):
     """One import of URLs that are looked for in search results."""
 
     name = "check"

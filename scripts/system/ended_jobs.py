@@ -1,4 +1,4 @@
-"""Ending: what is left to do when a command or the sweep, and no worker, has ended a job."""
+"""Ended jobs: what follows when a command or the sweep, not a worker, has ended a job."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def close_job(client: "Redis", artifacts: Artifacts, job_id: UUID) -> Iterator[str]:
-    """Tell who waits for a job, and delete what it was sent with; yields what failed, which costs time alone."""
+    """Announce a job's end to waiting requests, and delete its upload; yields what failed, which only costs time."""
     pipe = client.pipeline(transaction=False)
     add_notice(pipe, [job_id])
     try:

@@ -1,4 +1,4 @@
-"""The greeting: where a system is, how to make a first request, and the first account's key, for a terminal alone."""
+"""First steps: what a new system shows its user: the first account's key, and a request to try."""
 
 import os
 from pathlib import Path
@@ -6,18 +6,18 @@ from pathlib import Path
 FIRST_KEY = "first-key"
 
 
-def hand_over(api_key: str, data: Path, *, terminal: bool) -> str:
-    """Return a line that says what the key is, on a terminal, or else in which private file it now is.
+def show_key(api_key: str, data: Path, *, terminal: bool) -> str:
+    """Return a line with the key, for a terminal; else write the key to a private file and return a line that names it.
 
-    It is kept nowhere after a terminal has shown it; anything else that is written to may be somebody's log."""
+    A key that a terminal has shown is kept nowhere. Output to anything else may be a log, where no key may stand."""
     if terminal:
         return f"\n  API key of the first account, shown once: {api_key}\n"
     _write_secret(data / FIRST_KEY, api_key)
     return f"\n  API key of the first account: in {data / FIRST_KEY}\n"
 
 
-def first_request(address: str, data: Path, api_key: str | None, *, terminal: bool) -> str:
-    """Return a command line that asks the system for something."""
+def show_request(address: str, data: Path, api_key: str | None, *, terminal: bool) -> str:
+    """Return a curl command that speaks a text."""
     shown = f"$(cat '{data / FIRST_KEY}')" if (data / FIRST_KEY).exists() else "YOUR-API-KEY"
     if api_key and terminal:
         shown = api_key

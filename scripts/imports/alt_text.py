@@ -1,4 +1,4 @@
-"""Importing images: the picture of each row is described, and its texts come back as CSV."""
+"""Import of pictures: those of a CSV file of URLs are described, and the texts come back as CSV."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -6,14 +6,14 @@ from typing import Any
 
 from pipeline.cells import defused
 from scripts.client import Client
-from scripts.imports.base import Cells, Import
+from scripts.imports.url_import import Cells, UrlImport
 
 POLL_SECONDS = 0.3
 TEXTS = ("alt_text", "short_alt_text", "long_alt_text", "seo_alt_text")
 TOLD = ("confidence", "language", "engine", "generated_at", "code", "message")
 
 
-class ImageImport(Import):
+class AltTextImport(UrlImport):
     """One import of pictures."""
 
     name = "alt-text"
@@ -23,7 +23,7 @@ class ImageImport(Import):
     unanswered = ("", "", "", "", "", "", "", "", "internal_error", "The service gave no answer for this picture.")
 
     def fault_of(self, url: str) -> str | None:
-        """Return nothing for what the service itself judges, picture by picture, at no cost."""
+        """Return why a URL is not sent; the service judges the others one by one, at no cost."""
         return None if url.lower().startswith(("http://", "https://")) else "it does not begin with http:// or https://"
 
     def is_answered(self, cells: Cells) -> bool:
@@ -31,11 +31,11 @@ class ImageImport(Import):
         return not dict(zip(self.columns[1:], cells, strict=False)).get("code")
 
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
-        """Ask for a batch."""
+        """Submit a batch."""
         return await submit_images(client, [{"image_url": url, "source": "batch", **self._fields} for url in urls], key)
 
     async def follow(self, client: Client, job_id: str, progress: Callable[[float], None]) -> None:
-        """Wait until each picture has its text, or will have none."""
+        """Wait until each picture has its text or has failed."""
         await follow_images(client, job_id, progress)
 
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
@@ -45,7 +45,7 @@ class ImageImport(Import):
 
 
 async def submit_images(client: Client, images: Sequence[Mapping[str, Any]], key: str | None = None) -> str:
-    """Ask for the texts of some pictures; returns the job's id."""
+    """Submit a job for the texts of some pictures; returns its id."""
     return await client.submit("/batch", {"images": list(images)}, key=key)
 
 

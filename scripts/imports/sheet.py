@@ -1,4 +1,4 @@
-"""Sheets: CSV files as people have them, any common dialect and encoding, read a row at a time."""
+"""Sheet: a CSV file in any common dialect and encoding, read a row at a time."""
 
 import codecs
 import csv
@@ -10,36 +10,36 @@ from pathlib import Path
 
 from pipeline.errors import InvalidRequest
 
-#: As much of a file tells how it is written.
+#: Bytes at the beginning of a file that its dialect and encoding are guessed from.
 SAMPLE_BYTES = 2**16
 BLOCK_BYTES = 2**20
 DELIMITERS = ",;\t|"
-#: Of a file of one column: what stands in no text.
+#: Delimiter of a file of one column: a character that no text has.
 NO_DELIMITER = "\x1f"
-#: The first line of files for some spreadsheets, which says what separates the cells of the others.
+#: First line of files for some spreadsheets, which names the delimiter of the other lines.
 SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n')
-#: Longest cell; a missing quote would make one of the whole rest.
+#: Longest cell, in characters. After a missing quote, the whole rest of the file would be one cell.
 MAX_CELL = 2**20
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the line it begins on, and the cell that is asked for; None: it has none."""
+    """One row: the line it begins on, from 1, and its cell of the wanted column; None: it has none."""
 
     line: int
     value: str | None
 
 
 class Sheet:
-    """A CSV file, and which of its columns is meant."""
+    """A CSV file and the index of its wanted column."""
 
     def __init__(
         self, file: Path, *, column: str | None, names: tuple[str, ...], has_header: bool | None = None
     ) -> None:
-        """`column` is a name that its first row has; without it one of `names`, or else the first column.
+        """`column` is a name in the first row. Without it, the column is the first of `names` there, or else column 1.
 
-        `has_header` says whether the first row names the columns; None: if it has one of those."""
+        `has_header` says whether the first row is a header; None: it is if it has one of `names`."""
         if not file.is_file():
             raise InvalidRequest(f"There is no file {file}.")
         self.file = file
@@ -60,7 +60,7 @@ class Sheet:
         self.index = header.index(wanted) if wanted is not None else 0
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows, without the header and empty ones. Raises InvalidRequest for what is no CSV."""
+        """Yield the rows, without the header and empty ones. Raises InvalidRequest where the file is no CSV."""
         cells = self._cells()
         if self.has_header:
             next(cells, None)
@@ -68,14 +68,14 @@ class Sheet:
             if any(cell.strip() for cell in row):
                 yield Row(line, row[self.index].strip() if self.index < len(row) else None)
 
-    def spare(self, *outputs: Path) -> None:
-        """Raise InvalidRequest where the file itself would be written over."""
+    def refuse_as_output(self, *outputs: Path) -> None:
+        """Raise InvalidRequest when one of the outputs is this file."""
         for output in outputs:
             if output.exists() and output.samefile(self.file):
                 raise InvalidRequest(f"{output} is the file that is read; choose another name for what is written.")
 
     def digest(self) -> str:
-        """Return what tells this content from any other."""
+        """Return the SHA-256 of the content."""
         with self.file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
 
@@ -102,9 +102,9 @@ class Sheet:
 
 
 def encoding_of(file: Path) -> str:
-    """Return how a file is encoded: by its mark, or UTF-8 if all of it is, or else Windows-1252.
+    """Return the encoding of a file: by its byte order mark; else UTF-8 if all of it is valid; else Windows-1252.
 
-    That is what spreadsheets write as Latin-1; quotes, dashes and the euro are where that has control characters."""
+    Spreadsheets call Windows-1252 Latin-1. It has quotes, dashes and the euro where Latin-1 has control characters."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with file.open("rb") as opened:
         block = opened.read(SAMPLE_BYTES)
@@ -124,19 +124,19 @@ def encoding_of(file: Path) -> str:
 
 
 def _utf16_of(block: bytes) -> str | None:
-    """Return which UTF-16 a file without a mark is in; None: in none."""
+    """Return the UTF-16 encoding of a file without a byte order mark; None: it is not UTF-16."""
     first, second = block[0::2].count(0), block[1::2].count(0)
     has_lines = b"\n" in block
-    # ASCII has a NUL beside it, and line ends are ASCII in any language; a stray NUL elsewhere tells nothing.
+    # In UTF-16 each ASCII character has a NUL beside it, and line ends are ASCII. Other NULs prove nothing.
     if not (first or second) or (has_lines and b"\n\0" not in block and b"\0\n" not in block):
         return None
     return "utf-16-le" if second > first else "utf-16-be"
 
 
 def delimiter_of(sample: str) -> str:
-    """Return what separates the cells: what splits most of the first lines into as many as the first of them.
+    """Return the delimiter: the one that splits the most of the first lines into as many cells as the first line.
 
-    Where nothing does, a line is a cell: a comma within some of the URLs or texts is none between them."""
+    It must do so for half of them. Otherwise each line is one cell: a comma in some URLs or texts is no delimiter."""
     lines = sample.splitlines()[:20]
     if len(sample) >= SAMPLE_BYTES and len(lines) > 1:
         lines.pop()

@@ -1,8 +1,9 @@
-"""`pressroom describe`: the texts of pictures on the web, over the HTTP API."""
+"""Commands for alt text, over the HTTP API: `pressroom describe` and `pressroom import-csv alt-text`."""
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -10,25 +11,33 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.kinds.alt_text.batch import MAX_IMAGES
-from scripts.options import Data, plain
+from scripts.commands import SERVICE
+from scripts.commands.import_csv import Column, DryRun, Errors, run_import
+from scripts.commands.import_csv import group as import_csv
+from scripts.options import Data, Language, ServiceUrl
+from scripts.service import find_service
+from scripts.tables import plain
 
 Mode = Literal["short", "long", "seo", "all"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SERVICE)(describe)
 
 
 def describe(
     urls: Annotated[list[str], typer.Argument(metavar="IMAGE_URL…", help="Where the pictures are.")],
     mode: Annotated[Mode, typer.Option(help="Which text; all shows the three, for the same credit.")] = "short",
-    language: Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")] = None,
+    language: Language = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each result as a line of JSON.")] = False,
-    url: Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")] = None,
+    url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Describe pictures by their URLs; exit code 1 when one could not be."""
-    from scripts.client import service_key, service_url  # aiohttp, which most other commands don't need
-
     wanted = {"mode": mode, **({"language": language} if language else {})}
     images = [{"image_url": image_url, **wanted} for image_url in urls]
-    results = asyncio.run(_describe(service_url(url, data), service_key(data), images))
+    results = asyncio.run(_describe(*find_service(url, data), images))
     for result in results:
         if as_json:
             typer.echo(json.dumps(result, ensure_ascii=False))
@@ -43,7 +52,7 @@ def describe(
 
 
 def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
-    """Return a picture's text as a line; its URL goes before it where there are several, separated by a tab."""
+    """Return a line for each text of a picture; with several pictures, each line begins with the URL and a tab."""
     texts = [f"{name}_alt_text" for name in ("short", "long", "seo")] if mode == "all" else ["alt_text"]
     before = [] if is_only else [result["image_url"]]
     return "\n".join("\t".join([*before, result[name]]) for name in texts)
@@ -51,7 +60,7 @@ def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
 
 async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     from scripts.client import Client
-    from scripts.imports.images import follow_images, submit_images
+    from scripts.imports.alt_text import follow_images, submit_images
 
     columns = (TextColumn("describing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     results: list[dict[str, Any]] = []
@@ -68,3 +77,30 @@ async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> 
                 await follow_images(client, job_id, progress)
                 results += (await client.get(f"/jobs/{job_id}/result"))["results"]
     return results
+
+
+@import_csv.command("alt-text")
+def import_images(
+    file: Annotated[Path, typer.Argument(metavar="IMAGES.csv")],
+    column: Column = None,
+    out: Annotated[Path | None, typer.Option(help="Where the texts go; by default FILE.results.csv.")] = None,
+    errors: Errors = None,
+    mode: Annotated[Mode, typer.Option(help="Which text; all gives the three, for the same credit.")] = "short",
+    language: Language = None,
+    batch: Annotated[int, typer.Option(min=1, max=MAX_IMAGES, help="Images of one request.")] = MAX_IMAGES,
+    dry_run: DryRun = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Describe pictures by their URLs; stopped, the same command goes on where it was."""
+    from scripts.imports.alt_text import AltTextImport
+
+    wanted = AltTextImport(
+        file,
+        column=column,
+        out=out or file.with_suffix(".results.csv"),
+        errors=errors or file.with_suffix(".errors.csv"),
+        batch=batch,
+        fields={"mode": mode, **({"language": language} if language else {})},
+    )
+    run_import(wanted, url, data, dry_run=dry_run)

@@ -1,4 +1,4 @@
-"""`pressroom say`: a text file becomes a recording, over the HTTP API."""
+"""Commands for speech, over the HTTP API: `pressroom say` and `pressroom import-csv speech`."""
 
 import asyncio
 import os
@@ -9,29 +9,36 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.errors import InvalidRequest
-from scripts.options import Data
+from scripts.commands import SERVICE
+from scripts.commands.import_csv import Column, DryRun, Errors, run_import, tell
+from scripts.commands.import_csv import group as import_csv
+from scripts.options import Data, Language, ServiceUrl
+from scripts.service import find_service
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel=SERVICE)(say)
 
 
 def say(
     text: Annotated[Path, typer.Argument(metavar="FILE.txt", help="The text, in UTF-8.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.mp3", help="Where the MP3 goes.")],
     music: Annotated[Path | None, typer.Option(metavar="M.mp3", help="Music to put under it.")] = None,
-    language: Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")] = None,
+    language: Language = None,
     voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0)] = 1.0,
-    url: Annotated[str | None, typer.Option(help="The service; by default the one that runs here.")] = None,
+    url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Speak a text file into an MP3, with music under it if you like."""
-    from scripts.client import service_key, service_url  # aiohttp, which no other command needs
-
     check_output(output)
     fields: dict[str, Any] = {"text": read_text(text), "speed": speed}
     fields |= {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
     if music is not None and not music.is_file():
         raise InvalidRequest(f"There is no file {music}.")
     route, files = ("/tts/batch", None) if music is None else ("/tts/with-music", {"music": music})
-    size = asyncio.run(_say(service_url(url, data), service_key(data), route, fields, files, output))
+    size = asyncio.run(_say(*find_service(url, data), route, fields, files, output))
     typer.echo(f"{output} ({size:,} bytes)")
 
 
@@ -65,3 +72,36 @@ async def _say(
             speaking = bar.add_task("speaking", total=1)
             await client.follow(job_id, lambda done, total: bar.update(speaking, completed=done, total=total))
         return await client.fetch(job_id, output)
+
+
+@import_csv.command("speech")
+def import_texts(
+    file: Annotated[Path, typer.Argument(metavar="TEXTS.csv")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the MP3s go, named by their line.")],
+    column: Column = None,
+    header: Annotated[
+        bool | None, typer.Option(help="Whether the first row names the columns; by default if one is text.")
+    ] = None,
+    errors: Errors = None,
+    language: Language = None,
+    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
+    dry_run: DryRun = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Speak texts, an MP3 a row; stopped, the same command goes on where it was."""
+    from scripts.imports.speech import SpeechImport
+
+    fields = {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
+    wanted = SpeechImport(
+        file,
+        column=column,
+        has_header=header,
+        out=out,
+        errors=errors or file.with_suffix(".errors.csv"),
+        fields=fields,
+    )
+    if header is None and not wanted.sheet.has_header:
+        # Nothing tells a name from a text, and a text that is spoken is paid for.
+        tell("the first row counts as a text; --header if it names the columns")
+    run_import(wanted, url, data, dry_run=dry_run)

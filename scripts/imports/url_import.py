@@ -1,0 +1,179 @@
+"""URL import: a CSV file of URLs, sent in batches, a job each; the results are a CSV file with a row for each row."""
+
+import csv
+import hashlib
+import os
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, TextIO
+
+from rich.progress import Progress, TaskID
+
+from pipeline.cells import defused
+from pipeline.urls import fault_of
+from scripts.client import Client
+from scripts.imports.base import PATIENCE, Estimate, progress_bar
+from scripts.imports.batches import Batch, Batches
+from scripts.imports.error_file import ErrorFile
+from scripts.imports.journal import Journal, explain_deleted_jobs
+from scripts.imports.sheet import Row, Sheet
+
+#: Jobs that are open at once: the service has the next one when one ends, and few rows are in memory.
+OPEN_JOBS = 2
+
+Cells = Sequence[str]
+
+
+class UrlImport:
+    """One import of URLs. A subclass says what is asked about them, and what is written of the answers."""
+
+    #: Its name in its journal, and the label of its progress bar.
+    name: ClassVar[str]
+    doing: ClassVar[str]
+    #: Names of the column that has the URLs.
+    names: ClassVar[tuple[str, ...]]
+    #: The columns of the results after that of the line, and what follows the URL where there is no answer.
+    columns: ClassVar[Cells]
+    unanswered: ClassVar[Cells]
+
+    def __init__(
+        self, file: Path, *, column: str | None, out: Path, errors: Path, batch: int, fields: dict[str, Any]
+    ) -> None:
+        self.sheet = Sheet(file, column=column, names=self.names)
+        self.sheet.refuse_as_output(out, errors)
+        self.out, self.errors = out, errors
+        self.unanswered_rows = 0
+        self.reasons = out
+        self._batch = batch
+        self._batches = Batches(self.sheet, batch, self.fault_of)
+        self._fields = fields
+        self._total: int | None = None
+        #: Results of URLs that stand in later rows too.
+        self._known: dict[str, Cells] = {}
+
+    def fault_of(self, url: str) -> str | None:
+        """Return why a URL is not sent; None: it is."""
+        return fault_of(url)
+
+    def is_answered(self, cells: Cells) -> bool:
+        """Return whether the results of a URL are an answer."""
+        raise NotImplementedError
+
+    async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
+        """Submit a job for URLs, with an Idempotency-Key; returns its id."""
+        raise NotImplementedError
+
+    async def follow(self, client: Client, job_id: str, progress: Callable[[float], None]) -> None:
+        """Return when a job has ended, in any state; `progress` takes the share that is done, in [0, 1]."""
+        raise NotImplementedError
+
+    async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
+        """Return the results of an ended job by URL."""
+        raise NotImplementedError
+
+    def estimate(self) -> Estimate:
+        """Read every row once, and write the faulty ones into their file."""
+        rows = cost = 0
+        with ErrorFile(self.errors) as faults:
+            for batch in self._batches.read(faults):
+                rows += len(batch.rows)
+                cost += len(batch.urls)
+        self._total = rows
+        return Estimate(rows, faults.count, cost)
+
+    async def run(self, url: str, key: str) -> None:
+        """Send all batches and write all results; what the journal says is done is not done again."""
+        journal = self._journal()
+        written = [step["size"] for step in journal.steps if "size" in step]
+        if written and not (self.out.is_file() and self.out.stat().st_size >= written[-1]):
+            written = []  # the results were lost; they are read again from the jobs, which are known and paid for
+        batches = self._batches.read()
+        done = (row for batch in islice(batches, len(written)) for row in batch.rows)
+        total = self._total or self.estimate().rows
+        with progress_bar() as bar, self._output(written[-1] if written else 0) as output:
+            shown = bar.add_task(self.doing, total=total, completed=self._restore(output, done))
+            async with Client.open(url, key, patience=PATIENCE) as client:
+                async for batch, job_id in self._jobs(client, batches, journal):
+                    with explain_deleted_jobs(journal):
+                        await self._follow(client, batch, job_id, bar, shown)
+                        await self._write(client, batch, job_id, output)
+                    output.flush()
+                    journal.note(batch=batch.number, size=output.buffer.tell())
+        journal.close()
+
+    def _journal(self) -> Journal:
+        digest = self.sheet.digest()
+        about = {"import": self.name, "file": digest, "batch": self._batch, "column": self.sheet.index, **self._fields}
+        return Journal(self.out.with_name(f"{self.out.name}.journal"), about=about)
+
+    async def _jobs(
+        self, client: Client, batches: Iterator[Batch], journal: Journal
+    ) -> AsyncIterator[tuple[Batch, str]]:
+        """Yield the batches with their jobs, in order; the next job is always submitted before one is waited for."""
+        digest = self.sheet.digest()
+        jobs = {step["batch"]: step["job_id"] for step in journal.steps if "job_id" in step}
+        waiting: deque[tuple[Batch, str]] = deque()
+        while True:
+            for batch in islice(batches, OPEN_JOBS - len(waiting)):
+                job_id = jobs.get(batch.number) or await self._submit(client, batch, digest)
+                if batch.number not in jobs:
+                    journal.note(batch=batch.number, job_id=job_id)
+                waiting.append((batch, job_id))
+            if not waiting:
+                return
+            yield waiting.popleft()
+
+    async def _submit(self, client: Client, batch: Batch, digest: str) -> str:
+        """Submit a batch's job; returns no id where all its URLs are in earlier batches."""
+        if not batch.urls:
+            return ""
+        # The key is made of the content alone: sent again after the journal was lost, it is the same job.
+        content = f"{digest} {batch.number} {self._fields} {chr(10).join(batch.urls)}"
+        return await self.submit(client, batch.urls, f"import-{hashlib.sha256(content.encode()).hexdigest()}")
+
+    async def _follow(self, client: Client, batch: Batch, job_id: str, bar: Progress, shown: TaskID) -> None:
+        before = bar.tasks[shown].completed
+
+        def progress(share: float) -> None:
+            bar.update(shown, completed=before + round(share * len(batch.rows)))
+
+        if job_id:
+            await self.follow(client, job_id, progress)
+        progress(1)
+
+    async def _write(self, client: Client, batch: Batch, job_id: str, output: TextIO) -> None:
+        """Write a batch's results, a row for each of the file's, in its order."""
+        found = await self.answers(client, batch.urls, job_id) if job_id else {}
+        writer = csv.writer(output, quoting=csv.QUOTE_ALL)
+        for row in batch.rows:
+            url = row.value or ""
+            cells = self._known.get(url) or found.get(url, self.unanswered)
+            self._keep(url, cells)
+            writer.writerow((row.line, defused(url), *cells))
+
+    def _keep(self, url: str, cells: Cells) -> None:
+        """Count a row without an answer, and keep results that a later row needs."""
+        self.unanswered_rows += not self.is_answered(cells)
+        if self._batches.is_repeated(url):
+            self._known[url] = cells
+
+    def _output(self, size: int) -> TextIO:
+        """Open the results, cut to the bytes that the journal knows; a new file gets its header."""
+        if not size:
+            output = self.out.open("w", encoding="utf-8", newline="")
+            csv.writer(output, quoting=csv.QUOTE_ALL).writerow(("line", *self.columns))
+            return output
+        output = self.out.open("r+", encoding="utf-8", newline="")
+        output.truncate(size)
+        return output
+
+    def _restore(self, output: TextIO, done: Iterator[Row]) -> int:
+        """Read the results of rows that are done, and go to the end of the file; returns how many they are."""
+        count = 0
+        written = islice(csv.reader(output), 1, None) if output.readable() else iter(())
+        for count, row in enumerate(done, 1):  # noqa: B007  it is what is returned
+            self._keep(row.value or "", next(written, ("", "", *self.unanswered))[2:])
+        output.seek(0, os.SEEK_END)
+        return count

@@ -1,0 +1,39 @@
+"""Launcher: a small program that prepares an embedded server's folders and then becomes the server (exec)."""
+
+import importlib.util
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.errors import NotReady
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server to run: the command of its launcher, where it will listen, and the signal that stops it."""
+
+    name: str
+    argv: tuple[str, ...]
+    url: str
+    stopped_by: signal.Signals
+
+
+def find_in_wheel(package: str, path: str) -> Path | None:
+    """Return a file or folder of an installed package, which is not imported; None: there is none."""
+    wheel = importlib.util.find_spec(package)
+    folders = (wheel.submodule_search_locations if wheel else None) or []
+    return next((found for folder in folders if (found := Path(folder) / path).exists()), None)
+
+
+def launch(prepare: Callable[[Path, Path], list[str]]) -> None:
+    """Become the server whose command `prepare` returns; it takes the two paths of the launcher's command line."""
+    folder, socket = Path(sys.argv[1]), Path(sys.argv[2])
+    try:
+        command = prepare(folder, socket)
+    except NotReady as error:
+        sys.stderr.write(f"{error.message}\n")
+        sys.exit(1)
+    os.execv(command[0], command)  # noqa: S606  # no shell is wanted

@@ -1,0 +1,82 @@
+"""Commands run in this process, and the jobs that they find."""
+
+import logging
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from payers import Payer
+from ran import Ran
+from systems import clean_environment, command
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from scripts.main import main
+
+
+@pytest.fixture
+def pressroom(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> Iterator[Callable[..., Ran]]:
+    """A function that runs a command in this process, on this test's servers."""
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("REDIS_URL", redis_url)
+    monkeypatch.setenv("PRESSROOM_DATA", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "250")
+
+    # Some commands send this process's log to their own standard error, which the test's end closes.
+    handlers = logging.getLogger().handlers[:]
+
+    def run(*arguments: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        code = ended.value.code
+        return Ran(captured.out, captured.err, code if isinstance(code, int) else 0)
+
+    yield run
+    logging.getLogger().handlers[:] = handlers
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def sweep(database_url: str, redis_url: str, tmp_path: Path) -> Callable[[], dict[str, str]]:
+    """A function that sweeps in a process of its own, because its log goes to that; returns what was done."""
+    servers = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "PRESSROOM_DATA": str(tmp_path)}
+
+    def run() -> dict[str, str]:
+        ran = subprocess.run(
+            command("sweep"), env=clean_environment(extra=servers), capture_output=True, text=True, check=True
+        )
+        return dict(line.split() for line in ran.stdout.splitlines())
+
+    return run
+
+
+@pytest.fixture
+def submit(database: Database, payer: Payer) -> Callable[..., str]:
+    """A function that submits a job of two items and returns its id."""
+
+    def run(kind: str = "speech") -> str:
+        submission = lifecycle.Submission(
+            account_id=payer.account_id,
+            api_key_id=payer.api_key_id,
+            kind=kind,
+            route="/tts",
+            request={"speed": 2.0},
+            request_id="test",
+            request_hash=b"hash",
+            items=[({"text": "one"}, 1, None), ({"text": "two"}, 1, None)],
+            deadline=timedelta(hours=1),
+            keep_for=timedelta(hours=1),
+            slice_size=1,
+        )
+        return str(database.run(lifecycle.submit(submission)).job_id)
+
+    return run

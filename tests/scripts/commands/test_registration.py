@@ -1,0 +1,55 @@
+"""Commands are found in `scripts.commands`, and in wheels that name them in the group `pressroom.commands`."""
+
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from scripts.main import create_app
+
+COMMAND = """
+import typer
+
+def greet(name: str):
+    typer.echo(f"Good morning, {name}.")
+
+def register(app):
+    app.command()(greet)
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def install(entry_point: str) -> None:
+        described = tmp_path / "greeting_commands-1.0.dist-info"
+        described.mkdir()
+        (described / "METADATA").write_text("Metadata-Version: 2.1\nName: greeting-commands\nVersion: 1.0\n")
+        (described / "entry_points.txt").write_text(f"[pressroom.commands]\ngreeting = {entry_point}\n")
+        (tmp_path / "greeting_commands.py").write_text(COMMAND)
+        monkeypatch.syspath_prepend(tmp_path)
+
+    return install
+
+
+def test_a_wheel_adds_a_command_by_an_entry_point(install) -> None:
+    install("greeting_commands:register")
+
+    assert CliRunner().invoke(create_app(), ["greet", "Ada"]).output == "Good morning, Ada.\n"
+
+
+def test_a_wheel_that_can_not_be_imported_is_named_and_keeps_no_other_command(install, capsys) -> None:
+    install("missing_commands:register")
+
+    app = create_app()
+
+    assert "missing_commands:register can't be loaded" in capsys.readouterr().err
+    assert "doctor" in get_command(app).commands  # type: ignore[attr-defined]  # a group
+
+
+def test_each_command_of_ours_is_listed_under_a_heading() -> None:
+    shown = CliRunner().invoke(create_app(), ["--help"], env={"COLUMNS": "100"}).output
+
+    for heading in ("Use the service", "Run a system", "Look after accounts and jobs"):
+        assert heading in shown
+    assert " Commands " not in shown

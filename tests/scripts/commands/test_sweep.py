@@ -1,0 +1,84 @@
+"""`pressroom sweep` does what is due by the clock, and keeps on after a fault."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from ran import Ran
+from systems import clean_environment, command
+
+from pipeline import lifecycle
+from pipeline.database import Database, Statement
+from pipeline.jobs import find_job
+
+
+def test_a_sweep_takes_items_back_and_ends_what_is_late(
+    pressroom: Callable[..., Ran], submit: Callable[[], str], database: Database
+) -> None:
+    late, dead = submit(), submit()
+    database.run(lifecycle.claim({"speech": 4}, lease_for=timedelta(seconds=-1)))
+    database.run(
+        Statement("UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late})
+    )
+
+    said = dict(line.split() for line in pressroom("sweep").out.splitlines())
+
+    assert (said["expired"], said["crashed"]) == ("1", "4") or (said["expired"], said["crashed"]) == ("1", "2")
+    for job_id, state in ((late, "expired"), (dead, "running")):
+        job = database.run(find_job(UUID(job_id)))
+        assert job is not None
+        assert job.state == state
+
+
+def test_a_sweep_deletes_orphans_and_passes_over_what_is_none(
+    sweep: Callable[[], dict[str, str]], submit: Callable[..., str], database: Database, tmp_path: Path
+) -> None:
+    orphan = uuid4()
+    (tmp_path / "artifacts" / "uploads" / str(orphan)).mkdir(parents=True)
+    (tmp_path / "artifacts" / "uploads" / ".DS_Store").write_bytes(b"")
+    os.utime(tmp_path / "artifacts" / "uploads" / str(orphan), (0, 0))
+    late = submit()
+    database.run(
+        Statement("UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": late})
+    )
+
+    said = sweep()
+
+    assert (said["expired"], said["uploads_deleted"]) == ("1", "1")
+    assert not (tmp_path / "artifacts" / "uploads" / str(orphan)).exists()
+    assert (tmp_path / "artifacts" / "uploads" / ".DS_Store").exists()
+
+
+def test_an_uploads_folder_that_is_a_file_does_not_end_a_sweep(
+    sweep: Callable[[], dict[str, str]], submit: Callable[..., str], database: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts" / "uploads").write_bytes(b"no folder")
+    late = [submit(), submit()]
+    database.run(Statement("UPDATE job SET deadline = now() - interval '1 s' RETURNING 1", {}))
+
+    said = sweep()
+
+    assert (said["expired"], said["uploads_deleted"]) == (str(len(late)), "0")
+
+
+def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(
+    make_database: Callable[..., str], redis_url: str, tmp_path: Path
+) -> None:
+    settings = {
+        "DATABASE_URL": make_database(template="template0"),
+        "REDIS_URL": redis_url,
+        "PRESSROOM_DATA": str(tmp_path),
+        "PRESSROOM_WORK__SWEEP_SECONDS": "0.05",
+    }
+    with subprocess.Popen(
+        command("sweep", "--forever"), env=clean_environment(extra=settings), stderr=subprocess.PIPE, text=True
+    ) as sweeper:
+        assert sweeper.stderr is not None
+        lines = [sweeper.stderr.readline() for _ in range(3)]
+        sweeper.terminate()
+
+    assert all("sweep put off" in line for line in lines)
