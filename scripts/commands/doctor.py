@@ -24,7 +24,7 @@ from pipeline.offers import read_offers
 from pipeline.settings import Settings
 from scripts.options import PATIENCE, Data, plain, settings_for
 from scripts.system.control import find_system, settings_of_running
-from workers.engines.registry import ENGINES, load_engines
+from workers.engines.registry import list_families, load_engines
 from workers.media.audio.ffmpeg import find_ffmpeg
 
 
@@ -83,7 +83,7 @@ def _system(settings: Settings) -> Generator[Finding, None, str | None]:
 
 def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
     told, rests = _known(database_url) if database_url else ({}, {})
-    for family in ENGINES:
+    for family in list_families():
         try:
             engines = load_engines(settings, family)
         except PressroomError as error:

@@ -21,6 +21,7 @@ class Family:
         self.name = name
         self._lock = threading.Lock()
         self._is_set_up = False
+        self._names: list[str] = []
         self._needs: dict[str, str] = {}
         self._ready: dict[str, Any] = {}
 
@@ -46,13 +47,16 @@ class Family:
 
     def offers(self) -> Sequence[Offer]:
         """Return what each engine can do, and what those lack that can do nothing."""
-        missing = [Offer(self.name, name, ready=False, needs=needs) for name, needs in self._needs.items()]
-        return missing + [
-            Offer(self.name, name, ready=True, content=_content(engine)) for name, engine in self._ready.items()
-        ]
+        return [self._offer(place, name) for place, name in enumerate(self._names)]
+
+    def _offer(self, place: int, name: str) -> Offer:
+        if name in self._needs:
+            return Offer(self.name, name, ready=False, needs=self._needs[name], place=place)
+        return Offer(self.name, name, ready=True, content=_content(self._ready[name]), place=place)
 
     def _set_up_engines(self) -> None:
         for engine in load_engines(self._settings, self.name):
+            self._names.append(engine.name)
             try:
                 needs = engine.readiness()
                 if needs is not None:

@@ -20,7 +20,7 @@ MAX_URLS = 10_000
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The providers that there are (workers/engines/registry.py).
+#: The providers that there are (workers/engines/search/__init__.py).
 PROVIDERS = ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi")
 
 Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch", "tts"]

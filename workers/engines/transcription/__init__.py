@@ -9,6 +9,12 @@ from pipeline.kinds.transcription.transcripts import Segment
 from workers.engines import never
 from workers.media.audio.track import Samples
 
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "whisper": "workers.engines.transcription.whisper.whisper:Whisper",
+    "sphinx": "workers.engines.transcription.sphinx:Sphinx",
+}
+
 #: What every engine hears, in hertz.
 SAMPLE_RATE = 16_000
 
