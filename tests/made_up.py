@@ -15,7 +15,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.jobs import Item, Job
 from pipeline.kind import Done, Failed, Kind, Outcome, Part, Release, Request, Response, Retry, Task
 from pipeline.offers import Offer
-from pipeline.settings import Settings
+from workers.resources import Resources
 
 
 class MadeUpRequest(Request):
@@ -55,7 +55,7 @@ class MadeUpHandler:
     batch = 8
     slots = int(os.environ.get("MADE_UP_SLOTS", "1"))
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, resources: Resources) -> None:
         self.batch = int(os.environ.get("MADE_UP_BATCH", "8"))
 
     def setup(self) -> None:

@@ -7,14 +7,14 @@ from typing import Self
 
 from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
-from workers.engines import never
+from workers.engines.synthesis.synthesizer import Synthesizer
 from workers.media.audio.pcm import Pcm
 
 RATE = 16_000
 VOICE = Voice("hum", "hum", ("en-US",), "NEUTRAL", RATE, "A hum", "hum")
 
 
-class Hum:
+class Hum(Synthesizer):
     """Hums as long as it takes to read a text."""
 
     name = "hum"
@@ -30,22 +30,10 @@ class Hum:
     def setup(self) -> None:
         pass
 
-    def is_available(self) -> bool:
-        return True
-
     def voices(self) -> list[Voice]:
         return [VOICE]
 
-    def speak(
-        self,
-        text: str,
-        *,
-        voice: str,
-        speed: float = 1.0,
-        pitch: float = 0.0,
-        gain_db: float = 0.0,
-        stop: Callable[[], bool] = never,
-    ) -> Pcm:
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
         count = round(len(text) * RATE / 15)
         tone = [round(9_000 * sin(2 * pi * 220 * place / RATE)) for place in range(count)]
         return Pcm(bytearray(pack(f"<{count}h", *tone)), RATE)

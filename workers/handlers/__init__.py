@@ -4,10 +4,10 @@ import importlib
 
 from pipeline.kind import Handler
 from pipeline.kinds import Kinds
-from pipeline.settings import Settings
+from workers.resources import Resources
 
 
-def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler]:
+def load_handlers(kinds: Kinds, queue: str, resources: Resources) -> dict[str, Handler]:
     """Return the handler of each kind of a queue; kinds that name the same class share one."""
     made: dict[str, Handler] = {}
     handlers: dict[str, Handler] = {}
@@ -16,6 +16,6 @@ def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Han
             continue
         if kind.handler not in made:
             module, _, name = kind.handler.partition(":")
-            made[kind.handler] = getattr(importlib.import_module(module), name)(settings)
+            made[kind.handler] = getattr(importlib.import_module(module), name)(resources)
         handlers[kind.name] = made[kind.handler]
     return handlers

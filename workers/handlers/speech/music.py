@@ -6,7 +6,6 @@ from datetime import timedelta
 from pipeline.kind import Done, Outcome, Task
 from pipeline.kinds.speech.music import MusicFields
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.handlers.speech.batch import SpeechBatchHandler
 from workers.handlers.speech.recording import keep_mp3
 from workers.handlers.speech.speaker import Speaking
@@ -14,6 +13,7 @@ from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, decode
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.mixing import MIX_RATE, Bed, mix
 from workers.media.audio.track import Track
+from workers.resources import Resources
 
 #: More music of a file than this is not needed by anybody, and 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
@@ -57,9 +57,9 @@ class AddMusicHandler:
 
     batch = 1
 
-    def __init__(self, settings: Settings) -> None:
-        self.slots = settings.synthesis.slots
-        self._settings = settings
+    def __init__(self, resources: Resources) -> None:
+        self._settings = resources.settings
+        self.slots = self._settings.synthesis.slots
 
     def setup(self) -> None:
         """Find ffmpeg. Raises NotReady."""

@@ -7,10 +7,10 @@ from pipeline.kind import Done, Outcome, Task
 from pipeline.kinds.speech.sentences import split_text
 from pipeline.log import get_logger
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.engines import EngineUnavailable
 from workers.handlers.speech.speaker import Speaker, Speaking
 from workers.media.audio.wav import WavWriter
+from workers.resources import Resources
 
 log = get_logger(__name__)
 
@@ -24,10 +24,10 @@ class SpeakingHandler:
 
     batch = 1
 
-    def __init__(self, settings: Settings) -> None:
-        self.slots = settings.synthesis.slots
-        self.settings = settings
-        self.speaker = Speaker.shared(settings)
+    def __init__(self, resources: Resources) -> None:
+        self.settings = resources.settings
+        self.slots = self.settings.synthesis.slots
+        self.speaker = resources.shared(Speaker)
 
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none is ready."""

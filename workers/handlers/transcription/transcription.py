@@ -9,15 +9,15 @@ from pipeline.kinds.transcription.subtitles import subtitles
 from pipeline.kinds.transcription.transcription import AUTO, FAMILY, require_language
 from pipeline.kinds.transcription.transcripts import ENDINGS, TIMED, Transcript, join_texts, transcription_credits
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.engines.family import Family
+from workers.engines.locks import FairLock
 from workers.engines.transcription import SAMPLE_RATE, Transcriber
-from workers.engines.turns import FairLock
 from workers.handlers.transcription.transcribed import Transcribed, keep, resume
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.track import Track
 from workers.media.audio.windows import Window, windows
+from workers.resources import Resources
 
 #: How long decoding may take: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
@@ -28,12 +28,13 @@ class TranscriptionHandler:
 
     batch = 1
 
-    def __init__(self, settings: Settings, family: Family | None = None) -> None:
+    def __init__(self, resources: Resources, *, family: Family | None = None) -> None:
+        settings = resources.settings
         self.slots = settings.transcription.slots
         self._settings = settings
         self._longest = timedelta(hours=settings.transcription.max_hours)
         self._window = timedelta(seconds=settings.transcription.window_seconds)
-        self._family = family or Family.shared(settings, FAMILY)
+        self._family = family or resources.family(FAMILY)
         self._turn = FairLock()
 
     def setup(self) -> None:

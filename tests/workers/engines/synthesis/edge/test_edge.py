@@ -18,7 +18,7 @@ from pipeline.settings import Settings
 from workers.engines import EngineUnavailable, Stopped
 from workers.engines.synthesis.edge.edge import Edge
 from workers.engines.synthesis.edge.voices import VOICES_KEY
-from workers.engines.synthesis.espeak.espeak import NothingToSpeak
+from workers.engines.synthesis.synthesizer import NothingToSpeak
 from workers.media.audio.pcm import Pcm
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody knows why it does."
