@@ -14,7 +14,7 @@ from pipeline.kinds import load_kinds, queues
 from pipeline.metrics import Metrics
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
-from workers import heap
+from workers import malloc
 from workers.handlers import load_handlers
 from workers.resources import Resources
 from workers.run import Runner
@@ -76,7 +76,7 @@ class Pools(Middleware):
 
 
 die_with_parent()
-heap.share()
+malloc.use_one_arena()
 _settings = Settings()
 log.configure(_settings)
 _pools = Pools(_settings)

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from workers import heap
+from workers import malloc
 from workers.engines import EngineUnavailable
 
 log = get_logger(__name__)
@@ -77,7 +77,7 @@ def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) ->
     Raises NotReady with a remedy."""
     name = _checked_name(settings)
     if pick_device(settings) == "cpu":
-        heap.keep()
+        malloc.keep_freed()
     is_away = not Path(name).is_dir() and not _is_hub_there(name)
     with named(name, is_away=is_away):
         from transformers.utils import logging

@@ -18,8 +18,8 @@ from workers.media.downloads.addresses import Reach
 from workers.media.downloads.connecting import SocketFactory, open_session, plain_socket
 from workers.media.downloads.download import Clock, Downloader, Fetched
 from workers.media.downloads.handover import Handover
+from workers.media.downloads.slots import DownloadSlots
 from workers.media.downloads.targets import shown
-from workers.media.downloads.turns import Turns
 
 __all__ = ["Fetched", "Fetcher"]
 
@@ -127,8 +127,8 @@ class Fetcher:
         # Made inside the loop that it belongs to.
         if self._downloader is None:
             self._session = open_session(self._settings, self._reach, self._resolver, self._open_socket)
-            turns = Turns(self._settings.downloads, self._settings.downloads_per_host)
-            self._downloader = Downloader(self._settings, self._reach, self._session, turns)
+            slots = DownloadSlots(self._settings.downloads, self._settings.downloads_per_host)
+            self._downloader = Downloader(self._settings, self._reach, self._session, slots)
         return self._downloader
 
 

@@ -5,9 +5,9 @@ import threading
 from concurrent.futures import Future
 
 from pipeline.engine_settings import CaptioningSettings
-from workers.crew import Crew, promised
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
+from workers.thread_pool import ThreadPool
 
 #: Pictures that are decoded at once, at most: each may take a hundred MB meanwhile, and engines want cores as well.
 MOST_AT_ONCE = 4
@@ -23,19 +23,19 @@ class Decoders:
     def __init__(self, at_once: int | None = None) -> None:
         """Decode so many at once; by default one for each two cores."""
         self._free = threading.BoundedSemaphore(at_once or max(1, min(MOST_AT_ONCE, _usable_cores() // 2)))
-        self._threads = Crew("decoder")
+        self._threads = ThreadPool("decoder")
 
     def start(self, body: bytes, *, limits: CaptioningSettings, shrink_to: int) -> Future[Picture]:
         """Begin to decode a file, once a thread is free, and return its picture; `shrink_to` is its longest side.
 
-        The future raises ImageFailure."""
-        decode, picture = promised(lambda: _decode(body, limits, shrink_to))
-        picture.add_done_callback(lambda _: self._free.release())
+        The future raises ImageFailure, and this itself RuntimeError when no thread can be started."""
         self._free.acquire()
         try:
-            self._threads.give(decode)
-        except RuntimeError as error:  # no thread could be started
-            picture.set_exception(error)
+            picture = self._threads.submit(lambda: _decode(body, limits, shrink_to))
+        except RuntimeError:  # no thread could be started
+            self._free.release()
+            raise
+        picture.add_done_callback(lambda _: self._free.release())
         return picture
 
 

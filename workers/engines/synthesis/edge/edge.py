@@ -15,7 +15,7 @@ from pipeline.errors import NotReady
 from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
 from workers.engines import never
-from workers.engines.availability import Availability, nothing
+from workers.engines.circuit_breaker import CircuitBreaker, ignore
 from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
 from workers.engines.synthesis.espeak import libespeak
 from workers.engines.synthesis.synthesizer import NothingToSpeak, Synthesizer
@@ -55,9 +55,9 @@ class Edge(Synthesizer):
         self._settings = settings
         self.parallel = settings.synthesis.edge.connections
         self._voices: list[Voice] = []
-        self._on_change: Callable[[], None] = nothing
+        self._on_change: Callable[[], None] = ignore
         pause = timedelta(seconds=settings.synthesis.edge.pause_seconds)
-        self.availability = Availability(self.name, self._probe, pause=pause, on_change=lambda: self._on_change())
+        self.breaker = CircuitBreaker(self.name, self._probe, pause=pause, on_change=lambda: self._on_change())
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -81,11 +81,11 @@ class Edge(Synthesizer):
             raise NotReady(needs)
         _ = self._ffmpeg, self._sonic
         self._voices = load_voices(self._artifacts)
-        self.availability.start()
+        self.breaker.start()
 
     def close(self) -> None:
         """Stop probing."""
-        self.availability.close()
+        self.breaker.stop()
 
     def watch(self, on_change: Callable[[], None]) -> None:
         """Call `on_change`, from any thread, whenever the engine's voices or its availability have changed."""
@@ -93,7 +93,7 @@ class Edge(Synthesizer):
 
     def is_available(self) -> bool:
         """Return whether it can speak now, as far as is known, without asking anybody."""
-        return self.availability.is_available()
+        return self.breaker.is_available()
 
     def voices(self) -> list[Voice]:
         """Return the service's voices as last listed, perhaps before the last start; none until it was ever reached."""
@@ -101,7 +101,7 @@ class Edge(Synthesizer):
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
         """Return the text as sound. Raises EngineUnavailable, NothingToSpeak, Stopped."""
-        self.availability.require()
+        self.breaker.require()
         if not text.strip():
             raise NothingToSpeak
         sound = self._spoken(text.strip(), voice, speed, stop)
@@ -126,7 +126,7 @@ class Edge(Synthesizer):
         except EdgeFailed as error:
             if error.local and not any(map(str.isalnum, text)):
                 raise NothingToSpeak("The text has no word that this voice can speak; send some words.") from error
-            self.availability.failed(error.reason, certain=not error.local)
+            self.breaker.failed(error.reason, certain=not error.local)
             raise
 
     def _once(self, text: str, voice: str, rate: int, stop: Callable[[], bool]) -> Pcm:
