@@ -11,7 +11,7 @@ from benchmarks.pictures import TOLD, picture_server
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
 from pipeline.settings import Settings
-from workers import heap
+from workers import malloc
 from workers.engines.captioning import Wish
 from workers.engines.captioning.blip import Blip
 from workers.handlers.alt_text.loading import WAITING_SIDE
@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 3_000
 
 def measure(*, quick: bool) -> Iterator[Table]:
     """Describe many pictures without a model, then some with one."""
-    heap.share()  # as a worker's: the bare engine is to be as quick as it can be
+    malloc.use_one_arena()  # as a worker's: the bare engine is to be as quick as it can be
     with picture_server() as address:
         yield _memory(address, 1_000)
         with TemporaryDirectory(prefix="pressroom-blip-") as folder:

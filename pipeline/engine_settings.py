@@ -1,6 +1,16 @@
 """Engine settings: what an operator may change of each family of engines, and of the downloads made for them."""
 
+from typing import Any
+
 from pydantic import BaseModel, Field, SecretStr, field_validator
+
+
+def _engines(remark: str = "") -> Any:
+    """Return the field of a family's engines."""
+    order = (
+        f"Engines in order of preference, separated by commas{remark}; by default all of the family, in its own order."
+    )
+    return Field(None, description=order)
 
 
 class FetchSettings(BaseModel):
@@ -30,7 +40,7 @@ class ModelSettings(BaseModel):
 class CaptioningSettings(BaseModel):
     """The captioning family: alt text."""
 
-    engines: str = Field("vlm,blip,basic", description="Engines in order of preference, separated by commas.")
+    engines: str | None = _engines()
     slots: int = Field(3, ge=1, description="Batches that a process works on at once: one in the model, the rest load.")
     batch: int = Field(
         0, ge=0, description="Images that go through a model together; 0: 8, and on a GPU 32 by blip or 16 by vlm."
@@ -47,7 +57,7 @@ class CaptioningSettings(BaseModel):
 class MetadataSettings(BaseModel):
     """The metadata family: excerpt, category and tags of posts."""
 
-    engines: str = Field("llm,extractive", description="Engines in order of preference, separated by commas.")
+    engines: str | None = _engines()
     categories: str | None = Field(None, description="File of categories (TOML); by default the 30 that are shipped.")
     llm: ModelSettings = ModelSettings()
 
@@ -67,7 +77,7 @@ class DiffusionSettings(ModelSettings):
 class PicturesSettings(BaseModel):
     """The pictures family: covers of posts."""
 
-    engines: str = Field("diffusion,drawn", description="Engines in order of preference, separated by commas.")
+    engines: str | None = _engines()
     fonts: str | None = Field(None, description="Folder of fonts for titles that the shipped ones can't set.")
     diffusion: DiffusionSettings = DiffusionSettings()
 
@@ -89,7 +99,7 @@ class WhisperSettings(BaseModel):
 class TranscriptionSettings(BaseModel):
     """The transcription family."""
 
-    engines: str = Field("whisper,sphinx", description="Engines in order of preference, separated by commas.")
+    engines: str | None = _engines()
     slots: int = Field(3, ge=1, description="Recordings that a process works on at once, window by window in turn.")
     max_hours: float = Field(4.0, gt=0, le=24, description="Longest recording.")
     window_seconds: float = Field(300.0, ge=1, description="A crash costs the work on so much sound, at most.")
@@ -111,10 +121,7 @@ class EdgeSettings(BaseModel):
 class SynthesisSettings(BaseModel):
     """The synthesis family."""
 
-    engines: str = Field(
-        "edge,espeak",
-        description="Engines in order of preference, separated by commas; espeak alone keeps texts on this machine.",
-    )
+    engines: str | None = _engines("; espeak alone keeps texts on this machine")
     slots: int = Field(24, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
     edge: EdgeSettings = EdgeSettings()
     max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")

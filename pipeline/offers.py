@@ -1,7 +1,7 @@
 """Offers: what the engines of each family can do, published by the pools and read by the API."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from psycopg.types.json import Jsonb
@@ -21,6 +21,8 @@ class Offer:
     ready: bool
     needs: str | None = None
     content: Mapping[str, Any] = field(default_factory=dict)
+    #: Where the engine stands in its pool's order of preference; the first is 0.
+    place: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,35 +45,37 @@ class Offers:
 
 
 def preferred_engines(settings: Settings, family: str) -> list[str]:
-    """Return the engines that a family may use, in order of preference (`PRESSROOM_<FAMILY>__ENGINES`)."""
-    return [name.strip() for name in getattr(settings, family).engines.split(",") if name.strip()]
+    """Return the engines that the operator wants of a family, in order of preference (`PRESSROOM_<FAMILY>__ENGINES`).
+
+    None are named: all of the family, in its own order. So it is with a family that the settings don't know."""
+    named: str | None = getattr(getattr(settings, family, None), "engines", None)
+    return [name.strip() for name in (named or "").split(",") if name.strip()]
 
 
 def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
     """Put offers in the operator's order of preference; an engine that is not in it is not used.
 
-    A family that the settings don't know (a kind from elsewhere) keeps its own order.
+    Where the operator has none, the family's own order counts.
     """
     ordered: list[Offer] = []
     for family in dict.fromkeys(offer.family for offer in offers):
-        offered = {offer.engine: offer for offer in offers if offer.family == family}
-        preferred = preferred_engines(settings, family) if hasattr(settings, family) else list(offered)
+        by_place = sorted((offer for offer in offers if offer.family == family), key=lambda offer: offer.place)
+        offered = {offer.engine: offer for offer in by_place}
+        preferred = preferred_engines(settings, family) or list(offered)
         ordered += [offered[engine] for engine in preferred if engine in offered]
     return Offers(tuple(ordered))
 
 
 def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
     """Tell everybody what this process's engines can do."""
-    rows = [
-        {"family": o.family, "engine": o.engine, "ready": o.ready, "needs": o.needs, "content": o.content}
-        for o in offers
-    ]
+    rows = [asdict(offer) for offer in offers]
     return Statement(
-        "INSERT INTO offer (family, engine, ready, needs, content, updated_at)"
-        " SELECT o.family, o.engine, o.ready, o.needs, o.content, now()"
-        " FROM jsonb_to_recordset(%(offers)s) AS o (family text, engine text, ready boolean, needs text, content jsonb)"
+        "INSERT INTO offer (family, engine, ready, needs, place, content, updated_at)"
+        " SELECT o.family, o.engine, o.ready, o.needs, o.place, o.content, now() FROM jsonb_to_recordset(%(offers)s)"
+        " AS o (family text, engine text, ready boolean, needs text, place integer, content jsonb)"
         " ON CONFLICT (family, engine) DO UPDATE SET ready = excluded.ready, needs = excluded.needs,"
-        " content = excluded.content, updated_at = excluded.updated_at RETURNING 1 AS published",
+        " place = excluded.place, content = excluded.content, updated_at = excluded.updated_at"
+        " RETURNING 1 AS published",
         {"offers": Jsonb(rows)},
         lambda rows: None,
     )
@@ -80,7 +84,7 @@ def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
 def read_offers() -> Statement[list[Offer]]:
     """Read what all pools offer."""
     return Statement(
-        "SELECT family, engine, ready, needs, content FROM offer ORDER BY family, engine",
+        "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine",
         {},
         lambda rows: [Offer(**row) for row in rows],
     )

@@ -31,7 +31,7 @@ def example(monkeypatch: Any) -> dict[str, ModuleType]:
 
 def test_the_kind_of_the_example_goes_from_request_to_answer(example: dict[str, ModuleType]) -> None:
     (kind,) = example["pipeline.kinds.words"].KINDS
-    handler = example["workers.handlers.words"].CountWordsHandler(None)
+    handler = example["workers.handlers.words"].CountWordsHandler(SimpleNamespace())
     request = kind.request(**kind.example)
 
     kind.check(request, Offers())

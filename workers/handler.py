@@ -14,6 +14,7 @@ from pipeline.errors import PressroomError
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from pipeline.streams import Parts
+from workers.resources import Resources
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -107,9 +108,14 @@ class Handler(Generic[I, O]):
     #: Runs that may go on at once in a process; more than 1 only for what waits on the network.
     slots: int = 1
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, resources: Resources) -> None:
         """Make the handler of a process, not set up yet."""
-        self.settings = settings
+        self.resources = resources
+
+    @property
+    def settings(self) -> Settings:
+        """What the operator has set."""
+        return self.resources.settings
 
     def setup(self) -> None:
         """Load what is needed, once a process. Raises NotReady."""

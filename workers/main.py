@@ -14,8 +14,9 @@ from pipeline.kinds import load_kinds, queues
 from pipeline.metrics import Metrics
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
-from workers import heap
+from workers import malloc
 from workers.handlers import load_handlers
+from workers.resources import Resources
 from workers.run import Runner
 
 #: Statements that the runs of a process send at once, such as a look for a fresh answer.
@@ -28,6 +29,7 @@ class Pools(Middleware):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._kinds = load_kinds(settings)
+        self._resources = Resources(settings)
         self._runners: dict[str, Runner] = {}
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
@@ -51,7 +53,7 @@ class Pools(Middleware):
     def _make_runner(self, broker: WakeBroker, queue: str) -> Runner:
         settings = self._settings
         database_url, _ = settings.server_urls()
-        handlers = load_handlers(self._kinds, queue, settings)
+        handlers = load_handlers(self._kinds, queue, self._resources)
         slots = max(handler.slots for handler in handlers.values())
         database = Database(
             database_url,
@@ -74,7 +76,7 @@ class Pools(Middleware):
 
 
 die_with_parent()
-heap.share()
+malloc.use_one_arena()
 _settings = Settings()
 log.configure(_settings)
 _pools = Pools(_settings)

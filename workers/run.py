@@ -20,7 +20,6 @@ from pipeline.metrics import Metrics
 from pipeline.offers import publish_offers
 from pipeline.settings import Settings
 from workers.claiming import Claimer
-from workers.crew import Crew
 from workers.engines import Stopped
 from workers.handler import Failed, Gated, Handler, Release, Watchable
 from workers.heartbeat import Heartbeat, Run
@@ -28,6 +27,7 @@ from workers.outcomes import to_row, unforeseen
 from workers.reporting import Ended, Reporter
 from workers.rounds import Rounds
 from workers.task import LeasedTask
+from workers.thread_pool import ThreadPool
 
 log = get_logger(__name__)
 
@@ -65,7 +65,7 @@ class Runner:
         self._claimer = self._make_claimer()
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._is_set_up = False
-        self._crew = Crew(f"run {queue}")
+        self._threads = ThreadPool(f"run {queue}")
         self._rounds = Rounds(self._round)
         self._due: list[Ended] = []
         self._changed = threading.Condition()
@@ -185,7 +185,7 @@ class Runner:
         ]
         run = Run(claimed[0].lease_id, tasks, kind.limits.run, time.monotonic(), kind.limits.stall)
         self._heartbeat.hold(run)
-        self._crew.give(partial(self._carry_out, kind, run))
+        self._threads.start(partial(self._carry_out, kind, run))
 
     def _wait(self) -> None:
         """Wait for room or, while there is some, for a wake-up or for a gate to open."""

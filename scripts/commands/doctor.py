@@ -89,10 +89,10 @@ def _system(settings: Settings) -> Generator[Finding, None, str | None]:
 
 
 def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
-    from workers.engines.registry import ENGINES, load_engines
+    from workers.engines.registry import list_families, load_engines
 
     told, rests = _known(database_url) if database_url else ({}, {})
-    for family in ENGINES:
+    for family in list_families():
         try:
             engines = load_engines(settings, family)
         except PressroomError as error:

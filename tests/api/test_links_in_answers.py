@@ -19,6 +19,7 @@ from pipeline.kinds.blog.metadata import BlogMetadata
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
 from workers.handlers.blog.blog import BlogHandler
+from workers.resources import Resources
 from workers.run import Runner
 
 KIND = BlogMetadata()
@@ -39,7 +40,7 @@ def work_off(service: Service, api_database: Database, redis_server: str) -> Ite
                 settings = Settings(
                     data=service.data, metadata={"engines": "extractive"}, pictures={"engines": pictures}
                 )
-                handlers[pictures] = settings, BlogHandler(settings)
+                handlers[pictures] = settings, BlogHandler(Resources(settings))
             settings, handler = handlers[pictures]
             run(api_database, connection, settings, handler)
 

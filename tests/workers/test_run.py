@@ -29,6 +29,7 @@ from pipeline.settings import Settings
 from workers import claiming, outcomes
 from workers.handler import Done, Release
 from workers.handlers import load_handlers
+from workers.resources import Resources
 from workers.run import Runner
 
 KIND = MadeUp()
@@ -47,7 +48,7 @@ class Pool:
         self.settings = Settings(data=folder, work={"heartbeat_seconds": 0.1, "drain_seconds": 1})
         self.database, self.url = database, url
         self.payer = payer
-        self.handler = MadeUpHandler(self.settings)
+        self.handler = MadeUpHandler(Resources(self.settings))
         self.redis = connect(redis_url)
         #: Set when a runner gave its process up. For good, not patched for a test: a hung item's heartbeat goes on.
         self.ended = threading.Event()
@@ -545,7 +546,7 @@ def test_a_handler_that_runs_apart_neither_takes_the_others_slots_nor_waits_for_
     class ApartHandler(MadeUpHandler):
         runs_apart = True
 
-    apart = ApartHandler(pool.settings)
+    apart = ApartHandler(Resources(pool.settings))
     both = threading.Barrier(2, timeout=60)
     running: list[str] = []
 
@@ -578,6 +579,6 @@ def test_work_goes_on_without_redis(pool: Pool) -> None:
 def test_kinds_that_name_the_same_handler_share_one(tmp_path: Path) -> None:
     other = type("Other", (MadeUp,), {"name": "other"})()
 
-    handlers = load_handlers({"made_up": KIND, "other": other}, "made_up", Settings(data=tmp_path))
+    handlers = load_handlers({"made_up": KIND, "other": other}, "made_up", Resources(Settings(data=tmp_path)))
 
     assert handlers["made_up"] is handlers["other"]

@@ -14,5 +14,5 @@ class EngineUnavailable(ServiceUnavailable):
 
 
 def never() -> bool:
-    """Go on to the end: what `stop` is for who never changes their mind."""
+    """Return False: the `stop` of a caller that always wants the result."""
     return False

@@ -1,7 +1,7 @@
 """Family: the engines of one family in a process, each set up once, whatever handlers use them."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pipeline.errors import NotReady
@@ -12,6 +12,9 @@ from workers.engines.registry import load_engines
 
 log = get_logger(__name__)
 
+#: What an engine behind a network needs while it is away.
+AWAY = "it can't be reached at the moment"
+
 
 class Family:
     """Engines in the operator's order of preference; those that lack something say so in their offer."""
@@ -21,14 +24,10 @@ class Family:
         self.name = name
         self._lock = threading.Lock()
         self._is_set_up = False
+        self._names: list[str] = []
         self._needs: dict[str, str] = {}
         self._ready: dict[str, Any] = {}
-
-    @classmethod
-    def shared(cls, settings: Settings, name: str) -> "Family":
-        """Return the family of this process."""
-        # It keeps its settings, so no others ever get their id.
-        return _shared.setdefault((id(settings), name), cls(settings, name))
+        self._watchers: list[Callable[[], None]] = []
 
     def setup(self) -> None:
         """Set up every engine that can be, once. Raises NotReady when none can."""
@@ -44,15 +43,21 @@ class Family:
         """Return the engines that are ready, the preferred one first."""
         return list(self._ready.values())
 
+    def engine(self, name: str) -> Any:
+        """Return the engine of that name, which is ready."""
+        return self._ready[name]
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from any thread, whenever the offer of an engine has changed."""
+        self._watchers.append(on_change)
+
     def offers(self) -> Sequence[Offer]:
         """Return what each engine can do, and what those lack that can do nothing."""
-        missing = [Offer(self.name, name, ready=False, needs=needs) for name, needs in self._needs.items()]
-        return missing + [
-            Offer(self.name, name, ready=True, content=_content(engine)) for name, engine in self._ready.items()
-        ]
+        return [self._offer(name, place) for place, name in enumerate(self._names)]
 
     def _set_up_engines(self) -> None:
-        for engine in load_engines(self._settings, self.name):
+        engines = load_engines(self._settings, self.name)
+        for engine in engines:
             try:
                 needs = engine.readiness()
                 if needs is not None:
@@ -63,11 +68,20 @@ class Family:
                 self._needs[engine.name] = error.message
                 continue
             self._ready[engine.name] = engine
+        self._names = [engine.name for engine in engines]
+        # Only now: an engine that has changed at once would find others without an offer.
+        for engine in self.engines:
+            if hasattr(engine, "watch"):
+                engine.watch(self._change)
 
+    def _change(self) -> None:
+        for on_change in list(self._watchers):
+            on_change()
 
-def _content(engine: Any) -> Mapping[str, Any]:
-    """Return what an engine tells the API of itself: its `offer()`, if it has one."""
-    return engine.offer() if hasattr(engine, "offer") else {}
-
-
-_shared: dict[tuple[int, str], Family] = {}
+    def _offer(self, name: str, place: int) -> Offer:
+        """Return an engine's offer. What it can do is in its `offer()`, whether it can now in its `is_available()`."""
+        if (engine := self._ready.get(name)) is None:
+            return Offer(self.name, name, ready=False, needs=self._needs[name], place=place)
+        content = engine.offer() if hasattr(engine, "offer") else {}
+        is_available = not hasattr(engine, "is_available") or engine.is_available()
+        return Offer(self.name, name, is_available, None if is_available else AWAY, content, place)

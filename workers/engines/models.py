@@ -1,20 +1,18 @@
-"""Models: what all engines that run a model with torch have in common: where it comes from, and where it runs."""
+"""Models: what all engines that run a model with torch share: where it comes from, and on which device it runs."""
 
 import hashlib
 import importlib.util
-import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from workers import heap
+from workers import malloc
 from workers.engines import EngineUnavailable
+from workers.engines.hub import hub_fault
 
 log = get_logger(__name__)
 
@@ -27,15 +25,12 @@ AWAY = (
     "set MODEL to its folder."
 )
 
-#: How long the hub has for its first answer.
-HUB_SECONDS = 5.0
-
-#: What a torchvision that was built for another torch says, however it is met.
+#: What is in the error of a torchvision that was built for another torch, whatever imports it.
 TORCHVISION_MISMATCH = "torchvision::nms"
 
 
 def missing(settings: ModelSettings, *packages: str, extra: str, family: str, engine: str) -> str | None:
-    """Return what an engine lacks before its model can be loaded; None: nothing."""
+    """Return which setting or package is missing before an engine's model can be loaded; None: nothing is."""
     if settings.model is None:
         return f"PRESSROOM_{family.upper()}__{engine.upper()}__MODEL names no model"
     lacking = [package for package in packages if importlib.util.find_spec(package) is None]
@@ -77,8 +72,10 @@ def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) ->
     Raises NotReady with a remedy."""
     name = _checked_name(settings)
     if pick_device(settings) == "cpu":
-        heap.keep()
-    is_away = not Path(name).is_dir() and not _is_hub_there(name)
+        malloc.keep_freed()
+    fault = None if Path(name).is_dir() else hub_fault()
+    if is_away := fault is not None:
+        log.warning("hub not reached, only models on this machine are loaded", model=name, reason=fault)
     with named(name, is_away=is_away):
         from transformers.utils import logging
 
@@ -87,25 +84,8 @@ def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) ->
         return loader(name, trust_remote_code=False, local_files_only=is_away, **options)
 
 
-def _is_hub_there(name: str) -> bool:
-    """Return whether the hub answers."""
-    from huggingface_hub import constants
-
-    try:
-        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_SECONDS):  # noqa: S310  # the operator's
-            return True
-    except HTTPError:
-        return True
-    except OSError as error:
-        # Who answers with a certificate that this check can't judge is there; the libraries bring their own.
-        if isinstance(getattr(error, "reason", None), ssl.SSLError):
-            return True
-        log.warning("hub not reached, only models on this machine are loaded", model=name, error=first_line(error))
-        return False
-
-
 def fingerprint(model: str | None) -> str | None:
-    """Return what tells a model from others of its name: for a folder, its files' sizes and times as well."""
+    """Return a text that differs for two models of one name: for a folder it has the sizes and times of its files."""
     folder = Path(model).expanduser() if model else None
     if folder is None or not folder.is_dir():
         return model
@@ -130,12 +110,12 @@ def place(model: Any, settings: ModelSettings) -> Any:
 
 @contextmanager
 def first_use(settings: ModelSettings) -> Iterator[None]:
-    """Use a model in the `with` block before anybody waits for it: a GPU loads its programs only then, for seconds.
+    """Use a model for the first time in the `with` block: a GPU loads its programs only then, which takes seconds.
 
-    Raises NotReady for what the device turns out not to do: it has no program for it, or too little memory."""
+    Raises NotReady when the device has no program for the model, or too little memory."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # torch, CUDA and a model's code name no errors of their own
         raise NotReady(
             f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"
         ) from error
@@ -145,7 +125,7 @@ def first_use(settings: ModelSettings) -> Iterator[None]:
 def named(name: str, *, is_away: bool = False) -> Iterator[None]:
     """Translate what libraries raise when a model can't be loaded into NotReady with a remedy.
 
-    `is_away`: the hub can't be reached, so what is missing is missing for that."""
+    `is_away`: the hub can't be reached, which is then the reason for a file that is missing."""
     from safetensors import SafetensorError
 
     try:
@@ -158,9 +138,9 @@ def named(name: str, *, is_away: bool = False) -> Iterator[None]:
 def in_batches(
     items: Sequence[Item], size: int, run: Callable[[Sequence[Item]], Sequence[Result]]
 ) -> Iterator[tuple[int, Sequence[Result] | EngineUnavailable]]:
-    """Yield the size that each batch had, and its results; one that is too large for the GPU is halved.
+    """Yield the size and the results of each batch. A batch that does not fit the GPU's memory is halved.
 
-    One item that is too large by itself gives its error."""
+    An item that does not fit alone yields an error."""
     import torch
 
     start = 0

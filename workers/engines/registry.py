@@ -1,44 +1,24 @@
-"""The engines of each family, by name: one line an engine, imported when its pool first needs it."""
+"""Registry: finds a family's engines by name, those of this project and those that other packages add.
 
-import importlib
+A family is a folder here whose `__init__.py` lists its engines. Another package adds one by an entry point of the
+group `pressroom.engines`, named `family.engine`. Nothing is imported before it is asked for.
+"""
+
+import importlib.util
+import pkgutil
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, Self
 
 from pipeline.errors import NotReady
+from pipeline.log import get_logger
 from pipeline.offers import preferred_engines
 from pipeline.settings import Settings
+from workers import engines
 
-ENGINES: dict[str, dict[str, str]] = {
-    "captioning": {
-        "vlm": "workers.engines.captioning.vlm:Vlm",
-        "blip": "workers.engines.captioning.blip:Blip",
-        "basic": "workers.engines.captioning.basic.basic:Basic",
-    },
-    "synthesis": {
-        "edge": "workers.engines.synthesis.edge.edge:Edge",
-        "espeak": "workers.engines.synthesis.espeak.espeak:Espeak",
-    },
-    "transcription": {
-        "whisper": "workers.engines.transcription.whisper.whisper:Whisper",
-        "sphinx": "workers.engines.transcription.sphinx:Sphinx",
-    },
-    "pictures": {
-        "diffusion": "workers.engines.pictures.diffusion.diffusion:Diffusion",
-        "drawn": "workers.engines.pictures.drawn.drawn:Drawn",
-    },
-    "metadata": {
-        "llm": "workers.engines.metadata.llm.llm:Llm",
-        "extractive": "workers.engines.metadata.extractive.extractive:Extractive",
-    },
-    "search": {
-        "duckduckgo": "workers.engines.search.duckduckgo:DuckDuckGo",
-        "bing": "workers.engines.search.bing:Bing",
-        "google": "workers.engines.search.google:Google",
-        "searxng": "workers.engines.search.searxng:Searxng",
-        "brave_api": "workers.engines.search.apis:BraveApi",
-        "serper": "workers.engines.search.apis:Serper",
-        "serpapi": "workers.engines.search.apis:SerpApi",
-    },
-}
+log = get_logger(__name__)
+
+GROUP = "pressroom.engines"
 
 
 class Engine(Protocol):
@@ -57,15 +37,72 @@ class Engine(Protocol):
         """Load what it needs, once a process. Raises NotReady."""
 
 
+class Unloadable:
+    """An engine of another package that can't be loaded: it is never ready, and says why."""
+
+    def __init__(self, name: str, needs: str) -> None:
+        self.name = name
+        self._needs = needs
+
+    def readiness(self) -> str:
+        """Return why it can't be loaded."""
+        return self._needs
+
+
+def list_families() -> list[str]:
+    """Return the names of all families: the folders here, and those that only another package has engines of."""
+    ours = [module.name for module in pkgutil.iter_modules(engines.__path__) if module.ispkg]
+    return list(dict.fromkeys([*ours, *(family for family, _, _ in _added())]))
+
+
+def list_engines(family: str) -> dict[str, EntryPoint]:
+    """Return a family's engines by name, in its own order of preference: ours, then those of other packages."""
+    listed = {name: EntryPoint(name, path, GROUP) for name, path in _ours(family).items()}
+    for added_to, name, point in _added():
+        if added_to == family and listed.setdefault(name, point) is not point:
+            log.warning("engine left out, another one has its name", engine=point.name, path=point.value)
+    return listed
+
+
 def load_engines(settings: Settings, family: str) -> list[Any]:
     """Return a family's engines in order of preference, not set up yet. Raises NotReady for a name nobody knows."""
-    known = ENGINES[family]
-    engines = []
-    for name in preferred_engines(settings, family):
+    known = list_engines(family)
+    loaded = []
+    for name in preferred_engines(settings, family) or known:
         if name not in known:
             listed = ", ".join(sorted(known))
             setting = f"PRESSROOM_{family.upper()}__{'PROVIDERS' if family == 'search' else 'ENGINES'}"
             raise NotReady(f"{setting} names {name!r}; the {family} engines are {listed}.")
-        module, _, attribute = known[name].partition(":")
-        engines.append(getattr(importlib.import_module(module), attribute).from_settings(settings))
-    return engines
+        is_ours = known[name].dist is None
+        loaded.append(_load(known[name], settings) if is_ours else _load_added(name, known[name], settings))
+    return loaded
+
+
+def _ours(family: str) -> dict[str, str]:
+    """Return the class paths of this project's engines of a family; none for a family of other packages."""
+    if importlib.util.find_spec(f"{engines.__name__}.{family}") is None:
+        return {}
+    return dict(importlib.import_module(f"{engines.__name__}.{family}").ENGINES)
+
+
+def _added() -> Iterator[tuple[str, str, EntryPoint]]:
+    """Yield family, name and class path of each engine that another package adds."""
+    for point in entry_points(group=GROUP):
+        family, dot, name = point.name.partition(".")
+        if dot:
+            yield family, name, point
+
+
+def _load(point: EntryPoint, settings: Settings) -> Any:
+    return point.load().from_settings(settings)
+
+
+def _load_added(name: str, point: EntryPoint, settings: Settings) -> Any:
+    try:
+        engine = _load(point, settings)
+        if engine.name != name:
+            raise ValueError(f"its name is {engine.name!r}, not {name!r}")
+    except Exception as error:  # what another package does wrong must not take our engines away
+        log.warning("engine not loaded", engine=point.name, path=point.value, exc_info=error)
+        return Unloadable(name, f"{point.value} can't be loaded ({type(error).__name__}: {error})")
+    return engine

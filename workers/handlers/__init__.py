@@ -4,11 +4,11 @@ import importlib
 from typing import Any
 
 from pipeline.kinds import Kinds
-from pipeline.settings import Settings
 from workers.handler import Handler
+from workers.resources import Resources
 
 
-def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Handler[Any, Any]]:
+def load_handlers(kinds: Kinds, queue: str, resources: Resources) -> dict[str, Handler[Any, Any]]:
     """Return the handler of each kind of a queue; kinds that name the same class share one."""
     made: dict[str, Handler[Any, Any]] = {}
     handlers: dict[str, Handler[Any, Any]] = {}
@@ -17,6 +17,6 @@ def load_handlers(kinds: Kinds, queue: str, settings: Settings) -> dict[str, Han
             continue
         if kind.handler not in made:
             module, _, name = kind.handler.partition(":")
-            made[kind.handler] = getattr(importlib.import_module(module), name)(settings)
+            made[kind.handler] = getattr(importlib.import_module(module), name)(resources)
         handlers[kind.name] = made[kind.handler]
     return handlers

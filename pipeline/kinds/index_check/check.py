@@ -21,7 +21,7 @@ MAX_URLS = 10_000
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The providers that there are (workers/engines/search).
+#: The providers that there are (workers/engines/search/__init__.py).
 PROVIDERS = ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi")
 #: The lane of URLs that any provider may answer, and one for each provider that a request may name.
 LANES: dict[str | None, str] = {None: KIND} | {provider: f"{KIND}_{provider}" for provider in PROVIDERS}

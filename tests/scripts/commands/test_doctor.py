@@ -60,6 +60,17 @@ def test_the_doctor_tells_what_a_pool_has_found_missing(pressroom: Callable[...,
     assert "the pool says: a voice of its own" in " ".join(ran.out.replace("│", " ").split())
 
 
+def test_the_doctor_looks_at_engines_of_other_packages(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "plug_in")
+    monkeypatch.setenv("PRESSROOM_SYNTHESIS__ENGINES", "hum,broken")
+
+    ran = pressroom("doctor")
+
+    said = " ".join(ran.out.replace("│", " ").split())
+    assert "ok synthesis: hum ready" in said
+    assert "-- synthesis: broken pressroom_hum:Missing can't be loaded" in said
+
+
 def test_the_doctor_tells_which_search_provider_rests(
     pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
 ) -> None:

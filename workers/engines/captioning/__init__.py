@@ -8,6 +8,13 @@ from pipeline.errors import PressroomError
 from workers.engines import never
 from workers.media.images.picture import Picture
 
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "vlm": "workers.engines.captioning.vlm:Vlm",
+    "blip": "workers.engines.captioning.blip:Blip",
+    "basic": "workers.engines.captioning.basic.basic:Basic",
+}
+
 Mode = Literal["short", "long", "seo"]
 MODES: tuple[Mode, ...] = ("short", "long", "seo")
 

@@ -1,10 +1,16 @@
 """Metadata: engines that write a post's excerpt, find its category, and tag it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from workers.engines import never
+
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "llm": "workers.engines.metadata.llm.llm:Llm",
+    "extractive": "workers.engines.metadata.extractive.extractive:Extractive",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,17 @@
 """Pictures: engines that make covers for posts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.errors import PressroomError
 from workers.engines import never
+
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "diffusion": "workers.engines.pictures.diffusion.diffusion:Diffusion",
+    "drawn": "workers.engines.pictures.drawn.drawn:Drawn",
+}
 
 
 @dataclass(frozen=True, slots=True)

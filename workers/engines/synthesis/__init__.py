@@ -1,1 +1,9 @@
 """Engines that speak."""
+
+from collections.abc import Mapping
+
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "edge": "workers.engines.synthesis.edge.edge:Edge",
+    "espeak": "workers.engines.synthesis.espeak.espeak:Espeak",
+}

@@ -1,13 +1,20 @@
 """Transcription: engines that write down what is said."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from pipeline.kinds.transcription.transcripts import Segment
 from workers.engines import never
 from workers.media.audio.track import Samples
+
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "whisper": "workers.engines.transcription.whisper.whisper:Whisper",
+    "sphinx": "workers.engines.transcription.sphinx:Sphinx",
+}
 
 #: What every engine hears, in hertz.
 SAMPLE_RATE = 16_000
@@ -24,19 +31,22 @@ class Hearing:
     segments: Iterator[Segment]
 
 
-class Transcriber(Protocol):
+class Transcriber(ABC):
     """What every transcription engine has."""
 
     name: str
     #: What the readers of its texts must know; None: nothing. One with a warning makes drafts.
-    warning: str | None
+    warning: str | None = None
 
+    @abstractmethod
     def languages(self) -> Sequence[str]:
         """Return the languages that it understands (ISO 639-1)."""
 
     def offer(self) -> Mapping[str, Any]:
-        """Return what it tells the API of itself."""
+        """Return the languages, for the API."""
+        return {"languages": self.languages()}
 
+    @abstractmethod
     def listen(
         self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
     ) -> AbstractContextManager[Hearing]:

@@ -1,7 +1,7 @@
 """Sphinx: CMU pocketsphinx with the English model of its wheel, for a first draft where there is no Whisper."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Self
@@ -9,7 +9,7 @@ from typing import Any, Self
 from pipeline.kinds.transcription.transcripts import Segment, Word
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
-from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines.transcription import SAMPLE_RATE, Hearing, Transcriber
 from workers.engines.transcription.voice import Span, VoiceDetector
 from workers.media.audio.track import Samples
 
@@ -33,7 +33,7 @@ QUICK = "quick"
 MAX_STATES = 3_000
 
 
-class Sphinx:
+class Sphinx(Transcriber):
     """One decoder a process; it has a state, so it hears one sound at a time."""
 
     name = "sphinx"
@@ -66,10 +66,6 @@ class Sphinx:
     def languages(self) -> Sequence[str]:
         """Return English."""
         return (LANGUAGE,)
-
-    def offer(self) -> Mapping[str, Any]:
-        """Return the languages, for the API."""
-        return {"languages": self.languages()}
 
     @contextmanager
     def listen(

@@ -9,17 +9,17 @@ from pipeline.errors import PressroomError
 from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, modes_of, require_language
 from pipeline.log import get_logger
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.engines import Stopped
 from workers.engines.captioning import Captioner, Captions, Wish
 from workers.engines.family import Family
 from workers.engines.models import fingerprint
-from workers.engines.turns import FairLock, turn_of
 from workers.handler import Handler, Outcome, Task
 from workers.handlers.alt_text.caption_cache import CaptionCache, Source
 from workers.handlers.alt_text.loading import Loader
 from workers.handlers.alt_text.portrait import Portrait
-from workers.media.downloads.fetcher import Fetcher
+from workers.media.downloads.fetcher import Fetcher, open_fetcher
+from workers.media.images.decoders import Decoders
+from workers.resources import Resources
 
 log = get_logger(__name__)
 
@@ -33,19 +33,21 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
 
     def __init__(
         self,
-        settings: Settings,
+        resources: Resources,
         *,
         family: Family | None = None,
         fetcher: Fetcher | None = None,
         cache: CaptionCache | None = None,
+        decoders: Decoders | None = None,
     ) -> None:
-        super().__init__(settings)
+        super().__init__(resources)
         self.batch = FEW
-        self.slots = settings.captioning.slots
-        self._family = family or Family.shared(settings, FAMILY)
+        self._settings = resources.settings.captioning
+        self.slots = self._settings.slots
+        self._family = family or resources.family(FAMILY)
         self._fetcher = fetcher
-        self._cache = cache or CaptionCache.from_settings(settings)
-        self._turns: dict[str, FairLock] = {}
+        self._cache = cache or CaptionCache.from_settings(resources.settings)
+        self._decoders = decoders or resources.shared(_make_decoders)
         self._sources: dict[str, Source] = {}
         self._runs = 0
         self._counting = threading.Lock()
@@ -54,10 +56,10 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         """Set the engines up. Raises NotReady when none is ready."""
         self._family.setup()
         engines = self._family.engines
-        self._turns = {engine.name: turn_of(engine) for engine in engines}
         self._sources = {engine.name: self._source(engine) for engine in engines}
         self.batch = FEW if engines[0].batch == 1 else engines[0].batch
-        self._loader = Loader(self._fetcher or Fetcher.shared(self.settings), self._cache, self.settings.captioning)
+        fetcher = self._fetcher or self.resources.shared(_open_fetcher)
+        self._loader = Loader(fetcher, self._cache, self._decoders, self._settings)
 
     def offers(self) -> Sequence[Offer]:
         """Return the engines with the languages that they write."""
@@ -103,13 +105,14 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         return portrait
 
     def _source(self, engine: Captioner) -> Source:
-        configured = getattr(self.settings.captioning, engine.name, None)
+        configured = getattr(self._settings, engine.name, None)
         return Source(engine.name, fingerprint(configured.model) if isinstance(configured, ModelSettings) else None)
 
     def _describe(self, engine: Captioner, portraits: Sequence[Portrait]) -> None:
-        """Take a turn at an engine, and write down what it says."""
-        # Nobody wants them any more, as each of them says by itself.
-        with suppress(Stopped), self._turns[engine.name].unless(lambda: all(each.is_stopped for each in portraits)):
+        """Have an engine describe pictures, while no other run uses it, and give each its texts."""
+        lock = self.resources.lock_of(engine)
+        # Stopped: nobody wants any of them, and each portrait finds that out by itself.
+        with suppress(Stopped), lock.unless(lambda: all(portrait.is_stopped for portrait in portraits)):
             # Another run may have described the same bytes while this one waited.
             self._loader.recall(portraits)
             groups = _same(portrait for portrait in portraits if not portrait.is_over)
@@ -120,6 +123,14 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
                     portrait.take(texts)
             self._loader.keep(portraits)
             log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(portraits))
+
+
+def _open_fetcher(resources: Resources) -> Fetcher:
+    return open_fetcher(resources.settings.fetch)
+
+
+def _make_decoders(resources: Resources) -> Decoders:
+    return Decoders()
 
 
 def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:

@@ -1,22 +1,19 @@
 """Loading: pictures come from the web and from their files together, or their texts from the cache."""
 
 import hashlib
-import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from pipeline.engine_settings import CaptioningSettings
 from pipeline.errors import PressroomError
-from workers.crew import Crew, promised
 from workers.engines import never
 from workers.handlers.alt_text.caption_cache import CaptionCache
 from workers.handlers.alt_text.downloads import Downloads
 from workers.handlers.alt_text.portrait import Portrait
 from workers.media.downloads.fetcher import Fetched, Fetcher
+from workers.media.images.decoders import Decoders
 from workers.media.images.picture import Picture
-from workers.media.images.reading import read_picture
 
 #: Longest side of what waits for its turn at an engine: more than any of them looks at. 24 pictures, three runs of
 #: eight, are 400 MB at most, three of 32 are 1.6 GB; as they were decoded, 24 could be 4 GB.
@@ -29,22 +26,14 @@ GRACE_SECONDS = 2.0
 Underway = dict[Future[Fetched], list[Portrait]]
 
 
-def _usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-#: Pictures that a process decodes at once: each may take a hundred MB while it is, and engines want cores as well.
-_decoding = threading.BoundedSemaphore(max(1, min(4, _usable_cores() // 2)))
-_decoders = Crew("decoder")
-
-
 class Loader:
     """Gets portraits their pictures. Safe for many threads."""
 
-    def __init__(self, fetcher: Fetcher, cache: CaptionCache, settings: CaptioningSettings) -> None:
+    def __init__(self, fetcher: Fetcher, cache: CaptionCache, decoders: Decoders, limits: CaptioningSettings) -> None:
         self._downloads = Downloads(fetcher)
         self._cache = cache
-        self._settings = settings
+        self._decoders = decoders
+        self._limits = limits
 
     def load(self, portraits: Sequence[Portrait], *, is_crowded: Callable[[], bool] = never) -> None:
         """Download and decode what is not in the cache; those without a picture then have a text, or an error.
@@ -60,7 +49,7 @@ class Loader:
             self.recall(sharing)
             wanting = [portrait for portrait in sharing if not portrait.is_over]
             if wanting and sha256 not in pictures:
-                pictures[sha256] = self._decoded(body)
+                pictures[sha256] = self._decoders.start(body, limits=self._limits, shrink_to=WAITING_SIDE)
             waiting += [(portrait, pictures[sha256]) for portrait in wanting]
         for portrait, picture in waiting:
             try:
@@ -119,23 +108,6 @@ class Loader:
                 del underway[download]
                 for portrait in same:
                     portrait.postpone()
-
-    def _decoded(self, body: bytes) -> Future[Picture]:
-        """Return what becomes a file's picture, once there is a decoder for it."""
-        decode, picture = promised(lambda: self._decode(body))
-        picture.add_done_callback(lambda _: _decoding.release())
-        _decoding.acquire()
-        try:
-            _decoders.give(decode)
-        except RuntimeError as error:  # no thread could be started
-            picture.set_exception(error)
-        return picture
-
-    def _decode(self, body: bytes) -> Picture:
-        limits = self._settings
-        picture = read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side)
-        picture.shrink(WAITING_SIDE)
-        return picture
 
 
 def _drop_unwanted(underway: Underway) -> None:

@@ -9,7 +9,6 @@ from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataOutput, 
 from pipeline.languages import base_language
 from pipeline.log import get_logger
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.engines import Stopped
 from workers.engines.family import Family
 from workers.engines.metadata import Post
@@ -19,6 +18,7 @@ from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.blog.covers import Cover, Covers, paint_covers
 from workers.handlers.blog.looking import describe_unseen
 from workers.handlers.blog.writing import Written, write_metadata
+from workers.resources import Resources
 
 log = get_logger(__name__)
 
@@ -32,19 +32,21 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
 
     def __init__(
         self,
-        settings: Settings,
+        resources: Resources,
         *,
         writers: Family | None = None,
         painters: Family | None = None,
         captioners: Family | None = None,
     ) -> None:
-        super().__init__(settings)
+        super().__init__(resources)
+        settings = resources.settings
+        self._lock_of = resources.lock_of
         self._keep_for = timedelta(days=settings.retention.picture_days)
-        self._writers = writers or Family.shared(settings, "metadata")
-        self._painters = painters or Family.shared(settings, "pictures")
+        self._writers = writers or resources.family("metadata")
+        self._painters = painters or resources.family("pictures")
         self._captioning = settings.captioning
         # Alt texts set it up, in the same process; until then there is none that could look.
-        self._captioners = captioners or Family.shared(settings, "captioning")
+        self._captioners = captioners or resources.family("captioning")
 
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none can write; without one that draws, texts come alone."""
@@ -62,7 +64,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         """Make what one post needs."""
         request = task.input
         post = read_post(request.title, request.content, request.language)
-        written = write_metadata(self._writers.engines, post, stop=task.is_stopped)
+        written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
         _go_on(task, 1)
         covers = self._covers(request, _brief(post, written, request.image_style), task.is_stopped)
         expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
@@ -85,9 +87,16 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
 
     def _covers(self, request: BlogMetadataRequest, brief: Brief, stop: Callable[[], bool]) -> Covers:
-        covers = paint_covers(self._painters.engines, brief, count=PICTURES, stop=stop)
+        covers = paint_covers(self._painters.engines, brief, count=PICTURES, lock_of=self._lock_of, stop=stop)
         language = base_language(request.language)
-        seen = describe_unseen(covers.made, self._captioners.engines, language, limits=self._captioning, stop=stop)
+        seen = describe_unseen(
+            covers.made,
+            self._captioners.engines,
+            language,
+            limits=self._captioning,
+            lock_of=self._lock_of,
+            stop=stop,
+        )
         return replace(covers, made=seen)
 
     def _keep(self, task: Task[BlogMetadataRequest], cover: Cover, number: int, expires_at: datetime) -> StoredPicture:

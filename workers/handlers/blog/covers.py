@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
 from workers.engines import Stopped
+from workers.engines.locks import FairLock
 from workers.engines.pictures import Brief, Painted, Painter
 from workers.media.images.measuring import Measures, measure
 
@@ -30,7 +31,14 @@ class Covers:
     warnings: list[str] = field(default_factory=list)
 
 
-def paint_covers(painters: Sequence[Painter], brief: Brief, *, count: int, stop: Callable[[], bool]) -> Covers:
+def paint_covers(
+    painters: Sequence[Painter],
+    brief: Brief,
+    *,
+    count: int,
+    lock_of: Callable[[object], FairLock],
+    stop: Callable[[], bool],
+) -> Covers:
     """Return up to `count` pictures; what one engine can't make is asked of the next. Raises Stopped.
 
     Engines that can truly make the style go first; the others make what is nearest, and say so."""
@@ -41,7 +49,9 @@ def paint_covers(painters: Sequence[Painter], brief: Brief, *, count: int, stop:
             break
         if covers.made or covers.warnings:
             log.info("the next engine paints", engine=painter.name, pictures=wanted)
-        for painted in _paint(painter, brief, wanted, stop):
+        with lock_of(painter).unless(stop):
+            made = _paint(painter, brief, wanted, stop)
+        for painted in made:
             _add(covers, painter.name, brief, painted)
     return covers
 

@@ -7,7 +7,7 @@ from pipeline.engine_settings import CaptioningSettings
 from pipeline.log import get_logger
 from workers.engines import Stopped
 from workers.engines.captioning import Caption, Captioner, Mode, Wish
-from workers.engines.turns import turn_of
+from workers.engines.locks import FairLock
 from workers.handlers.blog.covers import Cover
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
@@ -27,6 +27,7 @@ def describe_unseen(
     language: str,
     *,
     limits: CaptioningSettings,
+    lock_of: Callable[[object], FairLock],
     stop: Callable[[], bool],
 ) -> list[Cover]:
     """Return the covers, those that nobody has looked at with what a model sees on them. Raises Stopped.
@@ -42,7 +43,9 @@ def describe_unseen(
         pictures = [
             read_picture(cover.painted.data, max_pixels=limits.max_pixels, max_side=limits.max_side) for cover in unseen
         ]
-        seen = _look(captioner, pictures, language, stop)
+        # Alt texts are written by the same model, a batch at a time.
+        with lock_of(captioner).unless(stop):
+            seen = _look(captioner, pictures, language, stop)
     except Stopped:
         raise
     except Exception as error:  # whatever a model does, the pictures have a description already
@@ -55,9 +58,7 @@ def describe_unseen(
 def _look(
     captioner: Captioner, pictures: Sequence[Picture], language: str, stop: Callable[[], bool]
 ) -> list[Caption | None]:
-    # Alt texts are written by the same model, a batch at a time.
-    with turn_of(captioner).unless(stop):
-        results = captioner.caption([Wish(picture, (MODE,), language) for picture in pictures], stop=stop)
+    results = captioner.caption([Wish(picture, (MODE,), language) for picture in pictures], stop=stop)
     return [None if isinstance(said, Exception) else said.get(MODE) for said in results]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
 from workers.engines import Stopped
+from workers.engines.locks import FairLock
 from workers.engines.metadata import Metadata, Post, Writer
 
 log = get_logger(__name__)
@@ -31,13 +32,16 @@ class Written:
     warnings: Sequence[str]
 
 
-def write_metadata(writers: Sequence[Writer], post: Post, *, stop: Callable[[], bool]) -> Written:
+def write_metadata(
+    writers: Sequence[Writer], post: Post, *, lock_of: Callable[[object], FairLock], stop: Callable[[], bool]
+) -> Written:
     """Return a post's metadata by the first engine that writes it. Raises Stopped, and what the last engine raised."""
     warnings: list[str] = []
     failure: Exception = NotReady("No metadata engine is ready.")
     for writer in writers:
         try:
-            metadata = writer.write(post, stop=stop)
+            with lock_of(writer).unless(stop):
+                metadata = writer.write(post, stop=stop)
             check_metadata(metadata)
         except Stopped:
             raise

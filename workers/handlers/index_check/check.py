@@ -11,7 +11,6 @@ from pipeline.errors import NotReady
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.check import UrlInput, UrlOutput, lane_of
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
 from workers.engines.search.provider import Provider
@@ -20,6 +19,7 @@ from workers.handlers.index_check.asking import Asked, Asker, Standing
 from workers.handlers.index_check.breakers import Breakers
 from workers.handlers.index_check.turns import Turn, Turns
 from workers.handlers.index_check.unchecked import UrlUnchecked, unasked, unchecked
+from workers.resources import Resources
 
 FAMILY = "search"
 #: Tries of a URL whose providers can't be reached, or are in trouble, and the longest wait between them.
@@ -30,8 +30,9 @@ LONGEST_WAIT = timedelta(minutes=1)
 class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
     """Takes one URL at a time into each slot, when a provider's pace allows."""
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+    def __init__(self, resources: Resources) -> None:
+        super().__init__(resources)
+        settings = resources.settings
         self.slots = settings.search.slots
         self._settings = settings.search
         self._all = settings

@@ -7,7 +7,6 @@ from pipeline.kinds.speech.add_music import AddMusicRequest
 from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.music import MusicFields
 from pipeline.kinds.speech.with_music import SpeechWithMusicRequest
-from pipeline.settings import Settings
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.batch import ChapterHandler
 from workers.handlers.speech.recording import keep_mp3
@@ -16,6 +15,7 @@ from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, decode
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.mixing import MIX_RATE, Bed, mix
 from workers.media.audio.track import Track
+from workers.resources import Resources
 
 #: More music of a file than this is not needed by anybody, and 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
@@ -57,9 +57,9 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
 class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
     """Puts music under a recording that came with it; nothing is spoken."""
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self.slots = settings.synthesis.slots
+    def __init__(self, resources: Resources) -> None:
+        super().__init__(resources)
+        self.slots = self.settings.synthesis.slots
 
     def setup(self) -> None:
         """Find ffmpeg. Raises NotReady."""

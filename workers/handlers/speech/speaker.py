@@ -1,22 +1,19 @@
 """Speaker: the synthesis engines of a process, and which of them speaks a text, from its start to its end."""
 
-import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from pipeline.errors import NotReady
 from pipeline.kinds.speech.fields import SpokenRequest
 from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.kinds.speech.voices import Voice
-from pipeline.offers import Offer, Offers, order_offers
-from pipeline.settings import Settings
+from pipeline.offers import Offers, order_offers
 from workers.engines import Stopped
-from workers.engines.registry import load_engines
-from workers.engines.synthesis.espeak.espeak import NothingToSpeak
+from workers.engines.synthesis.synthesizer import NothingToSpeak
 from workers.media.audio.pcm import Pcm
+from workers.resources import Resources
 
 FAMILY = "synthesis"
 
@@ -48,7 +45,7 @@ class Speaking:
                 has_spoken = has_spoken or sound is not None
                 yield sound
         if not has_spoken:
-            raise NothingToSpeak("The text has no word or sign that can be spoken; send some words.")
+            raise NothingToSpeak
 
     def _sounds(self, chunks: Sequence[str], stop: Callable[[], bool]) -> Generator[Pcm | None, None, None]:
         ahead = self.engine.parallel
@@ -81,72 +78,29 @@ class Speaking:
 
 
 class Speaker:
-    """The synthesis engines of a process, each set up once, whatever handlers there are."""
+    """Chooses the engine and the voice for a request, among the synthesis engines of a process."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._engines: dict[str, Any] = {}
-        self._needs: dict[str, str] = {}
-        self._watchers: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
-        self._is_set_up = False
+    def __init__(self, resources: Resources) -> None:
+        self._settings = resources.settings
+        self._family = resources.family(FAMILY)
+        self._family.watch(self._renew)
         self.offers = Offers()
-
-    @classmethod
-    def shared(cls, settings: Settings) -> "Speaker":
-        """Return the speaker of this process."""
-        # It keeps its settings, so no others ever get their id.
-        return _shared.setdefault(id(settings), cls(settings))
 
     def setup(self) -> None:
         """Set up every engine that can be, once. Raises NotReady when none can."""
-        with self._lock:
-            if not self._is_set_up:
-                self._set_up_engines()
-                self._is_set_up = True
-        if not self._engines:
-            raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
+        try:
+            self._family.setup()
+        finally:
+            self._renew()  # also without any engine: the offers say what they lack
 
     def watch(self, on_change: Callable[[], None]) -> None:
         """Call `on_change` whenever an engine has become available, or no longer is, or has other voices."""
-        self._watchers.append(on_change)
+        self._family.watch(on_change)
 
     def choose(self, request: SpokenRequest) -> Speaking:
         """Return who speaks a request. Raises InvalidRequest, VoiceUnavailable."""
         voice = offered_voices(self.offers).pick(voice_name=request.voice_name, language=request.language)
-        return Speaking(self._engines[voice.engine], voice, request.speed, request.pitch, request.gain_db)
+        return Speaking(self._family.engine(voice.engine), voice, request.speed, request.pitch, request.gain_db)
 
-    def _set_up_engines(self) -> None:
-        for engine in load_engines(self._settings, FAMILY):
-            try:
-                engine.setup()
-            except NotReady as error:
-                self._needs[engine.name] = error.message
-                continue
-            self._engines[engine.name] = engine
-        self._look()
-        for engine in self._engines.values():
-            if hasattr(engine, "watch"):
-                engine.watch(self._change)
-
-    def _change(self) -> None:
-        self._look()
-        for on_change in self._watchers:
-            on_change()
-
-    def _look(self) -> None:
-        missing = [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
-        found = [
-            Offer(
-                FAMILY,
-                name,
-                ready=engine.is_available(),
-                needs=None if engine.is_available() else "it can't be reached at the moment",
-                content={"voices": [asdict(voice) for voice in engine.voices()]},
-            )
-            for name, engine in self._engines.items()
-        ]
-        self.offers = order_offers(self._settings, [*missing, *found])
-
-
-_shared: dict[int, Speaker] = {}
+    def _renew(self) -> None:
+        self.offers = order_offers(self._settings, self._family.offers())

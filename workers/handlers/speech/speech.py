@@ -11,11 +11,11 @@ from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.speech import SpeechRequest
 from pipeline.log import get_logger
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.engines import EngineUnavailable
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.speaker import Speaker, Speaking
 from workers.media.audio.wav import WavWriter
+from workers.resources import Resources
 
 log = get_logger(__name__)
 
@@ -31,10 +31,10 @@ O = TypeVar("O", bound=BaseModel)  # noqa: E741
 class SpeakingHandler(Handler[S, O], Generic[S, O]):
     """Takes one text at a time; a subclass says what becomes of it."""
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self.slots = settings.synthesis.slots
-        self.speaker = Speaker.shared(settings)
+    def __init__(self, resources: Resources) -> None:
+        super().__init__(resources)
+        self.slots = self.settings.synthesis.slots
+        self.speaker = resources.shared(Speaker)
 
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none is ready."""

@@ -8,16 +8,16 @@ from pipeline.kinds.transcription.subtitles import subtitles
 from pipeline.kinds.transcription.transcription import AUTO, FAMILY, RecordingInput, TranscriptFile, require_language
 from pipeline.kinds.transcription.transcripts import ENDINGS, TIMED, Transcript, join_texts, transcription_credits
 from pipeline.offers import Offer
-from pipeline.settings import Settings
 from workers.engines.family import Family
+from workers.engines.locks import FairLock
 from workers.engines.transcription import SAMPLE_RATE, Transcriber
-from workers.engines.turns import FairLock
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.transcription.transcribed import Transcribed, keep, resume
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.track import Track
 from workers.media.audio.windows import Window, windows
+from workers.resources import Resources
 
 #: How long decoding may take: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
@@ -26,12 +26,13 @@ DECODING_LIMIT = timedelta(minutes=15)
 class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
     """Takes some recordings at once: one is heard while others are decoded, and a long one holds up no short one."""
 
-    def __init__(self, settings: Settings, family: Family | None = None) -> None:
-        super().__init__(settings)
+    def __init__(self, resources: Resources, *, family: Family | None = None) -> None:
+        super().__init__(resources)
+        settings = resources.settings
         self.slots = settings.transcription.slots
         self._longest = timedelta(hours=settings.transcription.max_hours)
         self._window = timedelta(seconds=settings.transcription.window_seconds)
-        self._family = family or Family.shared(settings, FAMILY)
+        self._family = family or resources.family(FAMILY)
         self._turn = FairLock()
 
     def setup(self) -> None:

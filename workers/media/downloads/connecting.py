@@ -75,7 +75,7 @@ def open_session(
         resolver=GuardedResolver(reach, resolver or aiohttp.ThreadedResolver()),
         socket_factory=guard(reach, open_socket),
         use_dns_cache=False,
-        limit=0,  # Turns does it: waiting for a place here would count as time to connect
+        limit=0,  # DownloadSlots does it: waiting for a connection here would count as time to connect
         keepalive_timeout=KEEPALIVE_SECONDS,
     )
     return aiohttp.ClientSession(

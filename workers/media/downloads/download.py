@@ -13,8 +13,8 @@ from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageBlocked, ImageTooLarge, ImageUnreachable, ImageUrlInvalid
 from workers.media.downloads.addresses import Reach
 from workers.media.downloads.failures import REMEDY, failure_of, of_status
+from workers.media.downloads.slots import DownloadSlots
 from workers.media.downloads.targets import Refused, read_target, shown
-from workers.media.downloads.turns import Turns
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ KEPT = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class Clock:
-    """The seconds that a download still has. It stands still while the download waits for its turn."""
+    """The seconds that a download still has. It stands still while the download waits for a slot."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
@@ -57,11 +57,13 @@ class Fetched:
 class Downloader:
     """Follows a URL to its file. All of it runs in one event loop."""
 
-    def __init__(self, settings: FetchSettings, reach: Reach, session: aiohttp.ClientSession, turns: Turns) -> None:
+    def __init__(
+        self, settings: FetchSettings, reach: Reach, session: aiohttp.ClientSession, slots: DownloadSlots
+    ) -> None:
         self._settings = settings
         self._reach = reach
         self._session = session
-        self._turns = turns
+        self._slots = slots
 
     async def fetch(self, text: str, clock: Clock) -> Fetched:
         """Return the file behind a URL. Raises ImageFailure, and TimeoutError when its time is up."""
@@ -71,7 +73,7 @@ class Downloader:
             said = f"{shown(text)} can't be fetched: {refused.why}."
             raise (ImageBlocked(f"{said} {REMEDY}") if refused.is_forbidden else ImageUrlInvalid(said)) from None
         for _ in range(self._settings.redirects + 1):
-            async with self._turns.at(url.raw_host or ""):
+            async with self._slots.at(url.raw_host or ""):
                 found = await clock.run(self._exchange(url))
             if isinstance(found, Fetched):
                 return found

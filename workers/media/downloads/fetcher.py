@@ -6,7 +6,6 @@ import concurrent.futures
 import threading
 from contextlib import suppress
 from functools import partial
-from typing import ClassVar
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -15,13 +14,12 @@ from tenacity.wait import wait_random_exponential
 
 from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageUnreachable
-from pipeline.settings import Settings
 from workers.media.downloads.addresses import Reach
 from workers.media.downloads.connecting import SocketFactory, open_session, plain_socket
 from workers.media.downloads.download import Clock, Downloader, Fetched
 from workers.media.downloads.handover import Handover
+from workers.media.downloads.slots import DownloadSlots
 from workers.media.downloads.targets import shown
-from workers.media.downloads.turns import Turns
 
 __all__ = ["Fetched", "Fetcher"]
 
@@ -34,10 +32,7 @@ LEAVE_SECONDS = 1.0
 
 
 class Fetcher:
-    """Downloads what users point at, and nothing that they must not reach. Safe for many threads; one a process."""
-
-    _shared: ClassVar[dict[str, "Fetcher"]] = {}
-    _sharing: ClassVar[threading.Lock] = threading.Lock()
+    """Downloads what users point at, and nothing that they must not reach. Safe for many threads."""
 
     def __init__(
         self,
@@ -62,16 +57,6 @@ class Fetcher:
         self._thread = threading.Thread(target=self._loop.run_forever, name="fetch", daemon=True)
         self._thread.start()
 
-    @classmethod
-    def shared(cls, settings: Settings) -> "Fetcher":
-        """Return this process's fetcher; another one for other settings."""
-        key = settings.fetch.model_dump_json()
-        with cls._sharing:
-            if key not in cls._shared:
-                cls._shared[key] = cls(settings.fetch)
-                atexit.register(cls._shared[key]._leave)
-            return cls._shared[key]
-
     def start(self, url: str) -> concurrent.futures.Future[Fetched]:
         """Begin a download at once; its future raises ImageFailure, and stops it when cancelled."""
         return self._handover.start(partial(self._fetch, url))
@@ -83,7 +68,7 @@ class Fetcher:
         self._thread.join()
         self._loop.close()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """End connections with the process, which waits for no name server."""
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(LEAVE_SECONDS)
@@ -142,9 +127,16 @@ class Fetcher:
         # Made inside the loop that it belongs to.
         if self._downloader is None:
             self._session = open_session(self._settings, self._reach, self._resolver, self._open_socket)
-            turns = Turns(self._settings.downloads, self._settings.downloads_per_host)
-            self._downloader = Downloader(self._settings, self._reach, self._session, turns)
+            slots = DownloadSlots(self._settings.downloads, self._settings.downloads_per_host)
+            self._downloader = Downloader(self._settings, self._reach, self._session, slots)
         return self._downloader
+
+
+def open_fetcher(settings: FetchSettings) -> Fetcher:
+    """Return a fetcher that closes its connections when the process ends. Raises NotReady."""
+    fetcher = Fetcher(settings)
+    atexit.register(fetcher.leave)
+    return fetcher
 
 
 def _is_passing(error: BaseException) -> bool:

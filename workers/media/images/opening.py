@@ -13,7 +13,7 @@ from functools import cache
 from PIL import Image, ImageFile, TiffImagePlugin
 
 from pipeline.images import ImageFailure, ImageTooLarge, ImageUndecodable
-from workers import heap
+from workers import malloc
 from workers.media.images.sniffing import formats_of
 
 #: Pictures are made smaller to about this: more than any engine looks at, and a batch of 24 fits into memory.
@@ -72,7 +72,7 @@ def opened(body: bytes, limits: Limits) -> Iterator[ImageFile.ImageFile]:
                 image.close()
                 if is_big:
                     # glibc would keep that of a big picture.
-                    heap.give_back()
+                    malloc.trim()
     finally:
         image.close()
 

@@ -256,12 +256,12 @@ def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(blip_
 def test_a_process_with_a_model_keeps_its_memory() -> None:
     program = """if True:
         import sys
-        from workers import heap
+        from workers import malloc
         def resident():
             with open("/proc/self/status") as status:
                 return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) // 1024
         if sys.argv[1] == "keep":
-            heap.keep()
+            malloc.keep_freed()
         before = resident()
         taken = bytearray(b"x") * (200 * 2**20)
         del taken

@@ -21,14 +21,16 @@ from pipeline.settings import Settings
 from workers.engines import Stopped
 from workers.engines.captioning import Caption, Wish
 from workers.handler import Done, Failed, Release
-from workers.handlers.alt_text import loading
 from workers.handlers.alt_text.alt_text import FEW, AltTextHandler
 from workers.handlers.alt_text.caption_cache import PREFIX, CaptionCache
 from workers.handlers.alt_text.downloads import KEPT_SECONDS, MOST_LEFT, Downloads
 from workers.handlers.alt_text.portrait import LATER
 from workers.media.downloads.fetcher import Fetched
+from workers.media.images import decoders
+from workers.media.images.decoders import Decoders
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
+from workers.resources import Resources
 
 DAY = timedelta(days=1)
 
@@ -109,13 +111,16 @@ class Task:
         return self.stopped
 
 
-def handler_of(web: Web, *engines: Painter, cache: CaptionCache | None = None, **settings: Any) -> AltTextHandler:
+def handler_of(
+    web: Web, *engines: Painter, cache: CaptionCache | None = None, decoders: Decoders | None = None, **settings: Any
+) -> AltTextHandler:
     family = SimpleNamespace(engines=engines, setup=lambda: None, offers=lambda: ())
     handler = AltTextHandler(
-        Settings(captioning=settings),
+        Resources(Settings(captioning=settings)),
         family=family,
         fetcher=web,
         cache=cache or CaptionCache(None, keep_for=DAY),
+        decoders=decoders,
     )
     handler.setup()
     return handler
@@ -270,7 +275,7 @@ def test_pictures_are_read_as_they_come_and_not_after_the_slowest_server(monkeyp
         web.let_go("slow") if body == web.files["quick"] else None
         return read_picture(body, **limits)
 
-    monkeypatch.setattr("workers.handlers.alt_text.loading.read_picture", reads)
+    monkeypatch.setattr("workers.media.images.decoders.read_picture", reads)
     outcomes = handler_of(web, Painter()).run([Task("slow"), Task("quick")])
 
     assert read == [web.files["quick"], web.files["slow"]]
@@ -430,11 +435,12 @@ def test_pictures_of_a_run_are_decoded_side_by_side_where_there_are_cores(monkey
         together.wait(60)
         return read_picture(body, **limits)
 
-    monkeypatch.setattr(loading, "_decoding", threading.BoundedSemaphore(3))
-    monkeypatch.setattr(loading, "read_picture", meeting)
+    monkeypatch.setattr(decoders, "read_picture", meeting)
     web = Web(red=png("red"), green=png("green"), broken=b"no picture")
 
-    first, second, third = handler_of(web, Painter()).run([Task("red"), Task("green"), Task("broken")])
+    first, second, third = handler_of(web, Painter(), decoders=Decoders(3)).run(
+        [Task("red"), Task("green"), Task("broken")]
+    )
 
     assert texts(first) != texts(second)
     assert isinstance(third, Failed)

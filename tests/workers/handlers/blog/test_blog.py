@@ -2,6 +2,7 @@
 
 import io
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,10 +20,10 @@ from workers.engines import Stopped, never
 from workers.engines.captioning import Caption, Captions, Wish
 from workers.engines.metadata import Metadata, Post
 from workers.engines.pictures import STYLES, Brief, Painted
-from workers.engines.turns import turn_of
 from workers.handler import Done
 from workers.handlers.blog.blog import BlogHandler
 from workers.handlers.blog.writing import MetadataInvalid, check_metadata
+from workers.resources import Resources
 
 GOOD = Metadata(
     excerpt="A summary of the post in a sentence or two.",
@@ -45,6 +46,7 @@ class Writer:
     name: str
     writes: Metadata | Exception = GOOD
     asked: list[Post] = field(default_factory=list)
+    gpu: str | None = None
 
     def write(self, post: Post, *, stop: Callable[[], bool]) -> Metadata:
         self.asked.append(post)
@@ -64,6 +66,7 @@ class Painter:
     error: Exception | None = None
     is_seen: bool = True
     asked: list[tuple[Brief, int]] = field(default_factory=list)
+    gpu: str | None = None
 
     def styles(self) -> Sequence[str]:
         return self.can
@@ -131,6 +134,7 @@ class Captioner:
     breaks: Exception | None = None
     refuses: Sequence[int] = ()
     asked: list[Wish] = field(default_factory=list)
+    gpu: str | None = None
 
     def languages(self) -> Sequence[str]:
         return ["en", "pt"]
@@ -150,10 +154,15 @@ class Captioner:
 
 
 def handler_of(
-    writers: Sequence[Any], painters: Sequence[Any], captioners: Sequence[Any] = (), **settings: Any
+    writers: Sequence[Any],
+    painters: Sequence[Any],
+    captioners: Sequence[Any] = (),
+    *,
+    resources: Resources | None = None,
+    **settings: Any,
 ) -> BlogHandler:
     families = {"writers": Family(writers), "painters": Family(painters), "captioners": Family(captioners)}
-    made = BlogHandler(Settings(**settings), **families)
+    made = BlogHandler(resources or Resources(Settings(**settings)), **families)
     made.setup()
     return made
 
@@ -242,13 +251,14 @@ def test_what_nobody_can_look_at_is_described_by_what_it_was_made_for(captioner:
 
 def test_pictures_are_looked_at_in_turn_with_alt_texts() -> None:
     done: list[str] = []
+    resources = Resources(Settings())
 
     class Watched(Captioner):
         def caption(
             self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
         ) -> Sequence[Captions | PressroomError]:
             def write_alt_text() -> None:
-                with turn_of(self):
+                with resources.lock_of(self):
                     done.append("alt text")
 
             self.other = threading.Thread(target=write_alt_text)
@@ -259,9 +269,30 @@ def test_pictures_are_looked_at_in_turn_with_alt_texts() -> None:
             return super().caption(wishes, stop=stop)
 
     vlm = Watched()
-    carry_out(handler_of([Writer("llm")], [Painter("diffusion", is_seen=False)], [vlm]), a_post())
+    carry_out(handler_of([Writer("llm")], [Painter("diffusion", is_seen=False)], [vlm], resources=resources), a_post())
     vlm.other.join()
     assert done == ["pictures", "alt text"]
+
+
+@pytest.mark.parametrize("busy", ["llm", "diffusion"])
+def test_nothing_is_written_or_painted_on_a_gpu_that_describes(busy: str) -> None:
+    resources = Resources(Settings())
+    writer, painter = Writer("llm"), Painter("diffusion")
+    waits = writer if busy == "llm" else painter
+    waits.gpu = "cuda:7"
+    handler = handler_of([writer], [painter], resources=resources)
+    done: list[Done] = []
+    working = threading.Thread(target=lambda: done.append(carry_out(handler, a_post())))
+
+    with resources.lock_of(Captioner(gpu="cuda:7")) as lock:
+        working.start()
+        until = time.monotonic() + 60
+        while not lock._waiting and time.monotonic() < until:
+            time.sleep(0.001)
+        assert not waits.asked
+    working.join(60)
+
+    assert done[0].engine == "llm+diffusion"
 
 
 def test_who_no_longer_wants_the_pictures_has_nobody_look_at_them() -> None:

@@ -24,6 +24,7 @@ from pipeline.settings import Settings
 from workers.engines.search.provider import Provider
 from workers.handler import Task
 from workers.handlers.index_check.check import IndexCheckHandler
+from workers.resources import Resources
 from workers.run import Runner
 
 HERE, GONE = "https://e.example/here", "https://e.example/gone"
@@ -44,7 +45,7 @@ class Pool:
 
     def start(self) -> Runner:
         """Return one more process, as after a restart."""
-        handler = IndexCheckHandler(self.settings)
+        handler = IndexCheckHandler(Resources(self.settings))
         self.handlers.append(handler)
         kinds = {kind.name: kind for kind in map(IndexCheck, (None, "duckduckgo", "bing", "google"))}
         runner = Runner(

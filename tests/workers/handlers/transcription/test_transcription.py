@@ -28,6 +28,7 @@ from workers.handlers.transcription.transcription import DECODING_LIMIT, Transcr
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
 from workers.media.audio.pcm import Pcm
 from workers.media.audio.wav import encode_wav
+from workers.resources import Resources
 
 SECOND = SAMPLE_RATE
 #: Seconds that a thread may take to get somewhere, on the busiest machine.
@@ -148,8 +149,8 @@ def wav(*levels: int, rate: int = SAMPLE_RATE) -> bytes:
 
 def handler(*engines: Listener, **settings: Any) -> TranscriptionHandler:
     made = TranscriptionHandler(
-        Settings(transcription={"window_seconds": 4, **settings}),
-        Engines(*engines),  # type: ignore[arg-type]  # what it uses of a family
+        Resources(Settings(transcription={"window_seconds": 4, **settings})),
+        family=Engines(*engines),  # type: ignore[arg-type]  # what it uses of a family
     )
     made.setup()
     return made

@@ -15,7 +15,6 @@ from web_server import Answer, Names, WebServer, reply, web_server
 
 from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageBlocked, ImageTooLarge, ImageUnreachable
-from pipeline.settings import Settings
 from workers.media.downloads.fetcher import Fetched, Fetcher
 from workers.media.downloads.targets import shown, site_of
 
@@ -385,21 +384,15 @@ def test_a_cancelled_download_leaves_its_server(make_fetcher: Callable[..., Fetc
     wait_until(lambda: server.open <= open_before)
 
 
-def test_a_fetcher_serves_many_threads_and_is_one_a_process(server: WebServer) -> None:
-    settings = Settings(fetch={"allow_networks": "127.0.0.0/8"})
+def test_a_fetcher_serves_many_threads(fetcher: Fetcher, server: WebServer) -> None:
     url = server.serve("/p.png", PICTURE)
     found: list[bytes] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(Fetcher.shared(settings).start(url).result(60).body))
-        for _ in range(20)
-    ]
+    threads = [threading.Thread(target=lambda: found.append(fetcher.start(url).result(60).body)) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert found == [PICTURE] * 20
-    assert Fetcher.shared(settings) is Fetcher.shared(settings.model_copy())
-    assert Fetcher.shared(settings) is not Fetcher.shared(Settings())
 
 
 def test_a_process_that_ends_leaves_no_connection_behind(server: WebServer) -> None:
@@ -407,9 +400,9 @@ def test_a_process_that_ends_leaves_no_connection_behind(server: WebServer) -> N
     program = f"""
 import atexit
 atexit.register(lambda: print(fetcher._session.closed))  # asked last
-from pipeline.settings import Settings
-from workers.media.downloads.fetcher import Fetcher
-fetcher = Fetcher.shared(Settings(fetch={{"allow_networks": "127.0.0.0/8"}}))
+from pipeline.engine_settings import FetchSettings
+from workers.media.downloads.fetcher import open_fetcher
+fetcher = open_fetcher(FetchSettings(allow_networks="127.0.0.0/8"))
 fetcher.start({url!r}).result(60)
 """
     ended = subprocess.run([sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, timeout=90)

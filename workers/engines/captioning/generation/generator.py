@@ -72,7 +72,7 @@ class Generator(ABC):
 
     @property
     def gpu(self) -> str | None:
-        """Return the GPU that it runs on; None: it runs on the processor."""
+        """Return the GPU whose lock its caller holds; None: it runs on the processor."""
         return models.gpu_of(self._settings)
 
     @abstractmethod

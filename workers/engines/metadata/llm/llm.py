@@ -16,7 +16,6 @@ from workers.engines.metadata.llm import faithful
 from workers.engines.metadata.llm.prompt import prompt, schema
 from workers.engines.metadata.taxonomy import Taxonomy
 from workers.engines.own_thread import OwnThread
-from workers.engines.turns import turn_of
 
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
 LONGEST_QUESTION = 4_096
@@ -76,9 +75,8 @@ class Llm:
         """Return a post's metadata: the model's, or extractive's where the model's can't be used. Raises Stopped."""
         text = post.text[:LONGEST_TEXT]
         language = languages.language_of(post.title, text, post.language)
-        # One question at a time: the grammar of an answer has a state.
-        with turn_of(self).unless(stop):
-            answer = self._thread.run(lambda: self._answer(post, text, language, stop))
+        # One question at a time, by its own thread: the grammar of an answer has a state.
+        answer = self._thread.run(lambda: self._answer(post, text, language, stop))
         if stop():
             raise Stopped
         extracted = self._extractive.write(post, stop=stop)
@@ -99,7 +97,7 @@ class Llm:
 
     @property
     def gpu(self) -> str | None:
-        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        """Return the GPU whose lock its caller holds; None: it runs on the processor."""
         return models.gpu_of(self._settings)
 
     @property

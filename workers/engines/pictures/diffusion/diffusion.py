@@ -17,7 +17,6 @@ from workers.engines.pictures import STYLES, Brief, Painted
 from workers.engines.pictures.diffusion.prompts import NEGATIVE, prompt_of
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.wording import generated
-from workers.engines.turns import turn_of
 
 log = get_logger(__name__)
 
@@ -63,7 +62,7 @@ class Diffusion:
 
     @property
     def gpu(self) -> str | None:
-        """Return the GPU whose turn it takes; None: it runs on the processor."""
+        """Return the GPU whose lock its caller holds; None: it runs on the processor."""
         return models.gpu_of(self._settings)
 
     def styles(self) -> Sequence[str]:
@@ -77,9 +76,8 @@ class Diffusion:
 
         Raises Stopped between two steps.
         """
-        with turn_of(self).unless(stop):
-            seeds = [self._settings.seed + index for index in range(count)]
-            return self._thread.run(lambda: self._paint(brief, seeds, stop))
+        seeds = [self._settings.seed + index for index in range(count)]
+        return self._thread.run(lambda: self._paint(brief, seeds, stop))
 
     def _paint(
         self, brief: Brief, seeds: Sequence[int], stop: Callable[[], bool]

@@ -12,14 +12,13 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.errors import NotReady
-from pipeline.kinds.speech.voices import Voice, VoiceUnknown
+from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
-from workers.engines import Stopped, never
-from workers.engines.availability import Availability, nothing
+from workers.engines import never
+from workers.engines.circuit_breaker import CircuitBreaker, ignore
 from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
 from workers.engines.synthesis.espeak import libespeak
-from workers.engines.synthesis.espeak.espeak import UNSPEAKABLE, NothingToSpeak
-from workers.engines.synthesis.espeak.sonic import Sonic
+from workers.engines.synthesis.synthesizer import NothingToSpeak, Synthesizer
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
@@ -47,27 +46,23 @@ PROBE_TEXT = "Ready."
 DECODING_LIMIT = timedelta(minutes=30)
 
 
-class Edge:
+class Edge(Synthesizer):
     """The service's voices. It needs the network, so it may be unavailable at any time: `is_available` tells."""
 
     name = "edge"
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.parallel = settings.synthesis.edge.connections
         self._voices: list[Voice] = []
-        self._on_change: Callable[[], None] = nothing
+        self._on_change: Callable[[], None] = ignore
         pause = timedelta(seconds=settings.synthesis.edge.pause_seconds)
-        self.availability = Availability(self.name, self._probe, pause=pause, on_change=self._changed)
+        self.breaker = CircuitBreaker(self.name, self._probe, pause=pause, on_change=lambda: self._on_change())
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine with the operator's addresses and time-outs."""
         return cls(settings)
-
-    @property
-    def parallel(self) -> int:
-        """Texts that a process can speak at once."""
-        return self._settings.synthesis.edge.connections
 
     def readiness(self) -> str | None:
         """Return what the engine needs before it can be set up; None: nothing. Whether it is reached, probes tell."""
@@ -86,11 +81,11 @@ class Edge:
             raise NotReady(needs)
         _ = self._ffmpeg, self._sonic
         self._voices = load_voices(self._artifacts)
-        self.availability.start()
+        self.breaker.start()
 
     def close(self) -> None:
         """Stop probing."""
-        self.availability.close()
+        self.breaker.stop()
 
     def watch(self, on_change: Callable[[], None]) -> None:
         """Call `on_change`, from any thread, whenever the engine's voices or its availability have changed."""
@@ -98,35 +93,23 @@ class Edge:
 
     def is_available(self) -> bool:
         """Return whether it can speak now, as far as is known, without asking anybody."""
-        return self.availability.is_available()
+        return self.breaker.is_available()
 
     def voices(self) -> list[Voice]:
         """Return the service's voices as last listed, perhaps before the last start; none until it was ever reached."""
         return self._voices
 
-    def speak(
-        self,
-        text: str,
-        *,
-        voice: str,
-        speed: float = 1.0,
-        pitch: float = 0.0,
-        gain_db: float = 0.0,
-        stop: Callable[[], bool] = never,
-    ) -> Pcm:
-        """Return the text as spoken by the voice of that id; all markup in it is read, not obeyed.
-
-        `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is asked
-        for ten times a second. Raises EngineUnavailable, NothingToSpeak, VoiceUnknown, Stopped.
-        """
-        # The name goes into the service's markup: none but those of its list may.
-        if not any(listed.id == voice for listed in self._voices):
-            raise VoiceUnknown(f"edge has no voice {voice!r}; GET /tts/voices lists the voices.")
-        self.availability.require()
-        spoken = UNSPEAKABLE.sub(" ", text).strip()
-        if not spoken:
-            raise NothingToSpeak("The text has no word or sign that can be spoken; send some words.")
-        return self._finished(self._spoken(spoken, voice, speed, stop), speed, pitch, gain_db, stop)
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
+        """Return the text as sound. Raises EngineUnavailable, NothingToSpeak, Stopped."""
+        self.breaker.require()
+        if not text.strip():
+            raise NothingToSpeak
+        sound = self._spoken(text.strip(), voice, speed, stop)
+        rest = speed / (1 + _rate(speed) / 100)
+        if not pitch and abs(rest - 1) <= 0.01:
+            return sound
+        length = max(1, round(len(sound.samples) / SAMPLE_BYTES / rest))
+        return self._sonic.reshape(sound, length=length, semitones=pitch, stop=stop)
 
     def _spoken(self, text: str, voice: str, speed: float, stop: Callable[[], bool]) -> Pcm:
         """Have the service speak, as near to the speed as it can, and note when it fails."""
@@ -143,7 +126,7 @@ class Edge:
         except EdgeFailed as error:
             if error.local and not any(map(str.isalnum, text)):
                 raise NothingToSpeak("The text has no word that this voice can speak; send some words.") from error
-            self.availability.failed(error.reason, certain=not error.local)
+            self.breaker.failed(error.reason, certain=not error.local)
             raise
 
     def _once(self, text: str, voice: str, rate: int, stop: Callable[[], bool]) -> Pcm:
@@ -173,20 +156,6 @@ class Edge:
             raise EdgeFailed("sent too little sound for the text", passing=True)
         return sound
 
-    def _finished(self, sound: Pcm, speed: float, pitch: float, gain_db: float, stop: Callable[[], bool]) -> Pcm:
-        """Bring the sound to the speed, the pitch and the gain that were asked for."""
-        rest = speed / (1 + _rate(speed) / 100)
-        if pitch or abs(rest - 1) > 0.01:
-            length = max(1, round(len(sound.samples) / SAMPLE_BYTES / rest))
-            sound = self._sonic.reshape(sound, length=length, semitones=pitch, stop=stop)
-            if stop():
-                raise Stopped
-        if not gain_db:
-            return sound
-        from workers.media.audio.gain import apply_gain
-
-        return apply_gain(sound, gain_db)
-
     def _probe(self) -> None:
         """Fetch the list of voices, and have one of them speak. Raises EngineUnavailable."""
         from workers.engines.synthesis.edge.client import EdgeFailed
@@ -198,10 +167,7 @@ class Edge:
         if voices != self._voices:
             self._voices = voices
             save_voices(self._artifacts, voices)
-            self._changed()
-
-    def _changed(self) -> None:
-        self._on_change()
+            self._on_change()
 
     @cached_property
     def _client(self) -> "EdgeClient":
@@ -217,13 +183,6 @@ class Edge:
     @cached_property
     def _ffmpeg(self) -> Ffmpeg:
         return find_ffmpeg(self._settings)
-
-    @cached_property
-    def _sonic(self) -> Sonic:
-        try:
-            return Sonic(libespeak.load().functions)
-        except AttributeError as error:
-            raise NotReady(f"This libespeak-ng is built without Sonic ({error}). Reinstall espeakng-loader.") from error
 
 
 def _rate(speed: float) -> int:

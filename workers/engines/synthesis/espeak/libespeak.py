@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pipeline.errors import NotReady
-from workers.engines.turns import FairLock
+from workers.engines.locks import FairLock
 
 #: Held while the library speaks.
 LOCK = FairLock()

@@ -8,6 +8,7 @@ import ctypes
 import math
 from collections.abc import Callable, Iterator
 
+from workers.engines import Stopped
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 #: Bytes given to Sonic at once, about 6 s of sound; before each the caller may stop.
@@ -41,18 +42,19 @@ class Sonic:
     def reshape(self, sound: Pcm, *, length: int, semitones: float, stop: Callable[[], bool]) -> Pcm:
         """Return the sound with `length` samples (up to 1 % more) and its pitch moved by `semitones`.
 
-        When `stop()`, it is not finished, and of no use.
-        """
+        Raises Stopped."""
         tempo = len(sound.samples) / SAMPLE_BYTES / length
         tail = round(TAIL * sound.sample_rate)
         best, least_error = bytearray(), math.inf
         for _ in range(ATTEMPTS):
             shaped = self._shaped(sound, tail, tempo, semitones, stop)
+            if stop():
+                raise Stopped
             del shaped[len(shaped) - round(tail / tempo) * SAMPLE_BYTES :]
             ratio = max(1, len(shaped) // SAMPLE_BYTES) / length / AIM
             if abs(ratio - 1) < least_error:
                 best, least_error = shaped, abs(ratio - 1)
-            if least_error <= TOLERANCE or stop():
+            if least_error <= TOLERANCE:
                 break
             tempo *= ratio
         best.extend(bytes(max(0, length * SAMPLE_BYTES - len(best))))
@@ -68,7 +70,7 @@ class Sonic:
             self._set_pitch(stream, 2 ** (semitones / 12))
             for block in _blocks(sound.samples, tail):
                 if stop():
-                    return shaped
+                    raise Stopped
                 if not self._write(stream, block, len(block) // SAMPLE_BYTES):
                     raise MemoryError("Sonic has no memory for its samples.")
                 shaped.extend(self._taken(stream))

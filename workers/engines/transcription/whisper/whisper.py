@@ -5,7 +5,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from pipeline.kinds.transcription.transcripts import Segment, Word
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
-from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines.transcription import SAMPLE_RATE, Hearing, Transcriber
 from workers.engines.transcription.whisper.weights import find_weights, missing
 from workers.media.audio.track import Samples
 
@@ -35,11 +35,10 @@ CUDA_BATCH = 8
 WINDOW_SECONDS = 30
 
 
-class Whisper:
+class Whisper(Transcriber):
     """One model a process, in memory while it is used."""
 
     name = "whisper"
-    warning = None
 
     def __init__(self, settings: WhisperSettings) -> None:
         self._settings = settings
@@ -72,10 +71,6 @@ class Whisper:
     def languages(self) -> Sequence[str]:
         """Return the languages of the model: about a hundred, or English alone."""
         return sorted(self._codes)
-
-    def offer(self) -> Mapping[str, Any]:
-        """Return the languages, for the API."""
-        return {"languages": self.languages()}
 
     @contextmanager
     def listen(

@@ -18,7 +18,7 @@ from pipeline.settings import Settings
 from workers.engines import EngineUnavailable, Stopped
 from workers.engines.synthesis.edge.edge import Edge
 from workers.engines.synthesis.edge.voices import VOICES_KEY
-from workers.engines.synthesis.espeak.espeak import NothingToSpeak
+from workers.engines.synthesis.synthesizer import NothingToSpeak
 from workers.media.audio.pcm import Pcm
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody knows why it does."
@@ -44,7 +44,7 @@ def made(settings: Settings, folder: Path) -> Edge:
     settings.data = folder
     engine = Edge.from_settings(settings)
     # Without its thread: a test probes when it wants to.
-    engine.availability.start = lambda: None
+    engine.breaker.start = lambda: None
     engine.setup()
     return engine
 
@@ -53,7 +53,7 @@ def made(settings: Settings, folder: Path) -> Edge:
 def edge(service, tmp_path) -> Edge:
     """An engine that has reached the service."""
     engine = made(service.settings(), tmp_path)
-    engine.availability.check()
+    engine.breaker.check()
     assert engine.is_available()
     service.asked.clear()
     return engine
@@ -159,7 +159,7 @@ def test_it_stops_within_a_moment(edge, service):
 
 def test_who_waits_for_a_connection_stops_too(service, tmp_path):
     engine = made(service.settings(connections=1), tmp_path)
-    engine.availability.check()
+    engine.breaker.check()
     service.delay = 0.3
     with ThreadPoolExecutor(1) as threads:
         ended = threading.Event()
@@ -183,7 +183,7 @@ def patience(fault: str) -> dict[str, float]:
 def test_what_fails_once_is_tried_again(service, tmp_path, fault):
     spoken_mp3("en-US", 0, TEXT)  # there, when it is asked for by who has little patience
     engine = made(service.settings(**patience(fault)), tmp_path)
-    engine.availability.check()
+    engine.breaker.check()
     service.fail(fault, times=1)
 
     sound = engine.speak(TEXT, voice=VOICE)
@@ -202,7 +202,7 @@ def test_what_fails_once_is_tried_again(service, tmp_path, fault):
 )  # fmt: skip
 def test_what_fails_always_is_unavailable_with_its_reason_and_not_asked_again(service, tmp_path, fault, reason):
     engine = made(service.settings(**patience(fault)), tmp_path)
-    engine.availability.check()
+    engine.breaker.check()
     service.fail(fault)
 
     with pytest.raises(EngineUnavailable, match=reason) as raised:  # a stalled answer would last for ever
@@ -228,8 +228,8 @@ def test_how_long_to_wait_is_what_the_service_says(edge, service):
 
 def test_slow_is_served_within_the_limit_and_refused_past_it(service, tmp_path):
     patient, hasty = made(service.settings(), tmp_path), made(service.settings(limit_seconds=3), tmp_path)
-    patient.availability.check()
-    hasty.availability.check()
+    patient.breaker.check()
+    hasty.breaker.check()
     service.delay = 0.1
 
     assert patient.speak(TEXT, voice=VOICE).duration.total_seconds() > 3
@@ -242,7 +242,7 @@ def test_one_voice_without_sound_does_not_stop_the_others(edge, service):
     with pytest.raises(EngineUnavailable):
         edge.speak(TEXT, voice=VOICE)
 
-    edge.availability.check()
+    edge.breaker.check()
 
     assert edge.is_available()
 
@@ -255,7 +255,7 @@ def test_nothing_is_offered_before_the_service_was_reached_and_setup_waits_for_n
     engine = made(service.settings(), tmp_path)
 
     assert (engine.is_available(), engine.voices()) == (False, [])
-    engine.availability.check()
+    engine.breaker.check()
     assert (engine.is_available(), engine.voices()) == (False, [])
 
 
@@ -264,7 +264,7 @@ def test_without_a_network_it_is_just_not_available(tmp_path):
     settings.synthesis.edge.url, settings.synthesis.edge.voices_url = "ws://127.0.0.1:9/x", "http://127.0.0.1:9/y"
     engine = made(settings, tmp_path)
 
-    engine.availability.check()
+    engine.breaker.check()
 
     assert not engine.is_available()
     assert engine.readiness() is None
@@ -274,7 +274,7 @@ def test_a_list_that_works_without_a_voice_that_speaks_is_not_enough(service, tm
     service.fail("cut")
     engine = made(service.settings(), tmp_path)
 
-    engine.availability.check()
+    engine.breaker.check()
 
     assert not engine.is_available()
 
@@ -294,7 +294,7 @@ def test_who_watches_is_told_of_voices_and_of_coming_and_going(service, tmp_path
     told: list[tuple[int, bool]] = []
     engine.watch(lambda: told.append((len(engine.voices()), engine.is_available())))
 
-    engine.availability.check()
+    engine.breaker.check()
     service.fail("too_many")
     with pytest.raises(EngineUnavailable):
         engine.speak(TEXT, voice=VOICE)

@@ -68,7 +68,8 @@ def test_a_library_that_does_not_load_is_named(tmp_path):
 def test_a_folder_without_voices_is_not_ready(tmp_path):
     # In a process of its own: the library's state is global, and this breaks it.
     program = (
-        "import sys, pathlib; from pipeline.errors import NotReady; from workers.engines.synthesis import libespeak\n"
+        "import sys, pathlib; from pipeline.errors import NotReady\n"
+        "from workers.engines.synthesis.espeak import libespeak\n"
         "library, _ = libespeak.find()\n"
         "try: libespeak.Library(library, pathlib.Path(sys.argv[1]))\n"
         "except NotReady as error: assert 'Reinstall' in error.message; sys.exit(7)"

@@ -18,7 +18,6 @@ from pipeline.engine_settings import WhisperSettings
 from pipeline.errors import NotReady
 from pipeline.kinds.transcription.transcripts import Segment
 from workers.engines import Stopped
-from workers.engines.transcription.whisper import weights
 from workers.engines.transcription.whisper.whisper import Whisper, quickest
 from workers.media.audio.track import Samples
 
@@ -216,7 +215,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[socket.sock
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-        monkeypatch.setattr(weights, "PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr("workers.engines.hub.PATIENCE_SECONDS", 0.2)
         yield server
 
 

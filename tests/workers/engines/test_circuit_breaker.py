@@ -1,4 +1,4 @@
-"""Availability: probed in the background, closed by probes alone."""
+"""The circuit breaker: probed in the background, closed by probes alone."""
 
 import queue
 import threading
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from workers.engines import EngineUnavailable
-from workers.engines.availability import REFRESH, Availability
+from workers.engines.circuit_breaker import REFRESH, CircuitBreaker
 
 PAUSE = timedelta(minutes=5)
 
@@ -20,7 +20,7 @@ class World:
         self.works = True
         self.probes = 0
         self.changes: list[bool] = []
-        self.availability = Availability("edge", self.probe, pause=PAUSE, clock=lambda: self.now, on_change=self.note)
+        self.breaker = CircuitBreaker("edge", self.probe, pause=PAUSE, clock=lambda: self.now, on_change=self.note)
 
     def probe(self) -> None:
         self.probes += 1
@@ -28,12 +28,12 @@ class World:
             raise EngineUnavailable("no answer")
 
     def note(self) -> None:
-        self.changes.append(self.availability.is_available())
+        self.changes.append(self.breaker.is_available())
 
     def after(self, duration: timedelta) -> bool:
         self.now += duration.total_seconds()
-        self.availability.check()
-        return self.availability.is_available()
+        self.breaker.check()
+        return self.breaker.is_available()
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def world() -> World:
 
 
 def test_nothing_is_available_until_a_probe_has_succeeded(world):
-    assert not world.availability.is_available()
+    assert not world.breaker.is_available()
     assert world.after(timedelta())
     assert world.changes == [True]
 
@@ -61,9 +61,9 @@ def test_a_service_that_is_not_there_is_probed_after_each_pause(world):
 def test_after_a_failure_it_is_left_alone_for_the_pause_and_then_probed(world):
     world.after(timedelta())
 
-    world.availability.failed("the service broke off")
+    world.breaker.failed("the service broke off")
 
-    assert not world.availability.is_available()
+    assert not world.breaker.is_available()
     assert not world.after(PAUSE - timedelta(seconds=1))
     assert world.probes == 1
     assert world.after(timedelta(seconds=1))
@@ -73,18 +73,18 @@ def test_after_a_failure_it_is_left_alone_for_the_pause_and_then_probed(world):
 def test_a_failure_that_may_be_one_voices_own_is_probed_at_once(world):
     world.after(timedelta())
 
-    world.availability.failed("no sound", certain=False)
+    world.breaker.failed("no sound", certain=False)
 
-    assert not world.availability.is_available()
+    assert not world.breaker.is_available()
     assert world.after(timedelta())
 
 
 def test_many_failures_at_once_count_as_one(world):
     world.after(timedelta())
-    world.availability.failed("first")
+    world.breaker.failed("first")
     world.now += 100
 
-    world.availability.failed("second")
+    world.breaker.failed("second")
 
     assert world.after(PAUSE - timedelta(seconds=100))
     assert world.changes == [True, False, True]
@@ -101,12 +101,12 @@ def test_a_service_that_works_is_looked_at_once_a_day(world):
 
 def test_who_needs_it_is_told_why_not_and_when_to_come_back(world):
     world.after(timedelta())
-    world.availability.require()
-    world.availability.failed("the service refused (HTTP 429)")
+    world.breaker.require()
+    world.breaker.failed("the service refused (HTTP 429)")
     world.now += 60
 
     with pytest.raises(EngineUnavailable, match="HTTP 429") as raised:
-        world.availability.require()
+        world.breaker.require()
 
     assert raised.value.retry_after == timedelta(minutes=4)
     assert raised.value.status == 503
@@ -120,16 +120,16 @@ def test_the_thread_probes_at_once_and_again_when_it_is_told_of_a_failure(world)
         assert may_probe.wait(60)
         world.probe()
 
-    availability = Availability(
-        "edge", probe, pause=timedelta(seconds=0.05), on_change=lambda: told.put(availability.is_available())
+    breaker = CircuitBreaker(
+        "edge", probe, pause=timedelta(seconds=0.05), on_change=lambda: told.put(breaker.is_available())
     )
 
-    availability.start()
+    breaker.start()
     assert told.get(timeout=60)
     may_probe.clear()  # or who is told may be late, and find that it is well again
-    availability.failed("it broke off")
+    breaker.failed("it broke off")
 
     assert not told.get(timeout=60)
     may_probe.set()
     assert told.get(timeout=60)
-    availability.close()
+    breaker.stop()

@@ -1,29 +1,29 @@
-"""A crew: work is begun at once, and by whoever is idle."""
+"""The thread pool: work is begun at once, and by a thread that is idle."""
 
 import threading
 
 import pytest
 
-from workers.crew import Crew
+from workers.thread_pool import ThreadPool
 
 
 def test_what_is_given_goes_on_at_once_beside_what_goes_on_already() -> None:
     both = threading.Barrier(3, timeout=60)
-    crew = Crew("test")
+    threads = ThreadPool("test")
 
     for _ in range(2):
-        crew.give(both.wait)  # nobody passes unless the two and this one are there
+        threads.start(both.wait)  # nobody passes unless the two and this one are there
 
     both.wait()
 
 
 def test_who_is_done_takes_what_is_given_next() -> None:
-    crew = Crew("test")
+    threads = ThreadPool("test")
     seen: list[threading.Thread] = []
 
     for _ in range(3):
-        crew.give(lambda: seen.append(threading.current_thread()))
-        while not crew._idle:
+        threads.start(lambda: seen.append(threading.current_thread()))
+        while threads._open:
             threading.Event().wait(0.001)
 
     assert len(set(seen)) == 1
@@ -31,7 +31,7 @@ def test_who_is_done_takes_what_is_given_next() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_what_fails_ends_its_own_thread_alone() -> None:
-    crew = Crew("test")
+    threads = ThreadPool("test")
     seen: list[threading.Thread] = []
     begun, done = threading.Event(), threading.Event()
 
@@ -40,9 +40,9 @@ def test_what_fails_ends_its_own_thread_alone() -> None:
         begun.set()
         raise ValueError("nobody foresaw this")
 
-    crew.give(fail)
+    threads.start(fail)
     assert begun.wait(60)
     seen[0].join(timeout=60)
-    crew.give(done.set)
+    threads.start(done.set)
 
     assert done.wait(60)

@@ -1,7 +1,7 @@
-"""Availability: whether an engine behind a network can be used now, known before anybody asks.
+"""Circuit breaker of an engine behind a network: it knows, without asking, whether the engine can be used now.
 
-It can't until a probe has succeeded. After a failure it can't for a pause, and then until another probe has succeeded.
-Probes run in a thread of their own, never on a request's time.
+It is open at first, and after a failure: nobody uses the engine. After a pause a probe is made, and again after each
+that fails; the first that succeeds closes it. Probes run in a thread of their own, so no request waits for one.
 """
 
 import threading
@@ -18,12 +18,12 @@ log = get_logger(__name__)
 REFRESH = timedelta(hours=24)
 
 
-def nothing() -> None:
-    """Tell nobody."""
+def ignore() -> None:
+    """Do nothing: the `on_change` of a caller that has none."""
 
 
-class Availability:
-    """A circuit breaker that is closed by probes alone. `probe` raises EngineUnavailable; `clock` gives seconds."""
+class CircuitBreaker:
+    """Closed by probes alone, never by a request. `probe` raises EngineUnavailable; `clock` gives seconds."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Availability:
         *,
         pause: timedelta,
         clock: Callable[[], float] = time.monotonic,
-        on_change: Callable[[], None] = nothing,
+        on_change: Callable[[], None] = ignore,
     ) -> None:
         self._engine = engine
         self._probe = probe
@@ -42,16 +42,16 @@ class Availability:
         self._reason: str | None = "it has not been reached yet"
         self._due = clock()
         self._changed = threading.Condition()
-        self._closed = False
+        self._is_stopped = False
 
     def start(self) -> None:
         """Probe in the background from now on."""
         threading.Thread(target=self._keep_probing, name=f"{self._engine} probe", daemon=True).start()
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Stop probing, once a probe that runs has ended."""
         with self._changed:
-            self._closed = True
+            self._is_stopped = True
             self._changed.notify_all()
 
     def is_available(self) -> bool:
@@ -70,7 +70,7 @@ class Availability:
             )
 
     def failed(self, reason: str, *, certain: bool = True) -> None:
-        """Note that the engine can't be used; unless `certain`, a probe finds out at once whether that is so."""
+        """Open the breaker. If it is not `certain` that the engine is to blame, a probe finds out at once."""
         with self._changed:
             if self._reason is not None:
                 return
@@ -99,8 +99,8 @@ class Availability:
             self._on_change()
 
     def _keep_probing(self) -> None:
-        while not self._closed:
+        while not self._is_stopped:
             self.check()
             with self._changed:
-                if not self._closed:
+                if not self._is_stopped:
                     self._changed.wait(max(0, self._due - self._clock()))

@@ -1,4 +1,4 @@
-"""Turns: a lock that goes to whom waits longest, and that one can stop waiting for."""
+"""Locks: one that goes to the thread that has waited longest, and which engines share one."""
 
 import threading
 import time
@@ -10,9 +10,8 @@ from pipeline.engine_settings import CaptioningSettings, DiffusionSettings, Mode
 from workers.engines import Stopped, never
 from workers.engines.captioning.blip import Blip
 from workers.engines.captioning.vlm import Vlm
-from workers.engines.pictures import Brief
+from workers.engines.locks import EngineLocks, FairLock
 from workers.engines.pictures.diffusion.diffusion import Diffusion
-from workers.engines.turns import FairLock, turn_of
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.
 PATIENCE = 60
@@ -95,27 +94,8 @@ def test_engines_on_one_gpu_take_turns_and_others_do_not() -> None:
     diffusion = Diffusion(DiffusionSettings(model="none", device="cuda:0"))
     on_gpu, on_another, on_processor = map(blip_on, ("cuda", "cuda:1", "cpu"))
 
-    assert turn_of(on_gpu) is turn_of(diffusion)
-    assert turn_of(on_another) is not turn_of(diffusion)
-    assert turn_of(on_processor) is turn_of(on_processor)
-    assert turn_of(on_processor) is not turn_of(Vlm(CaptioningSettings(), ModelSettings(model="none", device="cpu")))
-
-
-def test_nothing_is_painted_on_a_gpu_that_describes() -> None:
-    asked: list[str] = []
-
-    class Pipeline:
-        def __call__(self, **_: object) -> None:
-            asked.append("painted")
-            raise ValueError("no model is here")
-
-    diffusion = Diffusion(DiffusionSettings(model="none", device="cuda:7"))
-    diffusion._pipeline = Pipeline()
-    brief = Brief("Tomatoes", "", "", (), "photographic", "en")
-
-    with turn_of(blip_on("cuda:7")) as turn:
-        painting = queued(turn, lambda: diffusion.paint(brief, count=1))
-        assert asked == []
-    painting.join(PATIENCE)
-
-    assert asked == ["painted"]
+    lock_of = EngineLocks().of
+    assert lock_of(on_gpu) is lock_of(diffusion)
+    assert lock_of(on_another) is not lock_of(diffusion)
+    assert lock_of(on_processor) is lock_of(on_processor)
+    assert lock_of(on_processor) is not lock_of(Vlm(CaptioningSettings(), ModelSettings(model="none", device="cpu")))

@@ -1,16 +1,16 @@
-"""Turns at hosts: nobody who waits, leaves or is cut off takes a place from others, or keeps one."""
+"""Slots of downloads: none that waits, ends or is cancelled takes a slot from others, or keeps one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from workers.media.downloads.turns import Turns
+from workers.media.downloads.slots import DownloadSlots
 
 
 class Downloads:
-    """Downloads that go on until they are let go; `running` are those that have their turn."""
+    """Downloads that go on until they are let go; `running` are those that have a slot."""
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self, slots: DownloadSlots) -> None:
+        self._slots = slots
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.running: list[str] = []
 
@@ -24,7 +24,7 @@ class Downloads:
         await settled()
 
     async def _run(self, host: str) -> None:
-        async with self._turns.at(host.partition("/")[0]):
+        async with self._slots.at(host.partition("/")[0]):
             self.running.append(host)
             try:
                 await asyncio.Event().wait()
@@ -38,18 +38,18 @@ async def settled() -> None:
 
 
 def play_with(total: int, play: Callable[[Downloads], Awaitable[None]]) -> None:
-    """Play with so many turns, one of them at a host; then all downloads are cut off at once, and nothing is left."""
-    turns = Turns(total, 1)
+    """Play with so many slots, one of them at a host; then all downloads are cancelled at once, and nothing is left."""
+    slots = DownloadSlots(total, 1)
 
     async def run() -> None:
-        downloads = Downloads(turns)
+        downloads = Downloads(slots)
         await play(downloads)
         ended = [downloads.end(host) for host in downloads.tasks]
         await asyncio.gather(*ended)
         assert all(task.cancelled() for task in downloads.tasks.values())
 
     asyncio.run(run())
-    assert (turns._free, turns._busy, list(turns._waiting)) == (total, {}, [])
+    assert (slots._free, slots._busy, list(slots._waiting)) == (total, {}, [])
 
 
 def test_who_waits_for_a_host_lets_others_pass_and_comes_in_order() -> None:
@@ -62,7 +62,7 @@ def test_who_waits_for_a_host_lets_others_pass_and_comes_in_order() -> None:
     play_with(4, play)
 
 
-def test_hosts_of_one_site_share_its_places() -> None:
+def test_hosts_of_one_site_share_its_slots() -> None:
     async def play(downloads: Downloads) -> None:
         await downloads.start("a.slow.example", "b.slow.example", "c.slow.example", "quick.test")
         assert downloads.running == ["a.slow.example", "b.slow.example", "quick.test"]
@@ -83,12 +83,12 @@ def test_who_leaves_while_it_waits_holds_nothing() -> None:
     play_with(1, play)
 
 
-def test_who_leaves_in_the_moment_of_its_turn_passes_it_on() -> None:
+def test_who_leaves_in_the_moment_it_gets_its_slot_passes_it_on() -> None:
     async def play(downloads: Downloads) -> None:
         await downloads.start("one.example/1", "one.example/2", "one.example/3")
         first, second = (downloads.tasks[f"one.example/{number}"] for number in (1, 2))
         first.cancel()
-        # After the first has given its turn to the second, and before that has noticed.
+        # After the first has given its slot to the second, and before that has noticed.
         asyncio.get_running_loop().call_soon(second.cancel)
         await settled()
         assert downloads.running == ["one.example/3"]

@@ -1,0 +1,11 @@
+"""An engine's place within its family, in the family's own order of preference."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    op.add_column("offer", sa.Column("place", sa.Integer(), server_default="0", nullable=False))

@@ -1,0 +1,34 @@
+"""A package of somebody else, installed beside the service: what it adds is asked for over HTTP."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from systems import Running, only, system
+
+pytestmark = pytest.mark.system
+
+PLUG_IN = Path(__file__).parents[1] / "plug_in"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A system with the package on its path."""
+    path = os.pathsep.join((os.environ.get("PYTHONPATH", ""), str(PLUG_IN)))
+    extra = {"PYTHONPATH": path, "PRESSROOM_SYNTHESIS__ENGINES": "hum,espeak"}
+    with system(tmp_path_factory.mktemp("plug_in") / "data", *only("synthesis"), extra=extra) as running:
+        yield running
+
+
+def test_an_engine_of_another_package_speaks_first_and_its_voice_is_listed(service: Running) -> None:
+    spoken = service.ask("/tts", {"text": "Hello."})
+
+    assert (spoken.status, spoken.headers["X-Engine"]) == (200, "hum"), spoken.body
+    assert spoken.body[:4] == b"RIFF"
+    until = time.monotonic() + 60  # the API asks again after a while what the pools offer
+    while (listed := service.ask("/tts/voices").json["voices"][0]["name"]) != "hum" and time.monotonic() < until:
+        time.sleep(0.2)
+    assert listed == "hum"
+    assert service.ask("/tts", {"text": "Hello.", "voice_name": "de"}).headers["X-Engine"] == "espeak"

@@ -1,0 +1,92 @@
+"""Locks: one that is first come, first served, and which engines share one."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from workers.engines import Stopped
+
+#: Seconds between two calls of `stop` by a thread that waits.
+LOOK_SECONDS = 0.2
+
+
+class FairLock:
+    """A lock that goes to the thread that has waited longest.
+
+    A thread that releases a `threading.Lock` and acquires it again mostly gets it at once: a long text, which does so
+    for each of its parts, would starve all others."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+        self._is_taken = False
+
+    def __enter__(self) -> "FairLock":
+        place = self._queue_up()
+        place.wait()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._pass_on()
+
+    @contextmanager
+    def unless(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """Hold the lock while the `with` block lasts. Raises Stopped when `stop` returns True before it is acquired.
+
+        `stop` is called five times a second while the thread waits, and once more when it has the lock."""
+        place = self._queue_up()
+        try:
+            while not place.wait(LOOK_SECONDS):
+                if stop():
+                    raise Stopped
+            if stop():
+                raise Stopped
+            yield
+        finally:
+            self._leave(place)
+
+    def _queue_up(self) -> threading.Event:
+        place = threading.Event()
+        with self._guard:
+            if self._is_taken:
+                self._waiting.append(place)
+            else:
+                self._is_taken = True
+                place.set()
+        return place
+
+    def _leave(self, place: threading.Event) -> None:
+        with self._guard:
+            if place in self._waiting:
+                self._waiting.remove(place)
+                return
+        self._pass_on()  # it has the lock, perhaps only since this moment
+
+    def _pass_on(self) -> None:
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().set()  # the lock stays taken: the next thread has it now
+            else:
+                self._is_taken = False
+
+
+class EngineLocks:
+    """The locks of a process's engines. Engines on one GPU (`gpu`, as models.gpu_of names it) share one.
+
+    Each has batches that fit the memory while no other is at work; beside another it would find too little, and make
+    smaller ones from then on."""
+
+    def __init__(self) -> None:
+        self._of_gpus: dict[str, FairLock] = {}
+        self._of_engines: dict[int, tuple[object, FairLock]] = {}
+
+    def of(self, engine: object) -> FairLock:
+        """Return an engine's lock: the same for whoever uses the engine."""
+        if (gpu := getattr(engine, "gpu", None)) is not None:
+            return self._of_gpus.setdefault(gpu, FairLock())
+        # The engine is kept beside its lock, so that no other engine ever gets its id.
+        return self._of_engines.setdefault(id(engine), (engine, FairLock()))[1]

@@ -1,0 +1,41 @@
+"""Resources: the objects that the handlers of a process share, each made when it is first asked for."""
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from pipeline.settings import Settings
+from workers.engines.family import Family
+from workers.engines.locks import EngineLocks, FairLock
+
+Made = TypeVar("Made")
+
+
+class Resources:
+    """Made once by the entry point, and given to every handler. Safe for many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._locks = EngineLocks()
+        self._made: dict[Hashable, Any] = {}
+        # Reentrant: what is made may want another resource.
+        self._guard = threading.RLock()
+
+    def family(self, name: str) -> Family:
+        """Return the engines of a family; whoever uses them calls `setup` first."""
+        return self._once(name, lambda: Family(self.settings, name))
+
+    def lock_of(self, engine: object) -> FairLock:
+        """Return the lock to hold while an engine works that takes one batch at a time."""
+        return self._locks.of(engine)
+
+    def shared(self, make: Callable[["Resources"], Made]) -> Made:
+        """Return what a class, or a function, makes of these resources; it is called once."""
+        return self._once(make, lambda: make(self))
+
+    def _once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        with self._guard:
+            if key not in self._made:
+                self._made[key] = make()
+            made: Made = self._made[key]
+            return made
