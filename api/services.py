@@ -16,10 +16,10 @@ from api.exchange import exchange_of
 from api.links import Links
 from api.streaming import Streams
 from api.waiting import WaitingRoom
-from api.waking import Alarm
+from api.waking import Waker
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
-from pipeline.grouping import Group
+from pipeline.grouping import StatementCoalescer
 from pipeline.keys import Caller
 from pipeline.kinds import Kinds
 from pipeline.limits import RateLimits
@@ -47,8 +47,8 @@ class Services:
     ) -> None:
         self.settings = settings
         self.database = database
-        self.submissions = Group(database)
-        self.deliveries = Group(database)
+        self.submissions = StatementCoalescer(database)
+        self.deliveries = StatementCoalescer(database)
         self.client = client
         self.artifacts = artifacts
         self.kinds = kinds
@@ -57,7 +57,7 @@ class Services:
         self.keyring = Keyring(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
         self.room = WaitingRoom(database, client, capacity=settings.api.max_waiting)
         self.streams = Streams(database, client, artifacts)
-        self.alarm = Alarm(client)
+        self.waker = Waker(client)
         self.catalogue = Catalogue(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
         self.links = Links(database)

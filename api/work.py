@@ -55,7 +55,7 @@ class Work:
                 submitted = await submit_job(order.submission, services, alone=bool(self._kind.files))
                 if submitted.outcome == "accepted":
                     upload.is_wanted = True
-                    services.alarm.ring(self._kind.queue)
+                    services.waker.wake(self._kind.queue)
                 elif is_counted:
                     await services.limits.give_back(order.caller.account_id, order.caller.tier, order.requests)
                 await self._answer(order, submitted, preference, waiter, resp)
