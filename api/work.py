@@ -15,10 +15,10 @@ from api.fields import read_fields, require_files
 from api.forms import FormReader, Upload
 from api.preferences import Preference, read_idempotency_key, read_preference
 from api.services import Services
-from api.submitting import Order, new_job, submit_job
+from api.submitting import Order, submit_job
 from api.waiting import Restarting, Waiter
 from pipeline.errors import PressroomError
-from pipeline.jobs import Delivery, Job, find_delivery, find_replay
+from pipeline.jobs import Delivery, Job, find_delivery, find_replay, new_job
 from pipeline.keys import Caller
 from pipeline.kind import Kind
 from pipeline.lifecycle import Submitted

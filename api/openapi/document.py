@@ -4,7 +4,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.families.index_check.openapi import INDEXING_PATHS
-from api.openapi.parts import ERRORS, IDEMPOTENCY_KEY, JOB_PARAMETERS, SCHEMAS, SECURITY_SCHEMES, WORK_HEADERS
+from api.openapi.parts import (
+    ERRORS,
+    IDEMPOTENCY_KEY,
+    JOB,
+    JOB_PARAMETERS,
+    SCHEMAS,
+    SECURITY_SCHEMES,
+    WITH_KEY,
+    WORK_HEADERS,
+    Json,
+    add_model,
+    errors,
+    json_answer,
+    ref,
+)
 from api.openapi.paths import PATHS
 from pipeline.kind import Kind
 from pipeline.kinds import Kinds
@@ -41,52 +55,48 @@ def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
         "components": {
             "schemas": schemas,
             "securitySchemes": SECURITY_SCHEMES,
-            "responses": {status: _error_response(description) for status, description in ERRORS.items()},
+            "responses": {status: json_answer(ref("Error"), description) for status, description in ERRORS.items()},
         },
     }
 
 
-def _operation(kind: Kind[Any], route: str, schemas: dict[str, Any]) -> dict[str, Any]:
+def _operation(kind: Kind[Any], route: str, schemas: Json) -> dict[str, Any]:
     return {
         "operationId": "post_" + route.strip("/").replace("/", "_").replace("-", "_"),
         "summary": kind.summary,
         "tags": [kind.queue],
-        "security": [{"header": []}, {"bearer": []}, {"query": []}, {}],
+        "security": [*WITH_KEY["security"], {}],
         "parameters": JOB_PARAMETERS if kind.created is None else [IDEMPOTENCY_KEY],
         "requestBody": {"required": True, "content": dict([_request_content(kind, schemas)])},
         "responses": {
             **_answers(kind, schemas),
-            **{status: {"$ref": f"#/components/responses/{status}"} for status in WORK_ERRORS},
+            **errors(*WORK_ERRORS),
         },
     }
 
 
-def _answers(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def _answers(kind: Kind[Any], schemas: Json) -> dict[str, Any]:
     with_location = {**WORK_HEADERS, "Location": {"schema": {"type": "string"}}}
     if kind.created is not None:
-        name, schemas[kind.created.__name__] = _moved(kind.created.model_json_schema(), schemas)
-        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
-        return {
-            "201": {"description": "The job; it is never waited for.", "headers": with_location, "content": content}
-        }
+        answer = json_answer(ref(add_model(schemas, kind.created)), "The job; it is never waited for.")
+        return {"201": {**answer, "headers": with_location}}
     return {
         "200": {"description": "The result.", "headers": WORK_HEADERS, "content": _answer_content(kind, schemas)},
         "202": {
-            "description": "The job, with Location, when the request prefers not to wait.",
+            **json_answer(JOB, "The job, with Location, when the request prefers not to wait."),
             "headers": with_location,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Job"}}},
         },
     }
 
 
-def _request_content(kind: Kind[Any], schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    name, schema = _moved(kind.request.model_json_schema(ref_template="#/components/schemas/{model}"), schemas)
+def _request_content(kind: Kind[Any], schemas: Json) -> tuple[str, dict[str, Any]]:
+    name = add_model(schemas, kind.request, "validation")
+    schema = schemas[name]
     schema["properties"] = {**schema.get("properties", {}), **_file_fields(kind), "api_key": KEY_FIELD}
-    schema["required"] = [*schema.get("required", []), *kind.files]
-    schema = {key: value for key, value in schema.items() if key != "required" or value}
-    schemas[name] = schema
+    if required := [*schema.get("required", []), *kind.files]:
+        schema["required"] = required
     sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}
-    content = {"schema": {"$ref": f"#/components/schemas/{name}"}, "example": sent}
+    content = {"schema": ref(name), "example": sent}
     return "multipart/form-data" if kind.files else "application/json", content
 
 
@@ -94,28 +104,11 @@ def _file_fields(kind: Kind[Any]) -> dict[str, Any]:
     return {name: {"type": "string", "contentMediaType": "application/octet-stream"} for name in kind.files}
 
 
-def _answer_content(kind: Kind[Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def _answer_content(kind: Kind[Any], schemas: Json) -> dict[str, Any]:
     if kind.answer is None:
         return {kind.answer_type: {"schema": {"type": "string", "contentMediaType": kind.answer_type}}}
-    name, schema = _moved(
-        kind.answer.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization"), schemas
-    )
-    schemas[name] = schema
     others = {content_type: {"schema": {"type": "string"}} for content_type in kind.other_answer_types}
-    return {kind.answer_type: {"schema": {"$ref": f"#/components/schemas/{name}"}}, **others}
-
-
-def _moved(schema: dict[str, Any], schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a schema and its name, what it refers to moved to where all schemas are."""
-    schemas.update(schema.pop("$defs", {}))
-    return schema["title"], schema
-
-
-def _error_response(description: str) -> dict[str, Any]:
-    return {
-        "description": description,
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-    }
+    return {kind.answer_type: {"schema": ref(add_model(schemas, kind.answer))}, **others}
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from models.job import JOB_STATES
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+from api.documents import JobDocument
+from pipeline.usage import Usage
 
 Json = dict[str, Any]
 
@@ -10,6 +14,15 @@ Json = dict[str, Any]
 def ref(name: str) -> Json:
     """Return a reference to a shared schema."""
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def add_model(schemas: Json, model: type[Any], mode: JsonSchemaMode = "serialization", *, name: str = "") -> str:
+    """Add the schema of a model or dataclass, and those that it refers to, to the shared ones; returns its name."""
+    schema = TypeAdapter(model).json_schema(ref_template="#/components/schemas/{model}", mode=mode)
+    schemas.update(schema.pop("$defs", {}))
+    schema["title"] = name or schema["title"]
+    schemas[schema["title"]] = schema
+    return str(schema["title"])
 
 
 def text(description: str = "", **more: Any) -> Json:
@@ -46,6 +59,27 @@ def json_answer(schema: Json, description: str) -> Json:
 def errors(*statuses: str) -> Json:
     """Return the shared error answers."""
     return {status: {"$ref": f"#/components/responses/{status}"} for status in statuses}
+
+
+def route(operation_id: str, tag: str, summary: str, responses: Json, *parameters: Json, **more: Any) -> Json:
+    """Return the operation of a route; `more` are other fields of it."""
+    return {
+        "operationId": operation_id,
+        "tags": [tag],
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": responses,
+        **more,
+    }
+
+
+def paging(things: str, *, most: int, default: int) -> list[Json]:
+    """Return the parameters of a list that is read page by page."""
+    limit = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+    return [
+        parameter("limit", "query", limit, f"{things} a page."),
+        parameter("offset", "query", {**COUNT, "default": 0}, f"{things} to skip."),
+    ]
 
 
 COUNT: Json = {"type": "integer", "minimum": 0}
@@ -88,39 +122,6 @@ SCHEMAS: Json = {
         ),
         "required": ["error", "code", "request_id"],
     },
-    "Job": object_of(
-        id=text(format="uuid"),
-        kind=text(),
-        state=text(enum=list(JOB_STATES)),
-        progress=object_of(done={"type": "number"}, total={"type": "number"}, failed=COUNT, unit=maybe(text())),
-        credits=object_of(held=COUNT, captured=COUNT, released=COUNT),
-        error=maybe({"type": "object"}),
-        created_at=MOMENT,
-        started_at=maybe(MOMENT),
-        finished_at=maybe(MOMENT),
-        expires_at=maybe(MOMENT),
-        engine=maybe(text("What did the work.")),
-        route=text(),
-        source=maybe(text()),
-        request_id=text(),
-        links={"type": "object", "additionalProperties": text()},
-    ),
-    "Usage": object_of(
-        total_requests=COUNT,
-        total_credits_used=COUNT,
-        requests_this_month=COUNT,
-        credits_used_this_month=COUNT,
-        subscription_tier=text(enum=["free", "pro", "enterprise"]),
-        credits_remaining=COUNT,
-        credits_held=COUNT,
-        usage_by_endpoint={"type": "object", "additionalProperties": COUNT},
-        credits_by_endpoint={"type": "object", "additionalProperties": COUNT},
-        by_key={
-            "type": "array",
-            "items": object_of(key_id=text(), name=maybe(text()), requests=COUNT, credits=COUNT),
-        },
-        by_day={"type": "array", "items": object_of(date=text(format="date"), requests=COUNT, credits=COUNT)},
-    ),
     "Voice": object_of(
         id=text(),
         name=text(),
@@ -134,6 +135,8 @@ SCHEMAS: Json = {
         valid={"type": "boolean"}, subscription_tier=text(), user_id=text(), error=text("Why it is not valid.")
     ),
 }
+JOB = ref(add_model(SCHEMAS, JobDocument, name="Job"))
+USAGE = ref(add_model(SCHEMAS, Usage))
 
 WORK_HEADERS: Json = {
     name: {"schema": {"type": kind}}
@@ -149,6 +152,9 @@ WORK_HEADERS: Json = {
     }.items()
 }
 
+WITH_KEY: Json = {"security": [{"header": []}, {"bearer": []}, {"query": []}]}
+JOB_ID = parameter("job_id", "path", text(format="uuid"), "The job.")
+JOB_ERRORS = errors("401", "404", "429", "500", "503")
 IDEMPOTENCY_KEY = parameter(
     "Idempotency-Key", "header", text(maxLength=255), "The same key and body give the same job for 24 hours."
 )

@@ -12,7 +12,6 @@ from pydantic import Field
 from api.answers import ResultExpired, show_json
 from api.auth import header_key, query_key
 from api.bodies import parse_object, read_body, refuse_length
-from api.documents import timestamp
 from api.families.index_check.export import export_lines
 from api.fields import read_fields
 from api.forms import Upload
@@ -30,6 +29,7 @@ from pipeline.kinds.index_check.check import PROVIDERS, IndexCheckRequest, kind_
 from pipeline.kinds.index_check.jobs import CountedJob, find_index_job, index_job_document, list_index_jobs
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
 from pipeline.offers import preferred_engines
+from pipeline.timestamps import timestamp
 
 #: Longest page of jobs and of URLs (docs/api.md, Lists).
 MAX_JOBS = 100

@@ -1,7 +1,7 @@
 """Alt text batch: up to a hundred pictures are described in one request; one that can't be fails alone."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
@@ -22,8 +22,8 @@ from pipeline.kinds.alt_text.fields import (
 )
 from pipeline.offers import Offers
 from pipeline.settings import Settings
-
-Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch"]
+from pipeline.sources import Source
+from pipeline.timestamps import timestamp
 
 #: Images of one request, unless the operator says otherwise.
 MAX_IMAGES = 100
@@ -148,7 +148,7 @@ class AltTextBatch(Kind[AltTextBatchRequest]):
 
 
 def _result(item: Item) -> dict[str, Any]:
-    told: dict[str, Any] = {"image_url": item.input["image_url"], "generated_at": _timestamp(item.updated_at)}
+    told: dict[str, Any] = {"image_url": item.input["image_url"], "generated_at": timestamp(item.updated_at)}
     if item.state != "done":
         error = item.error or {}
         reason: dict[str, Any] = {name: error[name] for name in ("error", "message", "code") if name in error}
@@ -166,7 +166,3 @@ def _result(item: Item) -> dict[str, Any]:
         "engine": output["engine"],
         "credits_used": item.captured,
     }
-
-
-def _timestamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

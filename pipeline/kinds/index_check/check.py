@@ -12,6 +12,7 @@ from pipeline.kind import Kind, Part, Request, Response
 from pipeline.kinds.index_check.jobs import IndexJob, count_items, index_job_document, status_of_job
 from pipeline.offers import Offers
 from pipeline.settings import Settings
+from pipeline.sources import Source
 from pipeline.urls import fault_of
 
 #: URLs of one job (docs/api.md, Limits).
@@ -22,8 +23,6 @@ MAX_NAMED = 20
 MAX_BODY_BYTES = 32 * 2**20
 #: The providers that there are (workers/engines/registry.py).
 PROVIDERS = ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi")
-
-Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch", "tts"]
 
 
 class UrlsInvalid(InvalidRequest):
@@ -37,7 +36,7 @@ class IndexCheckRequest(Request):
 
     type: Literal["check", "submit"] = Field(description="check; submit is announced, and not available yet.")
     urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Full URLs; the same one twice counts once.")
-    source: Source = Field("web", description="Where the request comes from.")
+    source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
 
 
