@@ -22,12 +22,12 @@ class KeyVerification:
         services = self._services
         _, fields = await read_json(req, max_bytes=services.settings.api.max_json_bytes)
         key = _key_field(header_key(req) or fields.get("api_key", query_key(req)))
-        caller = await services.keyring.find(key)
+        caller = await services.authenticator.find(key)
         if caller is None:
             await services.limits.count_invalid(client_address(req, services.proxies))
             show_json(resp, {"valid": False, "error": "The API key is malformed, unknown or revoked."})
             return
-        await services.note_standing(req, caller)
+        await services.show_rate_limit(req, caller)
         show_json(resp, {"valid": True, "subscription_tier": caller.tier, "user_id": str(caller.account_id)})
 
 

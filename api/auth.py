@@ -36,7 +36,7 @@ def query_key(req: falcon.asgi.Request) -> str | None:
     return req.get_param("api_key")
 
 
-class Keyring:
+class Authenticator:
     """Looks keys up, and remembers what it found for a few seconds."""
 
     def __init__(self, database: AsyncDatabase, limits: RateLimits, *, max_age_seconds: float) -> None:

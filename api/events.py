@@ -8,8 +8,8 @@ import falcon.asgi
 from falcon.asgi import SSEvent
 
 from api.documents import job_document
-from api.exchange import exchange_of
 from api.job_resources import find_own_job
+from api.request_context import context_of
 from api.services import Services
 from api.waiting import Restarting, Waiter
 from pipeline.errors import ServiceUnavailable
@@ -32,8 +32,8 @@ class JobEvents:
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
         # Here, while the answer can still be a refusal; left when the request ends, begun or not.
-        place = self._services.room.enter(job.id, waits=not job.is_final)
-        waiter = exchange_of(req).at_end.enter_context(place)
+        place = self._services.waiting.enter(job.id, waits=not job.is_final)
+        waiter = context_of(req).at_end.enter_context(place)
         resp.set_header("X-Job-Id", str(job.id))
         resp.set_header("X-Accel-Buffering", "no")  # nginx would collect events before it passes them on
         resp.sse = self._follow(job, waiter)

@@ -46,7 +46,7 @@ class Ready:
         """Answer whether database, queue and migrations are there, or 503 with what is missing."""
         schema, queue = await asyncio.gather(self._schema(), self._queue())
         missing = [*schema, *queue]
-        if self._services.room.is_draining:
+        if self._services.waiting.is_draining:
             missing.append("the process is stopping")
         if missing:
             raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)

@@ -137,7 +137,7 @@ class JobCancellation:
         state = await services.database.run(lifecycle.cancel(wanted, caller.account_id))
         if state is None:
             raise JobNotFound
-        services.room.tell([wanted])
+        services.waiting.tell([wanted])
         await self._tell_others(wanted)
         job = await find_own_job(services, caller, job_id)
         await self._delete_upload(job)

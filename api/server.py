@@ -10,7 +10,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
 from api.app import create_app
-from api.edge import Edge
+from api.middleware import RequestMiddleware
 from pipeline import log
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.database import AsyncDatabase
@@ -50,7 +50,7 @@ def name_statuses() -> None:
         phrases.setdefault(status.value, status.phrase)
 
 
-def application() -> Edge:
+def application() -> RequestMiddleware:
     """Return the application that the environment describes."""
     settings = Settings()
     log.configure(settings)
@@ -76,7 +76,7 @@ def application() -> Edge:
     )
 
 
-def __getattr__(name: str) -> Edge:
+def __getattr__(name: str) -> RequestMiddleware:
     """Build `app` when a worker asks for it: the master imports this module for the worker's class alone."""
     if name != "app":
         raise AttributeError(name)

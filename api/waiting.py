@@ -85,7 +85,7 @@ class Waiter:
             self._ended.exception()  # retrieved: a waiter that is just leaving need not look
 
 
-class WaitingRoom:
+class WaitingRequests:
     """All waiting requests of a process."""
 
     def __init__(self, database: AsyncDatabase, client: "redis.asyncio.Redis", *, capacity: int) -> None:

@@ -131,7 +131,7 @@ class SharedCounts:
         await self._give_back(keys=[use.day_key], args=[use.requests])
 
 
-class OwnCounts:
+class LocalCounts:
     """Counts in this process alone."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ class Voices:
         gender = read_text(req, "gender", longest=7)
         if gender is not None and gender.lower() not in GENDERS:
             raise ParameterInvalid("gender", gender, f"send one of {', '.join(GENDERS)}.")
-        offers = await self._services.catalogue.offers()
+        offers = await self._services.offer_cache.offers()
         voices = filter_voices(offers.voices, language=language, gender=gender)
         body = to_json({"voices": voices, "total": len(voices)})
         resp.cache_control = [CACHE_CONTROL]

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 import redis
 import redis.asyncio
-from hands import Hands
 from http_service import Answer, Service, Start
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from pipeline.counts import SharedCounts, Use
@@ -103,7 +103,7 @@ def test_a_day_is_counted_and_its_refusals_are_not(start: Start, api_database: D
 
 
 def test_a_replay_is_never_refused_and_takes_nothing_of_the_day(
-    start: Start, api_database: Database, hands: Hands, redis_url: str
+    start: Start, api_database: Database, manual_worker: ManualWorker, redis_url: str
 ) -> None:
     payer = open_account(api_database, tier="pro")
     sent = {"Idempotency_Key": uuid4().hex}

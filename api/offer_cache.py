@@ -1,4 +1,4 @@
-"""Catalogue: this process's copy of what the pools offer; who asks often never waits for it."""
+"""OfferCache: this process's copy of what the pools offer; who asks often never waits for it."""
 
 import asyncio
 import math
@@ -19,7 +19,7 @@ LOOK_SECONDS = 1.0
 WAITED_FOR_AGES = 2
 
 
-class Catalogue:
+class OfferCache:
     """The offers; while the database is away, the last known ones, or those that are shipped."""
 
     def __init__(
