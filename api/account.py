@@ -7,15 +7,12 @@ from api.answers import show_json
 from api.auth import header_key, query_key
 from api.bodies import read_json
 from api.fields import FieldsInvalid, missing
-from api.services import Services
+from api.resource import Resource
 from pipeline.usage import read_usage
 
 
-class KeyVerification:
+class KeyVerification(Resource):
     """POST /verify-key."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer whether a key is good, and whose it is; costs nothing."""
@@ -31,11 +28,8 @@ class KeyVerification:
         show_json(resp, {"valid": True, "subscription_tier": caller.tier, "user_id": str(caller.account_id)})
 
 
-class Usage:
+class Usage(Resource):
     """GET /usage."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer what the account has used, as its ledger has it."""

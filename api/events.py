@@ -10,7 +10,7 @@ from falcon.asgi import SSEvent
 from api.documents import job_document
 from api.job_resources import find_own_job
 from api.request_context import context_of
-from api.services import Services
+from api.resource import Resource
 from api.waiting import Restarting, Waiter
 from pipeline.errors import ServiceUnavailable
 from pipeline.jobs import Job, find_job
@@ -21,11 +21,8 @@ LOOK_EVERY = timedelta(seconds=1)
 MAX_SILENCE_SECONDS = 14.0
 
 
-class JobEvents:
+class JobEvents(Resource):
     """GET /jobs/{id}/events."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with an event for each change, the last one when the job ends."""

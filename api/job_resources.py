@@ -12,6 +12,7 @@ from api.auth import header_key
 from api.bodies import parse_object, read_body, refuse_length
 from api.documents import job_document
 from api.queries import read_choice, read_text, read_whole, show_page
+from api.resource import Resource
 from api.services import Services
 from pipeline import lifecycle, notices
 from pipeline.errors import Conflict, NotFound, PressroomError
@@ -61,11 +62,8 @@ async def find_own_job(services: Services, caller: Caller, job_id: str) -> Job:
     return job
 
 
-class JobList:
+class JobList(Resource):
     """GET /jobs."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's jobs, newest first."""
@@ -86,11 +84,8 @@ class JobList:
     on_head = on_get
 
 
-class JobResource:
+class JobResource(Resource):
     """GET /jobs/{id}."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the job."""
@@ -101,11 +96,8 @@ class JobResource:
     on_head = on_get
 
 
-class JobResult:
+class JobResult(Resource):
     """GET /jobs/{id}/result."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer what the job's route answers to who waits."""
@@ -123,11 +115,8 @@ class JobResult:
     on_head = on_get
 
 
-class JobCancellation:
+class JobCancellation(Resource):
     """POST /jobs/{id}/cancel."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """End the job at once, and answer with it; one that had ended stays as it is."""

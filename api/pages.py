@@ -4,8 +4,10 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from html import escape
 from itertools import groupby
+from operator import getitem
 from typing import Any
 
 import falcon
@@ -84,7 +86,7 @@ def _operation(document: Mapping[str, Any], path: str, method: str, operation: d
     return (
         f"<h3 id='{escape(operation['operationId'])}'><b class=method>{method.upper()}</b> <code>{escape(path)}</code>"
         f"</h3><p>{escape(operation['summary'])}</p>"
-        f"{_fields(document, operation)}{_parameters(operation)}{_example(document, path, operation)}"
+        f"{_fields(document, operation)}{_parameters(document, operation)}{_example(document, path, operation)}"
         f"<p>Answers: {_answers(operation)}</p>{_answer_fields(document, operation)}"
     )
 
@@ -102,8 +104,9 @@ def _fields(document: Mapping[str, Any], operation: dict[str, Any]) -> str:
     return ""
 
 
-def _parameters(operation: dict[str, Any]) -> str:
-    rows = [(one["name"], one["in"], _type(one["schema"]), one["description"]) for one in operation["parameters"]]
+def _parameters(document: Mapping[str, Any], operation: dict[str, Any]) -> str:
+    found = [_resolved(document, one) for one in operation["parameters"]]
+    rows = [(one["name"], one["in"], _type(_resolved(document, one["schema"])), one["description"]) for one in found]
     return _table(("parameter", "in", "type", "meaning"), rows) if rows else ""
 
 
@@ -168,10 +171,11 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return f"<table><tr>{titles}</tr>{lines}</table>"
 
 
-def _resolved(document: Mapping[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    found: dict[str, Any] = document["components"]["schemas"].get(name, schema)
-    return found
+def _resolved(document: Mapping[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Return what a part of the document refers to, or the part itself."""
+    if "$ref" in part:
+        part = reduce(getitem, part["$ref"].removeprefix("#/").split("/"), document)  # type: ignore[arg-type]
+    return part
 
 
 def _default(field: dict[str, Any]) -> str:

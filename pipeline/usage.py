@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 from datetime import date, timedelta
-from typing import Literal
+from typing import Any
 from uuid import UUID
-
-from pydantic import BaseModel, NonNegativeInt
 
 from pipeline.database import Row, Statement
 
@@ -28,75 +26,42 @@ WHERE a.id = %(account)s
 """
 
 
-class KeyUsage(BaseModel):
-    """What one API key has used."""
-
-    key_id: str
-    name: str | None
-    requests: NonNegativeInt
-    credits: NonNegativeInt
-
-
-class DayUsage(BaseModel):
-    """What was used on one day."""
-
-    date: date
-    requests: NonNegativeInt
-    credits: NonNegativeInt
-
-
-class Usage(BaseModel):
-    """What an account has used, in all, this month, and each of the last 30 days."""
-
-    total_requests: NonNegativeInt
-    total_credits_used: NonNegativeInt
-    requests_this_month: NonNegativeInt
-    credits_used_this_month: NonNegativeInt
-    subscription_tier: Literal["free", "pro", "enterprise"]
-    credits_remaining: NonNegativeInt
-    credits_held: NonNegativeInt
-    usage_by_endpoint: dict[str, NonNegativeInt]
-    credits_by_endpoint: dict[str, NonNegativeInt]
-    by_key: list[KeyUsage]
-    by_day: list[DayUsage]
-
-
-def read_usage(account_id: UUID) -> Statement[Usage]:
-    """Read an account's usage."""
+def read_usage(account_id: UUID) -> Statement[dict[str, Any]]:
+    """Read an account's usage as GET /usage shows it."""
     return Statement(_USAGE, {"account": account_id}, _usage)
 
 
-def _usage(rows: list[Row]) -> Usage:
+def _usage(rows: list[Row]) -> dict[str, Any]:
     today: date = rows[0]["today"]
     used = [row for row in rows if row["day"] is not None]
     month = [row for row in used if row["day"] >= today.replace(day=1)]
     routes = sorted({row["route"] for row in used})
-    return Usage(
-        total_requests=_sum(used, "requests"),
-        total_credits_used=_sum(used, "credits"),
-        requests_this_month=_sum(month, "requests"),
-        credits_used_this_month=_sum(month, "credits"),
-        subscription_tier=rows[0]["tier"],
-        credits_remaining=rows[0]["available"],
-        credits_held=_sum(used, "held"),
-        usage_by_endpoint={route: _sum(_of(used, "route", route), "requests") for route in routes},
-        credits_by_endpoint={route: _sum(_of(used, "route", route), "credits") for route in routes},
-        by_key=_by_key(used),
-        by_day=_by_day(used, today),
-    )
+    return {
+        "total_requests": _sum(used, "requests"),
+        "total_credits_used": _sum(used, "credits"),
+        "requests_this_month": _sum(month, "requests"),
+        "credits_used_this_month": _sum(month, "credits"),
+        "subscription_tier": rows[0]["tier"],
+        "credits_remaining": rows[0]["available"],
+        "credits_held": _sum(used, "held"),
+        "usage_by_endpoint": {route: _sum(_of(used, "route", route), "requests") for route in routes},
+        "credits_by_endpoint": {route: _sum(_of(used, "route", route), "credits") for route in routes},
+        "by_key": _by_key(used),
+        "by_day": _by_day(used, today),
+    }
 
 
-def _by_key(used: list[Row]) -> list[KeyUsage]:
+def _by_key(used: list[Row]) -> list[dict[str, Any]]:
     names = {row["api_key_id"]: row["key_name"] for row in used}
     return [
-        KeyUsage(key_id=str(key_id), name=name, **_totals(_of(used, "api_key_id", key_id)))
+        {"key_id": str(key_id), "name": name, **_totals(_of(used, "api_key_id", key_id))}
         for key_id, name in sorted(names.items(), key=lambda key: str(key[1]))
     ]
 
 
-def _by_day(used: list[Row], today: date) -> list[DayUsage]:
+def _by_day(used: list[Row], today: date) -> list[dict[str, Any]]:
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
-    return [DayUsage(date=day, **_totals(_of(used, "day", day))) for day in days]
+    return [{"date": day.isoformat(), **_totals(_of(used, "day", day))} for day in days]
 
 
 def _totals(rows: list[Row]) -> dict[str, int]:

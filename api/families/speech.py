@@ -6,7 +6,7 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.queries import ParameterInvalid, read_text
-from api.services import Services
+from api.resource import Resource
 from pipeline.kinds.speech.voices import filter_voices
 
 GENDERS = ("male", "female", "neutral")
@@ -14,11 +14,8 @@ GENDERS = ("male", "female", "neutral")
 CACHE_CONTROL = "public, max-age=60"
 
 
-class Voices:
+class Voices(Resource):
     """GET /tts/voices."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the voices of a language and a gender; needs no key."""

@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from api.documents import JobDocument
 from api.families.index_check.openapi import INDEXING_PATHS
 from api.openapi.parts import (
-    ERRORS,
+    COMPONENTS,
     IDEMPOTENCY_KEY,
-    JOB,
     JOB_PARAMETERS,
-    SCHEMAS,
-    SECURITY_SCHEMES,
-    WITH_KEY,
+    OPENAPI,
     WORK_HEADERS,
     Json,
     add_model,
@@ -19,7 +17,6 @@ from api.openapi.parts import (
     json_answer,
     ref,
 )
-from api.openapi.paths import PATHS
 from pipeline.kind import Kind
 from pipeline.kinds import Kinds
 
@@ -34,29 +31,21 @@ WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 
 def make_document(kinds: Kinds, *, version: str) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of the service with these kinds."""
-    schemas = dict(SCHEMAS)
+    schemas = dict(COMPONENTS["schemas"])
+    add_model(schemas, JobDocument, name="Job")
     paths: dict[str, Any] = {}
     for kind in kinds.values():
         for route in kind.routes:
             paths[route] = {"post": _operation(kind, route, schemas)}
-    for path, methods in (PATHS | INDEXING_PATHS).items():
+    for path, methods in (OPENAPI["paths"] | INDEXING_PATHS).items():
         paths[path] = paths.get(path, {}) | methods
     for methods in paths.values():
         for operation in methods.values():
             operation["responses"] = dict(sorted(operation["responses"].items()))
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Pressroom",
-            "version": version,
-            "summary": "Speech, transcripts, alt text, post metadata and index checks behind one API with credits.",
-        },
+    return OPENAPI | {
+        "info": {**OPENAPI["info"], "version": version},
         "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": SECURITY_SCHEMES,
-            "responses": {status: json_answer(ref("Error"), description) for status, description in ERRORS.items()},
-        },
+        "components": {**COMPONENTS, "schemas": schemas},
     }
 
 
@@ -65,7 +54,7 @@ def _operation(kind: Kind[Any], route: str, schemas: Json) -> dict[str, Any]:
         "operationId": "post_" + route.strip("/").replace("/", "_").replace("-", "_"),
         "summary": kind.summary,
         "tags": [kind.queue],
-        "security": [*WITH_KEY["security"], {}],
+        "security": [*OPENAPI["security"], {}],
         "parameters": JOB_PARAMETERS if kind.created is None else [IDEMPOTENCY_KEY],
         "requestBody": {"required": True, "content": dict([_request_content(kind, schemas)])},
         "responses": {
@@ -83,7 +72,7 @@ def _answers(kind: Kind[Any], schemas: Json) -> dict[str, Any]:
     return {
         "200": {"description": "The result.", "headers": WORK_HEADERS, "content": _answer_content(kind, schemas)},
         "202": {
-            **json_answer(JOB, "The job, with Location, when the request prefers not to wait."),
+            **json_answer(ref("Job"), "The job, with Location, when the request prefers not to wait."),
             "headers": with_location,
         },
     }

@@ -6,7 +6,6 @@ from api.openapi.parts import (
     JOB_ERRORS,
     JOB_ID,
     MOMENT,
-    WITH_KEY,
     Json,
     errors,
     json_answer,
@@ -20,7 +19,7 @@ from api.openapi.parts import (
 from pipeline.kinds.index_check.jobs import IndexJob
 from pipeline.kinds.index_check.urls import REASONS, STATUSES
 
-URLS_ERRORS = JOB_ERRORS | errors("410")
+URLS_ERRORS = errors(*JOB_ERRORS, "410")
 INDEX_JOB: Json = IndexJob.model_json_schema(mode="serialization")
 INDEX_URL = object_of(
     id=text(format="uuid"),
@@ -52,7 +51,7 @@ INDEX_URL = object_of(
 
 
 def _route(operation_id: str, summary: str, responses: Json, *parameters: Json, **more: Json) -> Json:
-    return route(operation_id, "search_check", summary, responses, *parameters, **WITH_KEY, **more)
+    return route(operation_id, "search_check", summary, responses, *parameters, **more)
 
 
 INDEXING_PATHS: dict[str, Json] = {

@@ -17,6 +17,7 @@ from api.fields import read_fields
 from api.forms import Upload
 from api.job_resources import JobNotFound, read_job_id
 from api.queries import read_choice, read_whole, show_page
+from api.resource import Resource
 from api.services import Services
 from api.submitting import Order
 from api.work import Work
@@ -117,11 +118,8 @@ class IndexJobs(Work):
     on_head = on_get
 
 
-class IndexJobResource:
+class IndexJobResource(Resource):
     """GET /indexing/jobs/{id}."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the index job."""
@@ -131,11 +129,8 @@ class IndexJobResource:
     on_head = on_get
 
 
-class IndexJobUrls:
+class IndexJobUrls(Resource):
     """GET /indexing/jobs/{id}/urls."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with a page of the job's URLs, in input order."""
@@ -154,11 +149,8 @@ class IndexJobUrls:
     on_head = on_get
 
 
-class IndexJobExport:
+class IndexJobExport(Resource):
     """GET /indexing/jobs/{id}/export."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the job's URLs as CSV, as they are now."""
