@@ -33,7 +33,7 @@ RESOURCES: dict[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 
 
 class RoutingMiddleware:
-    """Notes what an answer is to, and the template of its path; refuses methods that nobody knows."""
+    """Notes the path template of each request; refuses methods that HTTP does not have."""
 
     async def process_resource(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]

@@ -28,7 +28,7 @@ class JobEvents(Resource):
         """Answer with an event for each change, the last one when the job ends."""
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
-        # Here, while the answer can still be a refusal; left when the request ends, begun or not.
+        # Entered here, where the answer can still be an error; left when the request ends, even before its first event.
         place = self._services.waiting.enter(job.id, waits=not job.is_final)
         waiter = context_of(req).at_end.enter_context(place)
         resp.set_header("X-Job-Id", str(job.id))

@@ -1,4 +1,4 @@
-"""Jobs: what requests became, for whoever asks later."""
+"""Job resources: jobs listed, read and cancelled by their account."""
 
 import asyncio
 from datetime import timedelta
@@ -100,7 +100,7 @@ class JobResult(Resource):
     """GET /jobs/{id}/result."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer what the job's route answers to who waits."""
+        """Answer as the job's route answers a client that waits."""
         caller = await self._services.authenticate_reader(req)
         delivery = await self._services.database.run(find_delivery(read_job_id(job_id), caller.account_id))
         if delivery is None:
@@ -133,7 +133,7 @@ class JobCancellation(Resource):
         show_json(resp, job_document(job, services.kinds))
 
     async def _authenticate(self, req: falcon.asgi.Request) -> Caller:
-        """Return whose request it is; a key in a header counts before there is a look at the body."""
+        """Return whose request it is; a key in a header is checked before the body is read."""
         services = self._services
         max_bytes = services.settings.api.max_json_bytes
         refuse_length(req, max_bytes)

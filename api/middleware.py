@@ -1,4 +1,4 @@
-"""RequestMiddleware: what every answer has, whoever made it: headers, one log line, metrics."""
+"""Middleware: what every answer has, whatever made it: headers, one log line, metrics."""
 
 import asyncio
 import time
@@ -30,7 +30,7 @@ NO_STORE = (b"cache-control", b"no-store")
 
 
 class RequestMiddleware:
-    """An ASGI application around ours."""
+    """An ASGI application that wraps ours."""
 
     def __init__(self, application: Application, metrics: Metrics, *, drain: Callable[[], None]) -> None:
         self._application = application
@@ -84,7 +84,7 @@ class RequestMiddleware:
 
 
 def _holding(receive: Receive, context: RequestContext) -> Receive:
-    """Return a `receive` that asks for nothing at first: Falcon calls it at once, and the server then says 100."""
+    """Return a `receive` whose first call reads nothing: Falcon makes it at once, and the server would answer 100."""
     is_first = True
 
     async def held() -> Mapping[str, Any]:

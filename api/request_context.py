@@ -1,4 +1,4 @@
-"""RequestContext: one request and its answer, as headers, log and metrics see them."""
+"""Request context: what headers, log and metrics need of one request and its answer."""
 
 import re
 import time
@@ -19,10 +19,10 @@ SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 @dataclass(slots=True)
 class RequestContext:
-    """What is known of a request while it is answered; `route` is the template of the path.
+    """What is known of a request while it is answered; `route` is its path's template.
 
-    `at_end` is closed when the request is over, however it ends: also when its answer was never begun.
-    `is_body_held` while the client waits for our word (`Expect: 100-continue`) before it sends its body.
+    `at_end` is closed when the request ends, in whatever way, even before its answer began.
+    `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
     """
 
     request_id: str

@@ -25,12 +25,12 @@ REDIS_CONNECTIONS = 1_000
 
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Gunicorn's ASGI worker, which sends waiting requests home when it is told to stop."""
+    """Gunicorn's ASGI worker, which ends all waits when it is told to stop."""
 
     def init_process(self) -> None:
         """Start; from here on the process dies with gunicorn's master."""
         die_with_parent()
-        # Who is believed about the scheme is for PRESSROOM_API__TRUSTED_PROXIES to say; gunicorn believes loopback.
+        # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})
         name_statuses()
         super().init_process()

@@ -61,8 +61,8 @@ class Services:
         self.offer_cache = OfferCache(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
         self.links = Links(database)
-        #: One large request is looked through at a time: more threads take turns at the same interpreter, and would
-        #: keep the loop from it, and other work from the loop's threads.
+        #: One large request is checked at a time: several threads would share one interpreter lock, and slow down
+        #: the event loop and what else runs in its threads.
         self.large_requests = asyncio.Semaphore(1)
         self._background: list[asyncio.Task[None]] = []
 
@@ -89,7 +89,7 @@ class Services:
         return caller
 
     async def authenticate_reader(self, req: falcon.asgi.Request, body_key: object = None) -> Caller:
-        """Return whose request it is that costs nothing, and note how near the account is to its limits."""
+        """Return whose request it is, of one that counts towards no limit; the answer's headers say what is left."""
         key = header_key(req) or (query_key(req) if body_key is None else body_key)
         caller = await self.authenticate(req, key)
         await self.show_rate_limit(req, caller)
@@ -102,7 +102,7 @@ class Services:
             context_of(req).headers.update(rate_limit.headers())
 
     async def note_refusal(self, req: falcon.asgi.Request) -> None:
-        """Say so in a refusal as well, when it is known whose request it was and nothing has said so yet."""
+        """Say it in an error's headers as well, when the caller is known and nothing has said it yet."""
         context = context_of(req)
         if context.caller is not None and "x-ratelimit-limit" not in context.headers:
             await self.show_rate_limit(req, context.caller)

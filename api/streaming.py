@@ -1,4 +1,4 @@
-"""Streaming: answers that are sent while they are made, from the store and at the client's pace."""
+"""Streaming: answers that are sent while they are made, read from the store as fast as the client takes them."""
 
 import asyncio
 from collections.abc import AsyncIterator

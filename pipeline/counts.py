@@ -21,7 +21,7 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What is asked: so many requests of a name whose limits are these; 0 is no limit, and 0 requests only read."""
+    """Requests to count under a name, and its limits. A limit of 0 is none; 0 requests only read the counts."""
 
     name: str
     per_minute: int
@@ -30,17 +30,17 @@ class Use:
 
     @property
     def minute_key(self) -> str:
-        """Where the minute's window is."""
+        """Redis key of the minute's window."""
         return f"pressroom:rate:minute:{self.name}"
 
     @property
     def day_key(self) -> str:
-        """Where today's counter is."""
+        """Redis key of today's counter."""
         return f"pressroom:rate:day:{time.time() // DAY_SECONDS:.0f}:{self.name}"
 
     @property
     def cost(self) -> int:
-        """What the minute's window has to remember: more than its limit makes no difference."""
+        """Entries in the minute's window: more than its limit makes no difference."""
         return min(self.requests, self.per_minute)
 
 
@@ -59,7 +59,7 @@ def _text(script: str | bytes) -> str:
     return script.decode() if isinstance(script, bytes) else script
 
 
-# Widening the window's limit by the cost, less one, makes "at least one is left" of the library's "all of it fits".
+# The library admits a use when all of its cost fits. With a limit raised by cost - 1 it does so while one is left.
 _SCRIPT = f"""
 local function acquire(KEYS, ARGV)
 {_text(RedisBridge.SCRIPT_ACQUIRE_MOVING_WINDOW)}
@@ -90,7 +90,7 @@ return {{minute_admitted, found and found[2] or 0, found and found[1] or now, da
 """
 
 
-# A request may be made before midnight and given back after it: today's counter is then not there, or of others.
+# A request may be made before midnight and given back after it: today's counter is then missing, or counts others.
 _GIVE_BACK = """
 local used = tonumber(redis.call('get', KEYS[1]) or 0)
 if used > 0 then

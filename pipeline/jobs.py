@@ -205,17 +205,17 @@ def _page(rows: list[Row]) -> Page:
 
 def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
     """Return which of the jobs have ended."""
-    return Statement(
-        "SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NOT NULL",
-        {"ids": list(job_ids)},
-        lambda rows: [row["id"] for row in rows],
-    )
+    return _find_ids(job_ids, "finished_at IS NOT NULL")
 
 
 def find_open(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
     """Return which of the jobs have not ended."""
+    return _find_ids(job_ids, "finished_at IS NULL")
+
+
+def _find_ids(job_ids: Sequence[UUID], condition: str) -> Statement[list[UUID]]:
     return Statement(
-        "SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NULL",
+        f"SELECT id FROM job WHERE id = ANY(%(ids)s) AND {condition}",  # noqa: S608
         {"ids": list(job_ids)},
         lambda rows: [row["id"] for row in rows],
     )

@@ -20,7 +20,7 @@ from pipeline.settings import LimitSettings, TierLimits
 
 log = get_logger(__name__)
 
-#: How long Redis is left alone after it failed.
+#: How long Redis is not asked after it failed.
 AWAY_SECONDS = 1.0
 
 
@@ -86,7 +86,7 @@ class RateLimits:
         return _nearer(*_statuses(use, await self._count(use)))
 
     async def give_back(self, account_id: UUID, tier: str, requests: int) -> None:
-        """Take requests of today back: they were answered before. A minute is over soon enough."""
+        """Take requests off today's count: they were answered before. The minute's stays: it ends soon."""
         use = self._account_use(account_id, tier, requests)
         if not use.per_day:
             return
