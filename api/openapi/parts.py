@@ -70,24 +70,3 @@ def json_answer(schema: Json, description: str) -> Json:
 def errors(*statuses: str) -> Json:
     """Return the shared error answers."""
     return {status: {"$ref": f"#/components/responses/{status}"} for status in statuses}
-
-
-def route(operation_id: str, tag: str, summary: str, responses: Json, *parameters: Json, **more: Any) -> Json:
-    """Return the operation of a route; `more` are other fields of it."""
-    return {
-        "operationId": operation_id,
-        "tags": [tag],
-        "summary": summary,
-        "parameters": list(parameters),
-        "responses": responses,
-        **more,
-    }
-
-
-def paging(things: str, *, most: int, default: int) -> list[Json]:
-    """Return the parameters of a list that is read page by page."""
-    limit = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
-    return [
-        parameter("limit", "query", limit, f"{things} a page."),
-        parameter("offset", "query", {**COUNT, "default": 0}, f"{things} to skip."),
-    ]

@@ -1,9 +1,9 @@
 """OpenAPI paths of /indexing that are no kind's."""
 
+from api.openapi import parts
 from api.openapi.parts import (
     COUNT,
     IDEMPOTENCY_KEY,
-    JOB_ERRORS,
     JOB_ID,
     MOMENT,
     Json,
@@ -11,15 +11,13 @@ from api.openapi.parts import (
     json_answer,
     maybe,
     object_of,
-    paging,
     parameter,
-    route,
     text,
 )
 from pipeline.kinds.index_check.jobs import IndexJob
 from pipeline.kinds.index_check.urls import REASONS, STATUSES
 
-URLS_ERRORS = errors(*JOB_ERRORS, "410")
+JOB_ERRORS = errors(*parts.JOB_ERRORS, "410")
 INDEX_JOB: Json = IndexJob.model_json_schema(mode="serialization")
 INDEX_URL = object_of(
     id=text(format="uuid"),
@@ -50,8 +48,23 @@ INDEX_URL = object_of(
 )
 
 
+def _paging(most: int, default: int) -> list[Json]:
+    limit = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+    return [
+        parameter("limit", "query", limit, "Entries a page."),
+        parameter("offset", "query", {**COUNT, "default": 0}, "Entries to skip."),
+    ]
+
+
 def _route(operation_id: str, summary: str, responses: Json, *parameters: Json, **more: Json) -> Json:
-    return route(operation_id, "search_check", summary, responses, *parameters, **more)
+    return {
+        "operationId": operation_id,
+        "tags": ["search_check"],
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": responses,
+        **more,
+    }
 
 
 INDEXING_PATHS: dict[str, Json] = {
@@ -64,14 +77,14 @@ INDEXING_PATHS: dict[str, Json] = {
                 **errors("400", "401", "429", "500", "503"),
             },
             parameter("type", "query", text(enum=["check", "submit"]), "Only jobs of this type."),
-            *paging("Entries", most=100, default=20),
+            *_paging(100, 20),
         )
     },
     "/indexing/jobs/{job_id}": {
         "get": _route(
             "get_indexing_job",
             "An index job, with its counts.",
-            {"200": json_answer(INDEX_JOB, "The job."), **URLS_ERRORS},
+            {"200": json_answer(INDEX_JOB, "The job."), **JOB_ERRORS},
             JOB_ID,
         )
     },
@@ -81,20 +94,20 @@ INDEXING_PATHS: dict[str, Json] = {
             "The job's URLs, in input order.",
             {
                 "200": json_answer({"type": "array", "items": INDEX_URL}, "A page."),
-                **URLS_ERRORS,
+                **JOB_ERRORS,
                 **errors("400"),
             },
             JOB_ID,
             parameter("status", "query", text(enum=list(STATUSES)), "Only URLs in this status."),
             parameter("reason", "query", text(enum=list(REASONS)), "Only URLs that came out so."),
-            *paging("Entries", most=1_000, default=100),
+            *_paging(1_000, 100),
         )
     },
     "/indexing/jobs/{job_id}/export": {
         "get": _route(
             "get_indexing_job_export",
             "The job's URLs as CSV, as they are now.",
-            {"200": {"description": "The file.", "content": {"text/csv": {"schema": text()}}}, **URLS_ERRORS},
+            {"200": {"description": "The file.", "content": {"text/csv": {"schema": text()}}}, **JOB_ERRORS},
             JOB_ID,
         )
     },
@@ -104,7 +117,7 @@ INDEXING_PATHS: dict[str, Json] = {
             "A new job of the URLs that failed, or of those that failed for a reason.",
             {
                 "201": json_answer(object_of(job_id=text(), type=text(), total_urls=COUNT, status=text()), "The job."),
-                **URLS_ERRORS,
+                **JOB_ERRORS,
                 **errors("400", "402", "409", "413", "422"),
             },
             JOB_ID,
