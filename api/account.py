@@ -7,35 +7,29 @@ from api.answers import show_json
 from api.auth import header_key, query_key
 from api.bodies import read_json
 from api.fields import FieldsInvalid, missing
-from api.services import Services
+from api.resource import Resource
 from pipeline.usage import read_usage
 
 
-class KeyVerification:
+class KeyVerification(Resource):
     """POST /verify-key."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer whether a key is good, and whose it is; costs nothing."""
         services = self._services
         _, fields = await read_json(req, max_bytes=services.settings.api.max_json_bytes)
         key = _key_field(header_key(req) or fields.get("api_key", query_key(req)))
-        caller = await services.keyring.find(key)
+        caller = await services.authenticator.find(key)
         if caller is None:
             await services.limits.count_invalid(client_address(req, services.proxies))
             show_json(resp, {"valid": False, "error": "The API key is malformed, unknown or revoked."})
             return
-        await services.note_standing(req, caller)
+        await services.show_rate_limit(req, caller)
         show_json(resp, {"valid": True, "subscription_tier": caller.tier, "user_id": str(caller.account_id)})
 
 
-class Usage:
+class Usage(Resource):
     """GET /usage."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer what the account has used, as its ledger has it."""

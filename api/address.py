@@ -1,4 +1,4 @@
-"""Address: who sends a request, and what it was sent to, also behind proxies that are trusted to say so."""
+"""Address: which client sends a request, and to which host, also behind trusted proxies."""
 
 import ipaddress
 import re
@@ -19,9 +19,9 @@ def read_networks(text: str) -> list[Network]:
 
 
 def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
-    """Return the address of the client: the last one in X-Forwarded-For that no trusted proxy wrote of itself.
+    """Return the address of the client: the last one in X-Forwarded-For that is no trusted proxy's.
 
-    A unix socket has no address; whoever connects to it is a proxy of the operator's.
+    A unix socket has no address: what connects to it is the operator's proxy.
     """
     peer = _peer(req)
     if peer and not _is_trusted(peer, trusted):

@@ -1,4 +1,4 @@
-"""Answers: what a job's route answers, made the same way for who waited and for who asks later."""
+"""Answers: the HTTP answer of a job, the same for a client that waited and for one that asks later."""
 
 from http import HTTPStatus
 from math import ceil
@@ -24,7 +24,7 @@ class ResultExpired(Gone):
 
 
 class KindUnknown(ServiceUnavailable):
-    """The job is of a kind that this process has not heard of: an older or newer one can answer."""
+    """This process does not know the job's kind: one of an older or newer version can answer."""
 
     code = "kind_unknown"
 
@@ -66,7 +66,7 @@ def _show_failure(resp: falcon.asgi.Response, job: Job) -> None:
 def show_accepted(
     services: Services, resp: falcon.asgi.Response, job: Job, *, available: int | None, applied: str
 ) -> None:
-    """Answer 202 with the job, for who will ask later."""
+    """Answer 202 with the job; its client asks for the result later."""
     name_job(resp, job, available)
     resp.set_header("Location", f"/jobs/{job.id}")
     resp.set_header("Preference-Applied", applied)

@@ -9,16 +9,16 @@ import redis.asyncio
 from falcon.routing import map_http_methods
 
 from api.account import KeyVerification, Usage
-from api.edge import Edge
 from api.errors import add_handlers
 from api.events import JobEvents
-from api.exchange import exchange_of
 from api.families import load_families
 from api.files import Files
 from api.health import Alive, Exposition, Ready
 from api.job_resources import JobCancellation, JobList, JobResource, JobResult
+from api.middleware import RequestMiddleware
 from api.openapi.document import make_document
 from api.pages import Docs, OpenApi
+from api.request_context import context_of
 from api.services import Services
 from api.streamed_work import StreamedWork
 from api.work import Work
@@ -28,8 +28,8 @@ from pipeline.kinds import Kinds
 from pipeline.settings import Settings
 
 
-class Routed:
-    """Notes what an answer is to, and the template of its path; refuses methods that nobody knows."""
+class RoutingMiddleware:
+    """Notes the path template of each request; refuses methods that HTTP does not have."""
 
     async def process_resource(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
@@ -38,7 +38,7 @@ class Routed:
 
         Raises HTTPMethodNotAllowed, where Falcon would answer 400."""
         resp.context.request = req  # links in the answer lead to where it was sent
-        exchange_of(req).route = req.uri_template or "unmatched"
+        context_of(req).route = req.uri_template or "unmatched"
         if req.method not in falcon.COMBINED_METHODS:
             raise falcon.HTTPMethodNotAllowed([*sorted(map_http_methods(resource)), "OPTIONS"])
 
@@ -50,10 +50,10 @@ def create_app(
     client: "redis.asyncio.Redis",
     artifacts: Artifacts,
     kinds: Kinds,
-) -> Edge:
+) -> RequestMiddleware:
     """Return the ASGI application."""
     services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
-    middleware: list[Any] = [services, Routed()]
+    middleware: list[Any] = [services, RoutingMiddleware()]
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
     add_handlers(app, services)
     families = load_families()
@@ -80,4 +80,4 @@ def create_app(
     document = make_document(kinds, more, version=version("pressroom"))
     app.add_route("/openapi.json", OpenApi(document))
     app.add_route("/docs", Docs(document))
-    return Edge(app, services.metrics, drain=services.room.drain)
+    return RequestMiddleware(app, services.metrics, drain=services.waiting.drain)

@@ -1,4 +1,4 @@
-"""Auth: whose request it is, by its API key, wherever the key was put."""
+"""Auth: whose request it is, by its API key: of a header, the query string or the body."""
 
 import asyncio
 import time
@@ -36,7 +36,7 @@ def query_key(req: falcon.asgi.Request) -> str | None:
     return req.get_param("api_key")
 
 
-class Keyring:
+class Authenticator:
     """Looks keys up, and remembers what it found for a few seconds."""
 
     def __init__(self, database: AsyncDatabase, limits: RateLimits, *, max_age_seconds: float) -> None:
@@ -51,13 +51,13 @@ class Keyring:
         """Return whose key it is. Raises Unauthorized, or RateLimitExceeded when the address has sent too many."""
         found = await self.find(key)
         if found is None:
-            if key:  # no key at all is no guess
+            if key:  # a request without a key guesses none
                 await self._limits.count_invalid(address)
             raise Unauthorized
         return found
 
     async def find(self, key: object) -> Caller | None:
-        """Return whose key it is, None for a key that is no good."""
+        """Return whose key it is, None for one that is malformed, unknown or revoked."""
         if not isinstance(key, str) or not key.isascii():
             return None
         digest = hash_key(key)
@@ -69,7 +69,7 @@ class Keyring:
         return await self._look_up(digest)
 
     async def touch(self) -> None:
-        """Write down which keys are used, for ever, a statement every few seconds."""
+        """Write to the database which keys were used, for ever, one statement every few seconds."""
         while True:
             await asyncio.sleep(TOUCH_EVERY_SECONDS)
             used, self._used = self._used, set()
@@ -81,7 +81,7 @@ class Keyring:
                 self._used |= used
 
     async def _look_up(self, digest: bytes) -> Caller | None:
-        # Whoever comes while the same key is looked up waits for that answer.
+        # Single-flight: requests with the same key wait for one look-up.
         asked = self._asked.get(digest)
         if asked is None:
             asked = self._asked[digest] = asyncio.create_task(self._read(digest))

@@ -1,4 +1,4 @@
-"""Bodies: JSON read within bounds, and refused with a reason when it is not what it should be."""
+"""Bodies: JSON read within limits, and refused with a reason where it breaks one."""
 
 import asyncio
 import contextlib
@@ -75,12 +75,12 @@ def parse_object(body: bytes) -> dict[str, Any]:
         raise InvalidRequest(f"The body can't be read as JSON: {error}.", code=code) from error
     if not isinstance(parsed, dict):
         raise InvalidRequest("The body must be a JSON object, as in {…}.", code="json_not_an_object")
-    _refuse_oddities(parsed)
+    _refuse_unstorable(parsed)
     return parsed
 
 
-def _refuse_oddities(parsed: dict[str, Any]) -> None:
-    """Refuse what parsers let pass and databases don't: NUL, numbers beyond all bounds, bottomless nesting."""
+def _refuse_unstorable(parsed: dict[str, Any]) -> None:
+    """Refuse what JSON parsers accept and PostgreSQL does not: NUL, infinite numbers, nesting past MAX_DEPTH."""
     level: list[Any] = [parsed]
     depth = 0
     while level:

@@ -1,52 +1,80 @@
 """Documents: jobs as their users see them (docs/api.md, Submit and poll)."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+from uuid import UUID
 
-from pipeline.jobs import Job
+from pydantic import Field, NonNegativeInt, TypeAdapter, WithJsonSchema
+
+from pipeline.jobs import Job, JobState
 from pipeline.kinds import Kinds
+from pipeline.timestamps import Timestamp
 
 #: What a stored error says of its answer's status and headers, and not in its body.
 NOT_SHOWN = frozenset({"status", "retry_after_seconds"})
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 
 
-def timestamp(moment: datetime | None) -> str | None:
-    """Return a time as ISO 8601 in UTC, with milliseconds and Z."""
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+@dataclass(slots=True)
+class JobProgress:
+    """How far a job is, in the unit of its kind; null for a kind that this process does not know."""
+
+    done: Number
+    total: Number
+    failed: NonNegativeInt
+    unit: str | None
+
+
+@dataclass(slots=True)
+class JobCredits:
+    """What a job set aside, what it cost, and what was given back."""
+
+    held: NonNegativeInt
+    captured: NonNegativeInt
+    released: NonNegativeInt
+
+
+@dataclass(slots=True, kw_only=True)
+class JobDocument:
+    """A job, as it is now."""
+
+    id: UUID
+    kind: str
+    state: JobState
+    progress: JobProgress
+    credits: JobCredits
+    error: dict[str, Any] | None
+    created_at: Timestamp
+    started_at: Timestamp | None
+    finished_at: Timestamp | None
+    expires_at: Timestamp | None
+    engine: Annotated[str | None, Field(description="What did the work.")]
+    route: str
+    source: str | None
+    request_id: str
+    links: dict[str, str]
+
+
+#: Writes the JSON of a job, and its schema. (A pydantic model would check our own values, which takes twice as long.)
+JOB_DOCUMENT = TypeAdapter(JobDocument)
+#: The fields that a document takes from the job as they are.
+_OWN = [one.name for one in fields(JobDocument) if one.name not in {"progress", "credits", "error", "links"}]
 
 
 def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
-    """Return a job for its users; one of a kind that this process does not know has no unit."""
+    """Return the JSON of a job."""
     path = f"/jobs/{job.id}"
-    return {
-        "id": str(job.id),
-        "kind": job.kind,
-        "state": job.state,
-        "progress": _progress(job, kinds),
-        "credits": {
-            "held": job.credits_held,
-            "captured": job.credits_captured,
-            "released": job.credits_released,
-        },
-        "error": None if job.error is None else shown_error(job.error),
-        "created_at": timestamp(job.created_at),
-        "started_at": timestamp(job.started_at),
-        "finished_at": timestamp(job.finished_at),
-        "expires_at": timestamp(job.expires_at),
-        "engine": job.engine,
-        "route": job.route,
-        "source": job.source,
-        "request_id": job.request_id,
-        "links": {
-            "self": path,
-            "result": f"{path}/result",
-            "events": f"{path}/events",
-            "cancel": f"{path}/cancel",
-        },
-    }
+    own: dict[str, Any] = {name: getattr(job, name) for name in _OWN}
+    document = JobDocument(
+        progress=_progress(job, kinds),
+        credits=JobCredits(job.credits_held, job.credits_captured, job.credits_released),
+        error=None if job.error is None else shown_error(job.error),
+        links={"self": path, "result": f"{path}/result", "events": f"{path}/events", "cancel": f"{path}/cancel"},
+        **own,
+    )
+    shown: dict[str, Any] = JOB_DOCUMENT.dump_python(document, mode="json")
+    return shown
 
 
 def shown_error(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,11 +83,11 @@ def shown_error(stored: Mapping[str, Any]) -> dict[str, Any]:
     return first | {name: value for name, value in stored.items() if name not in NOT_SHOWN}
 
 
-def _progress(job: Job, kinds: Kinds) -> dict[str, Any]:
+def _progress(job: Job, kinds: Kinds) -> JobProgress:
     kind = kinds.get(job.kind)
     done: float = job.items_ok
     total: float = job.items_total
     if job.progress and job.items_total == 1:
         total = job.progress.get("total", total)
         done = total if job.state == "succeeded" else job.progress.get("done", done)
-    return {"done": done, "total": total, "failed": job.items_failed, "unit": kind.unit if kind else None}
+    return JobProgress(done, total, job.items_failed, kind.unit if kind else None)

@@ -9,7 +9,7 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.bodies import drop_rest
-from api.exchange import exchange_of
+from api.request_context import context_of
 from api.services import Services
 from pipeline import errors
 from pipeline.errors import PressroomError
@@ -55,11 +55,11 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services) -> None:
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError, params: dict[str, Any]
     ) -> None:
         await services.note_refusal(req)
-        if not exchange_of(req).is_body_held:
+        if not context_of(req).is_body_held:
             await drop_rest(req, max_drained_bytes)
         if error.retry_after is not None:
             resp.set_header("Retry-After", str(max(1, ceil(error.retry_after.total_seconds()))))
-        show_document(resp, error.status, error.document(), exchange_of(req).request_id)
+        show_document(resp, error.status, error.document(), context_of(req).request_id)
 
     async def on_falcons(
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: falcon.HTTPError, params: dict[str, Any]

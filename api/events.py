@@ -8,9 +8,9 @@ import falcon.asgi
 from falcon.asgi import SSEvent
 
 from api.documents import job_document
-from api.exchange import exchange_of
 from api.job_resources import find_own_job
-from api.services import Services
+from api.request_context import context_of
+from api.resource import Resource
 from api.waiting import Restarting, Waiter
 from pipeline.errors import ServiceUnavailable
 from pipeline.jobs import Job, find_job
@@ -21,19 +21,16 @@ LOOK_EVERY = timedelta(seconds=1)
 MAX_SILENCE_SECONDS = 14.0
 
 
-class JobEvents:
+class JobEvents(Resource):
     """GET /jobs/{id}/events."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with an event for each change, the last one when the job ends."""
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
-        # Here, while the answer can still be a refusal; left when the request ends, begun or not.
-        place = self._services.room.enter(job.id, waits=not job.is_final)
-        waiter = exchange_of(req).at_end.enter_context(place)
+        # Entered here, where the answer can still be an error; left when the request ends, even before its first event.
+        place = self._services.waiting.enter(job.id, waits=not job.is_final)
+        waiter = context_of(req).at_end.enter_context(place)
         resp.set_header("X-Job-Id", str(job.id))
         resp.set_header("X-Accel-Buffering", "no")  # nginx would collect events before it passes them on
         resp.sse = self._follow(job, waiter)

@@ -58,7 +58,7 @@ def _fault(found: Any) -> dict[str, str]:
 
 
 def _length(found: Any) -> str | None:
-    """Return what is wrong with the length of a text or a list, if that is it; what it holds would tell nothing."""
+    """Return what is wrong with the length of a text or a list, if that is it; its content would not help."""
     unit = "characters" if found["type"].startswith("string_") else "entries"
     limits = found.get("ctx", {})
     if found["type"].endswith("too_long"):

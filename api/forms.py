@@ -162,7 +162,7 @@ class FormReader:
 
 
 class _FormStream(BufferedReader):
-    """A form as all clients write it, though Falcon's parser takes headers of parts in one spelling alone."""
+    """A form whose part headers are rewritten in the one spelling that Falcon's parser accepts."""
 
     async def read_until(self, delimiter: bytes, size: int = -1, consume_delimiter: bool = False) -> bytes:
         found = await super().read_until(delimiter, size, consume_delimiter)

@@ -8,7 +8,7 @@ from redis.exceptions import RedisError
 
 from api.answers import show_json
 from api.exposition import render
-from api.services import Services
+from api.resource import Resource
 from pipeline import lifecycle
 from pipeline.database import Statement
 from pipeline.errors import ServiceUnavailable
@@ -36,17 +36,14 @@ class Alive:
     on_head = on_get
 
 
-class Ready:
+class Ready(Resource):
     """GET /readyz."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer whether database, queue and migrations are there, or 503 with what is missing."""
         schema, queue = await asyncio.gather(self._schema(), self._queue())
         missing = [*schema, *queue]
-        if self._services.room.is_draining:
+        if self._services.waiting.is_draining:
             missing.append("the process is stopping")
         if missing:
             raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)
@@ -75,11 +72,8 @@ class Ready:
         return []
 
 
-class Exposition:
+class Exposition(Resource):
     """GET /metrics."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the counts of all processes, and what waits; as much of it as can be had."""

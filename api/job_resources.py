@@ -1,4 +1,4 @@
-"""Jobs: what requests became, for whoever asks later."""
+"""Job resources: jobs listed, read and cancelled by their account."""
 
 import asyncio
 from datetime import timedelta
@@ -12,6 +12,7 @@ from api.auth import header_key
 from api.bodies import parse_object, read_body, refuse_length
 from api.documents import job_document
 from api.queries import read_choice, read_text, read_whole, show_page
+from api.resource import Resource
 from api.services import Services
 from pipeline import lifecycle, notices
 from pipeline.errors import Conflict, NotFound, PressroomError
@@ -61,11 +62,8 @@ async def find_own_job(services: Services, caller: Caller, job_id: str) -> Job:
     return job
 
 
-class JobList:
+class JobList(Resource):
     """GET /jobs."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's jobs, newest first."""
@@ -86,11 +84,8 @@ class JobList:
     on_head = on_get
 
 
-class JobResource:
+class JobResource(Resource):
     """GET /jobs/{id}."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the job."""
@@ -101,14 +96,11 @@ class JobResource:
     on_head = on_get
 
 
-class JobResult:
+class JobResult(Resource):
     """GET /jobs/{id}/result."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer what the job's route answers to who waits."""
+        """Answer as the job's route answers a client that waits."""
         caller = await self._services.authenticate_reader(req)
         delivery = await self._services.database.run(find_delivery(read_job_id(job_id), caller.account_id))
         if delivery is None:
@@ -123,11 +115,8 @@ class JobResult:
     on_head = on_get
 
 
-class JobCancellation:
+class JobCancellation(Resource):
     """POST /jobs/{id}/cancel."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """End the job at once, and answer with it; one that had ended stays as it is."""
@@ -137,14 +126,14 @@ class JobCancellation:
         state = await services.database.run(lifecycle.cancel(wanted, caller.account_id))
         if state is None:
             raise JobNotFound
-        services.room.tell([wanted])
+        services.waiting.tell([wanted])
         await self._tell_others(wanted)
         job = await find_own_job(services, caller, job_id)
         await self._delete_upload(job)
         show_json(resp, job_document(job, services.kinds))
 
     async def _authenticate(self, req: falcon.asgi.Request) -> Caller:
-        """Return whose request it is; a key in a header counts before there is a look at the body."""
+        """Return whose request it is; a key in a header is checked before the body is read."""
         services = self._services
         max_bytes = services.settings.api.max_json_bytes
         refuse_length(req, max_bytes)

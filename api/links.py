@@ -19,7 +19,7 @@ REFRESH_SECONDS = 60.0
 
 
 class Links:
-    """Makes links, and says which are ours. A key is made when the first one is wanted."""
+    """Signs and verifies links. The first signing key is made when it is needed."""
 
     def __init__(self, database: AsyncDatabase) -> None:
         self._database = database
@@ -37,7 +37,7 @@ class Links:
 
     async def _current(self) -> Sequence[SigningKey]:
         is_old = time.monotonic() > self._read_at + REFRESH_SECONDS
-        # Who finds them being read again goes on with those that are there.
+        # While they are read again, others use the keys that are there.
         if not self._keys or (is_old and not self._reading.locked()):
             async with self._reading:
                 if not self._keys or time.monotonic() > self._read_at + REFRESH_SECONDS:

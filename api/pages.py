@@ -1,11 +1,14 @@
-"""Pages: the API's documents, for programs and for people, with nothing from any other address."""
+"""Pages: the OpenAPI document, as JSON and as HTML that loads nothing from elsewhere."""
 
 import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from html import escape
+from importlib.resources import files
 from itertools import groupby
+from operator import getitem
 from typing import Any
 
 import falcon
@@ -14,16 +17,7 @@ from pydantic_core import to_json
 
 from api.openapi.document import operations
 
-STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
-h1{margin-bottom:0}h2{margin-top:2.5rem;border-bottom:1px solid #ccc}h3{margin-top:2rem}
-code,pre{font:14px/1.45 ui-monospace,monospace;background:#f4f4f4}code{padding:.1em .3em}
-pre{padding:.8rem;overflow:auto}table{border-collapse:collapse;width:100%}
-td,th{border:1px solid #ddd;padding:.3rem .6rem;text-align:left;vertical-align:top}
-b.method{background:#1b1b1b;color:#fff;padding:.1em .45em;border-radius:.2em;font:14px ui-monospace,monospace}
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}code,pre{background:#262626}td,th{border-color:#444}
-a{color:#8ab4f8}b.method{background:#ddd;color:#161616}}
-"""
+STYLE = files("api").joinpath("page.css").read_text("utf-8")
 STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 CONTENT_SECURITY_POLICY = (
     f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -84,7 +78,7 @@ def _operation(document: Mapping[str, Any], path: str, method: str, operation: d
     return (
         f"<h3 id='{escape(operation['operationId'])}'><b class=method>{method.upper()}</b> <code>{escape(path)}</code>"
         f"</h3><p>{escape(operation['summary'])}</p>"
-        f"{_fields(document, operation)}{_parameters(operation)}{_example(document, path, operation)}"
+        f"{_fields(document, operation)}{_parameters(document, operation)}{_example(document, path, operation)}"
         f"<p>Answers: {_answers(operation)}</p>{_answer_fields(document, operation)}"
     )
 
@@ -102,8 +96,9 @@ def _fields(document: Mapping[str, Any], operation: dict[str, Any]) -> str:
     return ""
 
 
-def _parameters(operation: dict[str, Any]) -> str:
-    rows = [(one["name"], one["in"], _type(one["schema"]), one["description"]) for one in operation["parameters"]]
+def _parameters(document: Mapping[str, Any], operation: dict[str, Any]) -> str:
+    found = [_resolved(document, one) for one in operation["parameters"]]
+    rows = [(one["name"], one["in"], _type(_resolved(document, one["schema"])), one["description"]) for one in found]
     return _table(("parameter", "in", "type", "meaning"), rows) if rows else ""
 
 
@@ -168,10 +163,11 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return f"<table><tr>{titles}</tr>{lines}</table>"
 
 
-def _resolved(document: Mapping[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    found: dict[str, Any] = document["components"]["schemas"].get(name, schema)
-    return found
+def _resolved(document: Mapping[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Return what a part of the document refers to, or the part itself."""
+    if "$ref" in part:
+        part = reduce(getitem, part["$ref"].removeprefix("#/").split("/"), document)  # type: ignore[arg-type]
+    return part
 
 
 def _default(field: dict[str, Any]) -> str:

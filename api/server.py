@@ -10,7 +10,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
 from api.app import create_app
-from api.edge import Edge
+from api.middleware import RequestMiddleware
 from pipeline import log
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.database import AsyncDatabase
@@ -25,12 +25,12 @@ REDIS_CONNECTIONS = 1_000
 
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Gunicorn's ASGI worker, which sends waiting requests home when it is told to stop."""
+    """Gunicorn's ASGI worker, which ends all waits when it is told to stop."""
 
     def init_process(self) -> None:
         """Start; from here on the process dies with gunicorn's master."""
         die_with_parent()
-        # Who is believed about the scheme is for PRESSROOM_API__TRUSTED_PROXIES to say; gunicorn believes loopback.
+        # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})
         name_statuses()
         super().init_process()
@@ -50,7 +50,7 @@ def name_statuses() -> None:
         phrases.setdefault(status.value, status.phrase)
 
 
-def application() -> Edge:
+def application() -> RequestMiddleware:
     """Return the application that the environment describes."""
     settings = Settings()
     log.configure(settings)
@@ -76,7 +76,7 @@ def application() -> Edge:
     )
 
 
-def __getattr__(name: str) -> Edge:
+def __getattr__(name: str) -> RequestMiddleware:
     """Build `app` when a worker asks for it: the master imports this module for the worker's class alone."""
     if name != "app":
         raise AttributeError(name)

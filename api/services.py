@@ -10,16 +10,16 @@ import redis.asyncio
 from redis.exceptions import RedisError
 
 from api.address import client_address, read_networks
-from api.auth import Keyring, header_key, query_key
-from api.catalogue import Catalogue
-from api.exchange import exchange_of
+from api.auth import Authenticator, header_key, query_key
 from api.links import Links
+from api.offer_cache import OfferCache
+from api.request_context import context_of
 from api.streaming import Streams
-from api.waiting import WaitingRoom
-from api.waking import Alarm
+from api.waiting import WaitingRequests
+from api.waking import Waker
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
-from pipeline.grouping import Group
+from pipeline.grouping import StatementCoalescer
 from pipeline.keys import Caller
 from pipeline.kinds import Kinds
 from pipeline.limits import RateLimits
@@ -47,22 +47,22 @@ class Services:
     ) -> None:
         self.settings = settings
         self.database = database
-        self.submissions = Group(database)
-        self.deliveries = Group(database)
+        self.submissions = StatementCoalescer(database)
+        self.deliveries = StatementCoalescer(database)
         self.client = client
         self.artifacts = artifacts
         self.kinds = kinds
         self.metrics = Metrics()
         self.limits = RateLimits(client, settings.limits)
-        self.keyring = Keyring(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
-        self.room = WaitingRoom(database, client, capacity=settings.api.max_waiting)
+        self.authenticator = Authenticator(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
+        self.waiting = WaitingRequests(database, client, capacity=settings.api.max_waiting)
         self.streams = Streams(database, client, artifacts)
-        self.alarm = Alarm(client)
-        self.catalogue = Catalogue(database, settings)
+        self.waker = Waker(client)
+        self.offer_cache = OfferCache(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
         self.links = Links(database)
-        #: One large request is looked through at a time: more threads take turns at the same interpreter, and would
-        #: keep the loop from it, and other work from the loop's threads.
+        #: One large request is checked at a time: several threads would share one interpreter lock, and slow down
+        #: the event loop and what else runs in its threads.
         self.large_requests = asyncio.Semaphore(1)
         self._background: list[asyncio.Task[None]] = []
 
@@ -84,32 +84,32 @@ class Services:
 
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
         """Return whose request it is. Raises Unauthorized, RateLimitExceeded."""
-        caller = await self.keyring.caller(key, address=client_address(req, self.proxies))
-        exchange_of(req).caller = caller
+        caller = await self.authenticator.caller(key, address=client_address(req, self.proxies))
+        context_of(req).caller = caller
         return caller
 
     async def authenticate_reader(self, req: falcon.asgi.Request, body_key: object = None) -> Caller:
-        """Return whose request it is that costs nothing, and note how near the account is to its limits."""
+        """Return whose request it is, of one that counts towards no limit; the answer's headers say what is left."""
         key = header_key(req) or (query_key(req) if body_key is None else body_key)
         caller = await self.authenticate(req, key)
-        await self.note_standing(req, caller)
+        await self.show_rate_limit(req, caller)
         return caller
 
-    async def note_standing(self, req: falcon.asgi.Request, caller: Caller) -> None:
+    async def show_rate_limit(self, req: falcon.asgi.Request, caller: Caller) -> None:
         """Say in the answer's headers how near an account is to its limits."""
-        standing = await self.limits.standing(caller.account_id, caller.tier)
-        if standing is not None:
-            exchange_of(req).headers.update(standing.headers())
+        rate_limit = await self.limits.status(caller.account_id, caller.tier)
+        if rate_limit is not None:
+            context_of(req).headers.update(rate_limit.headers())
 
     async def note_refusal(self, req: falcon.asgi.Request) -> None:
-        """Say so in a refusal as well, when it is known whose request it was and nothing has said so yet."""
-        exchange = exchange_of(req)
-        if exchange.caller is not None and "x-ratelimit-limit" not in exchange.headers:
-            await self.note_standing(req, exchange.caller)
+        """Say it in an error's headers as well, when the caller is known and nothing has said it yet."""
+        context = context_of(req)
+        if context.caller is not None and "x-ratelimit-limit" not in context.headers:
+            await self.show_rate_limit(req, context.caller)
 
     def _endless(self) -> list[Coroutine[Any, Any, None]]:
-        listening = [self.room.listen(), self.streams.listen()]
-        return [*listening, self.room.look(), self.streams.look(), self.keyring.touch(), self._flush()]
+        listening = [self.waiting.listen(), self.streams.listen()]
+        return [*listening, self.waiting.look(), self.streams.look(), self.authenticator.touch(), self._flush()]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

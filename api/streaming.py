@@ -1,4 +1,4 @@
-"""Streaming: answers that are sent while they are made, from the store and at the client's pace."""
+"""Streaming: answers that are sent while they are made, read from the store as fast as the client takes them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from pipeline.database import AsyncDatabase
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_items, find_job
 from pipeline.log import get_logger
-from pipeline.streams import Parts, find_standings
+from pipeline.streams import Parts, find_progress
 
 log = get_logger(__name__)
 
@@ -111,12 +111,12 @@ class Streams:
             if not self._feeds:
                 continue
             try:
-                found = await self._database.run(find_standings(list(self._feeds)))
+                found = await self._database.run(find_progress(list(self._feeds)))
             except PressroomError as error:
                 log.warning("streams not read", error=error.message)
                 continue
-            for job_id, standing in found.items():
-                self._tell(job_id, standing.parts, has_ended=standing.has_ended)
+            for job_id, progress in found.items():
+                self._tell(job_id, progress.parts, has_ended=progress.has_ended)
 
     async def listen(self) -> None:
         """Hear notices for ever, on one connection."""

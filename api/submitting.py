@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from api.services import Services
 from pipeline.errors import InsufficientCredits, RateLimitExceeded, Unauthorized, Unprocessable
-from pipeline.jobs import Job
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind, as_json
 from pipeline.lifecycle import Submission, Submitted, submit
@@ -107,35 +106,6 @@ async def submit_job(submission: Submission, services: Services, *, alone: bool 
         case "unauthorized":
             raise Unauthorized
     return submitted
-
-
-def new_job(submission: Submission, submitted: Submitted) -> Job | None:
-    """Return the job as it is right after its submission, without reading it; None when only its row can tell."""
-    if submitted.outcome != "accepted" or submitted.created_at is None:
-        return None
-    return Job(
-        id=submission.job_id,
-        account_id=submission.account_id,
-        api_key_id=submission.api_key_id,
-        kind=submission.kind,
-        route=submission.route,
-        source=submission.source,
-        request=dict(submission.request),
-        request_id=submission.request_id,
-        state="queued",
-        items_total=len(submission.items),
-        items_ok=0,
-        items_failed=0,
-        credits_held=submitted.required,
-        credits_captured=0,
-        engine=None,
-        error=None,
-        created_at=submitted.created_at,
-        started_at=None,
-        finished_at=None,
-        expires_at=None,
-        is_gone=False,
-    )
 
 
 def _hash(fields: Mapping[str, Any], file_hashes: Mapping[str, str]) -> bytes:

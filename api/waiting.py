@@ -58,7 +58,7 @@ class TooManyWaiting(ServiceUnavailable):
 
 
 class Waiter:
-    """One request: it is told when its job has ended, if it has a place in the room."""
+    """One request, which is told when its job has ended. Without a place it is never told."""
 
     def __init__(self, job_id: UUID, *, has_place: bool) -> None:
         self.job_id = job_id
@@ -85,8 +85,8 @@ class Waiter:
             self._ended.exception()  # retrieved: a waiter that is just leaving need not look
 
 
-class WaitingRoom:
-    """All waiting requests of a process."""
+class WaitingRequests:
+    """All waiting requests of a process, by their jobs."""
 
     def __init__(self, database: AsyncDatabase, client: "redis.asyncio.Redis", *, capacity: int) -> None:
         self._database = database
@@ -98,7 +98,7 @@ class WaitingRoom:
 
     @contextmanager
     def enter(self, job_id: UUID, *, waits: bool = True) -> Iterator[Waiter]:
-        """Take a place; who does not wait needs none. Raises TooManyWaiting, Stopping."""
+        """Take a place; a request that does not wait needs none. Raises TooManyWaiting, Stopping."""
         if not waits:
             yield Waiter(job_id, has_place=False)
             return
@@ -115,7 +115,7 @@ class WaitingRoom:
             self._leave(waiter)
 
     def move(self, waiter: Waiter, job_id: UUID) -> None:
-        """Let a waiter wait for another job: the one that its Idempotency-Key named first."""
+        """Let a waiter wait for another job: the first one with its Idempotency-Key."""
         if not waiter.has_place:
             waiter.job_id = job_id
             return
@@ -124,7 +124,7 @@ class WaitingRoom:
         self._waiters.setdefault(job_id, set()).add(waiter)
 
     def drain(self) -> None:
-        """Send everybody home: this process is stopping."""
+        """End all waits with Restarting: this process is stopping."""
         self.is_draining = True
         for waiters in list(self._waiters.values()):
             for waiter in waiters:

@@ -10,15 +10,15 @@ from pydantic import BaseModel
 from api.answers import name_job, show_accepted, show_delivery, show_response
 from api.auth import header_key, query_key
 from api.bodies import read_json, refuse_length
-from api.exchange import Exchange, exchange_of
 from api.fields import read_fields, require_files
 from api.forms import FormReader, Upload
 from api.preferences import Preference, read_idempotency_key, read_preference
+from api.request_context import RequestContext, context_of
 from api.services import Services
-from api.submitting import Order, new_job, submit_job
+from api.submitting import Order, submit_job
 from api.waiting import Restarting, Waiter
 from pipeline.errors import PressroomError
-from pipeline.jobs import Delivery, Job, find_delivery, find_replay
+from pipeline.jobs import Delivery, Job, find_delivery, find_replay, new_job
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
@@ -49,13 +49,13 @@ class Work:
             order = await self._order(req, upload)
             preference = read_preference(req)
             # Before the request is counted: one that finds no place has not been made.
-            with services.room.enter(job_id, waits=self._waits(preference)) as waiter:
-                is_counted = await self._admit(order, exchange_of(req))
+            with services.waiting.enter(job_id, waits=self._waits(preference)) as waiter:
+                is_counted = await self._admit(order, context_of(req))
                 # With files alone: they are deleted when the client leaves, and then no job may want them.
                 submitted = await submit_job(order.submission, services, alone=bool(self._kind.files))
                 if submitted.outcome == "accepted":
                     upload.is_wanted = True
-                    services.alarm.ring(self._kind.queue)
+                    services.waker.wake(self._kind.queue)
                 elif is_counted:
                     await services.limits.give_back(order.caller.account_id, order.caller.tier, order.requests)
                 await self._answer(order, submitted, preference, waiter, resp)
@@ -80,7 +80,7 @@ class Work:
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order of a request whose fields are in order. Raises InvalidRequest for what the kind refuses."""
-        offers = await self._services.catalogue.offers()
+        offers = await self._services.offer_cache.offers()
         if self._kind.limits.body_bytes is None:
             self._kind.check(request, offers)
         else:
@@ -93,7 +93,7 @@ class Work:
             caller,
             request,
             job_id=upload.job_id,
-            request_id=exchange_of(req).request_id,
+            request_id=context_of(req).request_id,
             idempotency_key=read_idempotency_key(req),
             file_hashes=upload.hashes,
             settings=self._services.settings,
@@ -112,18 +112,18 @@ class Work:
         model: type[BaseModel] = self._kind.request
         return read_fields(model, sent)
 
-    async def _admit(self, order: Order, exchange: Exchange) -> bool:
+    async def _admit(self, order: Order, context: RequestContext) -> bool:
         """Count the request; one that was carried out before is not held up. Raises AccountLimitExceeded."""
         limits = self._services.limits
         try:
-            standing = await limits.admit(order.caller.account_id, order.caller.tier, order.requests)
+            rate_limit = await limits.admit(order.caller.account_id, order.caller.tier, order.requests)
         except AccountLimitExceeded as error:
-            exchange.headers.update(error.standing.headers())
+            context.headers.update(error.rate_limit.headers())
             if not await self._is_replay(order):
                 raise
             return False
-        if standing is not None:
-            exchange.headers.update(standing.headers())
+        if rate_limit is not None:
+            context.headers.update(rate_limit.headers())
         return True
 
     async def _is_replay(self, order: Order) -> bool:
@@ -164,7 +164,7 @@ class Work:
     async def _join(self, order: Order, submitted: Submitted, waiter: Waiter) -> Delivery:
         """Wait for the job of the first request with this Idempotency-Key, as far as it is now."""
         if submitted.job_id is not None and submitted.job_id != waiter.job_id:
-            self._services.room.move(waiter, submitted.job_id)
+            self._services.waiting.move(waiter, submitted.job_id)
         return await self._find(order, waiter)
 
     async def _wait(self, order: Order, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response) -> Delivery:

@@ -1,9 +1,9 @@
-"""Cells: texts as cells of a CSV file that a spreadsheet will open."""
+"""Cells: texts of a CSV file that is safe to open in a spreadsheet."""
 
 #: What makes a spreadsheet take a cell for a formula, and its full-width forms.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def defused(text: str) -> str:
-    """Return a text that no spreadsheet carries out."""
+    """Return a text, escaped where a spreadsheet would run it as a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

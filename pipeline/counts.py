@@ -6,13 +6,14 @@ inside one of ours, so that a request costs one round trip, and a refused one is
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import redis.asyncio
 from limits.aio.storage import MemoryStorage
 from limits.aio.storage.redis.bridge import RedisBridge
 from redis.exceptions import NoScriptError
 
-from pipeline.batching import Batch
+from pipeline.coalescing import Coalescer
 
 MINUTE_SECONDS = 60
 DAY_SECONDS = 86_400
@@ -20,7 +21,7 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What is asked: so many requests of a name whose limits are these; 0 is no limit, and 0 requests only read."""
+    """Requests to count under a name, and its limits. A limit of 0 is none; 0 requests only read the counts."""
 
     name: str
     per_minute: int
@@ -29,17 +30,17 @@ class Use:
 
     @property
     def minute_key(self) -> str:
-        """Where the minute's window is."""
+        """Redis key of the minute's window."""
         return f"pressroom:rate:minute:{self.name}"
 
     @property
     def day_key(self) -> str:
-        """Where today's counter is."""
+        """Redis key of today's counter."""
         return f"pressroom:rate:day:{time.time() // DAY_SECONDS:.0f}:{self.name}"
 
     @property
     def cost(self) -> int:
-        """What the minute's window has to remember: more than its limit makes no difference."""
+        """Entries in the minute's window: more than its limit makes no difference."""
         return min(self.requests, self.per_minute)
 
 
@@ -58,7 +59,7 @@ def _text(script: str | bytes) -> str:
     return script.decode() if isinstance(script, bytes) else script
 
 
-# Widening the window's limit by the cost, less one, makes "at least one is left" of the library's "all of it fits".
+# The library admits a use when all of its cost fits. With a limit raised by cost - 1 it does so while one is left.
 _SCRIPT = f"""
 local function acquire(KEYS, ARGV)
 {_text(RedisBridge.SCRIPT_ACQUIRE_MOVING_WINDOW)}
@@ -89,7 +90,7 @@ return {{minute_admitted, found and found[2] or 0, found and found[1] or now, da
 """
 
 
-# A request may be made before midnight and given back after it: today's counter is then not there, or of others.
+# A request may be made before midnight and given back after it: today's counter is then missing, or counts others.
 _GIVE_BACK = """
 local used = tonumber(redis.call('get', KEYS[1]) or 0)
 if used > 0 then
@@ -102,7 +103,9 @@ class SharedCounts:
     """Counts in Redis, for all processes together."""
 
     def __init__(self, client: "redis.asyncio.Redis") -> None:
-        self._batch = Batch(client)
+        self._client = client
+        # One pipeline for all that is counted meanwhile: it saves most of what a round trip costs.
+        self._commands: Coalescer[tuple[Any, ...], Any] = Coalescer(self._execute)
         self._sha = client.register_script(_SCRIPT).sha
         self._give_back = client.register_script(_GIVE_BACK)
 
@@ -110,19 +113,25 @@ class SharedCounts:
         """Count a use. Raises RedisError."""
         arguments = (2, use.minute_key, use.day_key, time.time(), use.per_minute, use.cost, use.per_day, use.requests)
         try:
-            found = await self._batch.evalsha(self._sha, *arguments)
+            found = await self._commands.ask(("EVALSHA", self._sha, *arguments))
         except NoScriptError:
-            await self._batch.script_load(_SCRIPT)
-            found = await self._batch.evalsha(self._sha, *arguments)
+            await self._commands.ask(("SCRIPT LOAD", _SCRIPT))
+            found = await self._commands.ask(("EVALSHA", self._sha, *arguments))
         minute_admitted, minute_used, since, day_admitted, day_used = found
         return Count(bool(minute_admitted), minute_used, float(since), bool(day_admitted), day_used)
+
+    async def _execute(self, commands: list[tuple[Any, ...]]) -> list[Any]:
+        pipe = self._client.pipeline(transaction=False)
+        for command in commands:
+            pipe.execute_command(*command)
+        return await pipe.execute(raise_on_error=False)
 
     async def give_back(self, use: Use) -> None:
         """Take requests of today back. Raises RedisError."""
         await self._give_back(keys=[use.day_key], args=[use.requests])
 
 
-class OwnCounts:
+class LocalCounts:
     """Counts in this process alone."""
 
     def __init__(self) -> None:

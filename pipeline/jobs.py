@@ -1,22 +1,25 @@
-"""Jobs as their readers see them; `pipeline.lifecycle` is what writes them."""
+"""Jobs and items as their readers see them; `pipeline.lifecycle` is what writes them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal, get_args
 from uuid import UUID
 
 from pipeline.database import Row, Statement
-from pipeline.lifecycle import SCHEMA
+from pipeline.lifecycle import SCHEMA, Submission, Submitted
 
 #: A job's states, as `models.job` has them for its CHECK; it never leaves any but the first two.
-JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
+JobState = Literal["queued", "running", "succeeded", "partial", "failed", "cancelled", "expired"]
+JOB_STATES: tuple[str, ...] = get_args(JobState)
 FINAL_STATES = frozenset(JOB_STATES[2:])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job's row, with the progress of its only item where it has one."""
+    """A job's row, with the progress of its only item where it has one. Defaults are those of a new job.
+
+    A field is read from the column of its name, and set from a submission's field of its name."""
 
     id: UUID
     account_id: UUID
@@ -26,19 +29,19 @@ class Job:
     source: str | None
     request: dict[str, Any]
     request_id: str
-    state: str
+    state: str = "queued"
     items_total: int
-    items_ok: int
-    items_failed: int
+    items_ok: int = 0
+    items_failed: int = 0
     credits_held: int
-    credits_captured: int
-    engine: str | None
-    error: dict[str, Any] | None
+    credits_captured: int = 0
+    engine: str | None = None
+    error: dict[str, Any] | None = None
     created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    expires_at: datetime | None
-    is_gone: bool  # its result has expired
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    expires_at: datetime | None = None
+    is_gone: bool = False  # its result has expired
     progress: dict[str, Any] | None = None
 
     @property
@@ -68,12 +71,28 @@ class Item:
     updated_at: datetime
 
 
-_JOB_COLUMNS = ", ".join(f"j.{column.name}" for column in fields(Job) if column.name not in {"is_gone", "progress"})
+_COMPUTED = {"is_gone": "(j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone"}
+_JOB_COLUMNS = ", ".join(_COMPUTED.get(one.name, f"j.{one.name}") for one in fields(Job) if one.name != "progress")
 SELECT_JOBS = (
-    f"SELECT {_JOB_COLUMNS}, (j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone,"  # noqa: S608
+    f"SELECT {_JOB_COLUMNS},"  # noqa: S608  no values in it
     " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress FROM job j"
 )
-_ITEM_COLUMNS = ", ".join(f"i.{column.name}" for column in fields(Item))
+ITEM_COLUMNS = ", ".join(f"i.{column.name}" for column in fields(Item))
+_SUBMITTED = {one.name for one in fields(Job)} & {one.name for one in fields(Submission)}
+
+
+def new_job(submission: Submission, submitted: Submitted) -> Job | None:
+    """Return the job as it is right after its submission, without reading it; None when only its row can tell."""
+    if submitted.outcome != "accepted" or submitted.created_at is None:
+        return None
+    own: dict[str, Any] = {name: getattr(submission, name) for name in _SUBMITTED}
+    return Job(
+        id=submission.job_id,
+        items_total=len(submission.items),
+        credits_held=submitted.required,
+        created_at=submitted.created_at,
+        **own,
+    )
 
 
 def _job(rows: list[Row]) -> Job | None:
@@ -92,7 +111,7 @@ def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | No
 def find_items(job_id: UUID) -> Statement[list[Item]]:
     """Read the items of a job in order of the request."""
     return Statement(
-        f"SELECT {_ITEM_COLUMNS} FROM item i WHERE i.job_id = %(id)s ORDER BY i.index",  # noqa: S608
+        f"SELECT {ITEM_COLUMNS} FROM item i WHERE i.job_id = %(id)s ORDER BY i.index",  # noqa: S608
         {"id": job_id},
         lambda rows: [Item(**row) for row in rows],
     )
@@ -109,8 +128,7 @@ class Delivery:
 
 _ONLY_ITEM = ", ".join(f"i.{column.name} AS item_{column.name}" for column in fields(Item))
 _SELECT_DELIVERY = (
-    f"SELECT {_JOB_COLUMNS}, (j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone,"  # noqa: S608
-    f" i.progress, a.available, {_ONLY_ITEM}"
+    f"SELECT {_JOB_COLUMNS}, i.progress, a.available, {_ONLY_ITEM}"  # noqa: S608  no values in it
     " FROM job j JOIN account a ON a.id = j.account_id LEFT JOIN item i ON i.job_id = j.id AND j.items_total = 1"
     # By its id alone: planned on a small table, the account's index looks as good, and reads its whole history.
     " WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
@@ -187,17 +205,17 @@ def _page(rows: list[Row]) -> Page:
 
 def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
     """Return which of the jobs have ended."""
-    return Statement(
-        "SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NOT NULL",
-        {"ids": list(job_ids)},
-        lambda rows: [row["id"] for row in rows],
-    )
+    return _find_ids(job_ids, "finished_at IS NOT NULL")
 
 
 def find_open(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
     """Return which of the jobs have not ended."""
+    return _find_ids(job_ids, "finished_at IS NULL")
+
+
+def _find_ids(job_ids: Sequence[UUID], condition: str) -> Statement[list[UUID]]:
     return Statement(
-        "SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NULL",
+        f"SELECT id FROM job WHERE id = ANY(%(ids)s) AND {condition}",  # noqa: S608
         {"ids": list(job_ids)},
         lambda rows: [row["id"] for row in rows],
     )

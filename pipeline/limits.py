@@ -13,19 +13,19 @@ from uuid import UUID
 import redis.asyncio
 from redis.exceptions import RedisError
 
-from pipeline.counts import DAY_SECONDS, MINUTE_SECONDS, Count, OwnCounts, SharedCounts, Use
+from pipeline.counts import DAY_SECONDS, MINUTE_SECONDS, Count, LocalCounts, SharedCounts, Use
 from pipeline.errors import RateLimitExceeded
 from pipeline.log import get_logger
 from pipeline.settings import LimitSettings, TierLimits
 
 log = get_logger(__name__)
 
-#: How long Redis is left alone after it failed.
+#: How long Redis is not asked after it failed.
 AWAY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RateLimitStatus:
     """How near an account is to a limit. `resets_at` is in epoch seconds."""
 
     limit: int
@@ -48,13 +48,13 @@ class Standing:
 class AccountLimitExceeded(RateLimitExceeded):
     """The account has used its requests up."""
 
-    def __init__(self, standing: Standing, unit: str) -> None:
+    def __init__(self, status: RateLimitStatus, unit: str) -> None:
         super().__init__(
-            f"This account may make {standing.limit:,} requests a {unit} and has made them. "
-            f"Try again in {standing.retry_after().total_seconds():,.0f} seconds.",
-            retry_after=standing.retry_after(),
+            f"This account may make {status.limit:,} requests a {unit} and has made them. "
+            f"Try again in {status.retry_after().total_seconds():,.0f} seconds.",
+            retry_after=status.retry_after(),
         )
-        self.standing = standing
+        self.rate_limit = status
 
 
 class RateLimits:
@@ -63,44 +63,44 @@ class RateLimits:
     def __init__(self, client: "redis.asyncio.Redis", settings: LimitSettings) -> None:
         self._settings = settings
         self._shared = SharedCounts(client)
-        self._own = OwnCounts()
+        self._local = LocalCounts()
         self._away_until = 0.0
 
-    async def admit(self, account_id: UUID, tier: str, requests: int) -> Standing | None:
+    async def admit(self, account_id: UUID, tier: str, requests: int) -> RateLimitStatus | None:
         """Count requests; admitted while at least one is left, so a batch may overdraw and later ones wait.
 
-        Returns the standing nearer to its end, None for a tier without limits. Raises AccountLimitExceeded.
+        Returns the limit that is nearer, None for a tier without limits. Raises AccountLimitExceeded.
         """
         use = self._account_use(account_id, tier, requests)
         count = await self._count(use)
-        minute, day = _standings(use, count)
+        minute, day = _statuses(use, count)
         if day is not None and not count.day_admitted:
             raise AccountLimitExceeded(day, "day")
         if minute is not None and not count.minute_admitted:
             raise AccountLimitExceeded(minute, "minute")
         return _nearer(minute, day)
 
-    async def standing(self, account_id: UUID, tier: str) -> Standing | None:
+    async def status(self, account_id: UUID, tier: str) -> RateLimitStatus | None:
         """Return how near an account is to a limit, and count nothing."""
         use = self._account_use(account_id, tier, 0)
-        return _nearer(*_standings(use, await self._count(use)))
+        return _nearer(*_statuses(use, await self._count(use)))
 
     async def give_back(self, account_id: UUID, tier: str, requests: int) -> None:
-        """Take requests of today back: they were answered before. A minute is over soon enough."""
+        """Take requests off today's count: they were answered before. The minute's stays: it ends soon."""
         use = self._account_use(account_id, tier, requests)
         if not use.per_day:
             return
         try:
             await self._shared.give_back(use)
         except (RedisError, OSError):
-            await self._own.give_back(use)
+            await self._local.give_back(use)
 
     async def count_invalid(self, address: str) -> None:
         """Count a wrong key against its address. Raises RateLimitExceeded past the limit."""
         limit = self._settings.invalid_keys_per_minute
         use = Use(f"address:{address}", limit, 0, 1)
         count = await self._count(use)
-        minute, _ = _standings(use, count)
+        minute, _ = _statuses(use, count)
         if minute is not None and not count.minute_admitted:
             wait = minute.retry_after()
             raise RateLimitExceeded(
@@ -123,21 +123,21 @@ class RateLimits:
             except (RedisError, OSError) as error:
                 self._away_until = time.monotonic() + AWAY_SECONDS
                 log.warning("rate limits out of reach, counting in this process", error=str(error))
-        return await self._own.use(use)
+        return await self._local.use(use)
 
 
-def _standings(use: Use, count: Count) -> tuple[Standing | None, Standing | None]:
+def _statuses(use: Use, count: Count) -> tuple[RateLimitStatus | None, RateLimitStatus | None]:
     minute = day = None
     if use.per_minute:
         left = max(0, use.per_minute - count.minute_used)
-        minute = Standing(use.per_minute, left, count.minute_since + MINUTE_SECONDS)
+        minute = RateLimitStatus(use.per_minute, left, count.minute_since + MINUTE_SECONDS)
     if use.per_day:
         midnight = (time.time() // DAY_SECONDS + 1) * DAY_SECONDS
-        day = Standing(use.per_day, max(0, use.per_day - count.day_used), midnight)
+        day = RateLimitStatus(use.per_day, max(0, use.per_day - count.day_used), midnight)
     return minute, day
 
 
-def _nearer(minute: Standing | None, day: Standing | None) -> Standing | None:
+def _nearer(minute: RateLimitStatus | None, day: RateLimitStatus | None) -> RateLimitStatus | None:
     if minute is None or day is None:
         return minute or day
     return day if day.remaining < minute.remaining else minute

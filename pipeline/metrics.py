@@ -1,13 +1,14 @@
 """Metrics: counted in each process, added up in Redis, so that any number of processes on any machines are one.
 
-Counting is a dictionary's work and never waits. What was counted goes to Redis about every second, and is kept for
-the next time when Redis is away.
+Counting changes a dictionary and never waits. The counts go to Redis about every second; while Redis is away they
+are kept.
 """
 
 import json
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,26 +51,14 @@ class Metrics:
         self._add([(name, bucket, 1), (name, "sum", seconds)], labels)
 
     def flush(self, client: "redis.Redis") -> None:
-        """Hand over what was counted; a RedisError leaves it for the next time."""
-        pending = self._take()
-        if not pending:
-            return
-        try:
-            _filled(client.pipeline(transaction=True), pending).execute()
-        except redis.RedisError:
-            self._restore(pending)
-            raise
+        """Add the counts to those in Redis; after a RedisError they are kept for the next time."""
+        with self._handed_over(client) as pipe:
+            pipe.execute()
 
     async def flush_async(self, client: "redis.asyncio.Redis") -> None:
-        """Hand over what was counted; a RedisError leaves it for the next time."""
-        pending = self._take()
-        if not pending:
-            return
-        try:
-            await _filled(client.pipeline(transaction=True), pending).execute()
-        except redis.RedisError:
-            self._restore(pending)
-            raise
+        """Add the counts to those in Redis; after a RedisError they are kept for the next time."""
+        with self._handed_over(client) as pipe:
+            await pipe.execute()
 
     def _add(self, amounts: list[tuple[str, str, float]], labels: dict[str, object]) -> None:
         fixed = tuple((name, str(value)) for name, value in labels.items())
@@ -77,20 +66,20 @@ class Metrics:
             for name, part, amount in amounts:
                 self._pending[name, part, fixed] += amount  # type: ignore[assignment]  # Counter holds floats as well
 
-    def _take(self) -> Counter[Series]:
+    @contextmanager
+    def _handed_over(self, client: Any) -> Iterator[Any]:
+        """Give the pipeline that adds what is pending; one with nothing in it sends nothing."""
         with self._lock:
             taken, self._pending = self._pending, Counter()
-        return taken
-
-    def _restore(self, taken: Counter[Series]) -> None:
-        with self._lock:
-            self._pending.update(taken)
-
-
-def _filled(pipe: Any, pending: Counter[Series]) -> Any:
-    for (name, part, labels), amount in pending.items():
-        pipe.hincrbyfloat(HASH, json.dumps([name, part, dict(sorted(labels))]), amount)
-    return pipe
+        pipe = client.pipeline(transaction=True)
+        for (name, part, labels), amount in taken.items():
+            pipe.hincrbyfloat(HASH, json.dumps([name, part, dict(sorted(labels))]), amount)
+        try:
+            yield pipe
+        except redis.RedisError:
+            with self._lock:
+                self._pending.update(taken)
+            raise
 
 
 def read_sums(fields: Mapping[Any, Any]) -> Iterator[Sum]:

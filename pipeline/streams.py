@@ -59,18 +59,18 @@ def read_part_notice(payload: bytes) -> tuple[UUID, Parts]:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StreamProgress:
     """How far a stream is, and whether its job has ended."""
 
     parts: Parts
     has_ended: bool
 
 
-def find_standings(job_ids: Sequence[UUID]) -> Statement[dict[UUID, Standing]]:
+def find_progress(job_ids: Sequence[UUID]) -> Statement[dict[UUID, StreamProgress]]:
     """Read how far streams are."""
 
-    def read(rows: list[Row]) -> dict[UUID, Standing]:
-        return {row["job_id"]: Standing(Parts.of(row["checkpoint"]), row["has_ended"]) for row in rows}
+    def read(rows: list[Row]) -> dict[UUID, StreamProgress]:
+        return {row["job_id"]: StreamProgress(Parts.of(row["checkpoint"]), row["has_ended"]) for row in rows}
 
     return Statement(
         "SELECT i.job_id, i.checkpoint, j.finished_at IS NOT NULL AS has_ended"

@@ -1,33 +1,29 @@
-"""Rounds: what any thread may ask for, and one at a time does for all that asked meanwhile."""
+"""Rounds: work that any thread may ask for, done by one thread at a time for all that asked meanwhile."""
 
-import threading
 from collections.abc import Callable
+
+from pipeline.coalescing import Batches
 
 
 class Rounds:
-    """Makes rounds; `make` makes one, and returns whether another is called for at once."""
+    """Makes rounds; `make` makes one, and returns whether another is wanted at once."""
 
     def __init__(self, make: Callable[[], bool]) -> None:
         self._make = make
-        self._lock = threading.Lock()
-        self._is_asked = False
-        self._is_making = False
+        self._asked: Batches[None] = Batches()
 
     def ask(self) -> bool:
-        """Make rounds until nobody has asked since the last began; while another thread does, return False at once.
+        """Make rounds until nobody has asked since the last began; False at once where another thread is doing so.
 
-        Raises what a round raised, after those that were asked for meanwhile."""
-        with self._lock:
-            self._is_asked = True
-            if self._is_making:
-                return False
-            self._is_making = True
+        Raises what a round raised, after the rounds that were asked for meanwhile."""
+        if not self._asked.add(None):
+            return False
         failure: Exception | None = None
         try:
-            while self._begin():
+            while self._asked.take():
                 failure = self._try() or failure
         except BaseException:  # the thread is being ended
-            self._is_making = False
+            self._asked.abandon()
             raise
         if failure is not None:
             raise failure
@@ -36,13 +32,7 @@ class Rounds:
     def _try(self) -> Exception | None:
         try:
             if self._make():
-                self._is_asked = True
+                self._asked.add(None)
         except Exception as error:  # noqa: BLE001  it is raised by ask()
             return error
         return None
-
-    def _begin(self) -> bool:
-        """Return whether a round was asked for; when none was, the next to ask makes it."""
-        with self._lock:
-            self._is_making, self._is_asked = self._is_asked, False
-            return self._is_making

@@ -1,15 +1,39 @@
-"""OpenAPI parts: the schemas and answers that routes share, and the words to write them in."""
+"""OpenAPI parts: what routes share, and short ways to write the rest."""
 
+import json
+from importlib.resources import files
 from typing import Any
 
-from models.job import JOB_STATES
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
 
 Json = dict[str, Any]
+
+#: The part of the document that no kind has to do with, as it is: the service's own routes, and what all routes share.
+OPENAPI: Json = json.loads(files("api.openapi").joinpath("openapi.json").read_text("utf-8"))
+COMPONENTS: Json = OPENAPI["components"]
+JOB_ID: Json = COMPONENTS["parameters"]["JobId"]
+IDEMPOTENCY_KEY: Json = COMPONENTS["parameters"]["IdempotencyKey"]
+JOB_PARAMETERS: list[Json] = [COMPONENTS["parameters"]["Prefer"], IDEMPOTENCY_KEY]
+WORK_HEADERS: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in COMPONENTS["headers"]}
+#: Errors of every route of a job.
+JOB_ERRORS = ("401", "404", "429", "500", "503")
+COUNT: Json = {"type": "integer", "minimum": 0}
+MOMENT: Json = {"type": "string", "format": "date-time"}
 
 
 def ref(name: str) -> Json:
     """Return a reference to a shared schema."""
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def add_model(schemas: Json, model: type[Any], mode: JsonSchemaMode = "serialization", *, name: str = "") -> str:
+    """Add the schema of a model or dataclass, and those that it refers to, to the shared ones; returns its name."""
+    schema = TypeAdapter(model).json_schema(ref_template="#/components/schemas/{model}", mode=mode)
+    schemas.update(schema.pop("$defs", {}))
+    schema["title"] = name or schema["title"]
+    schemas[schema["title"]] = schema
+    return str(schema["title"])
 
 
 def text(description: str = "", **more: Any) -> Json:
@@ -46,113 +70,3 @@ def json_answer(schema: Json, description: str) -> Json:
 def errors(*statuses: str) -> Json:
     """Return the shared error answers."""
     return {status: {"$ref": f"#/components/responses/{status}"} for status in statuses}
-
-
-COUNT: Json = {"type": "integer", "minimum": 0}
-MOMENT = text(format="date-time")
-
-ERRORS = {
-    "400": "A field, a header or the body is not as it must be; the message names it.",
-    "401": "The API key is missing, malformed, unknown or revoked.",
-    "402": "The account can't pay; the message states the balance.",
-    "403": "The link is not as it was made.",
-    "404": "There is no such thing, or it is another account's.",
-    "409": "The job has not ended yet.",
-    "410": "The result, or the link, was kept as long as promised.",
-    "413": "The body, or a file in it, is too large.",
-    "415": "The body is not of the type that the route takes.",
-    "416": "The range begins behind the file's end.",
-    "422": "The Idempotency-Key was used with another body.",
-    "429": "Too many requests; Retry-After says when to come back.",
-    "500": "Our fault; nothing undelivered is charged, and request_id names it.",
-    "503": "Something is missing at the moment; Retry-After says when to come back.",
-}
-
-SECURITY_SCHEMES: Json = {
-    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-    "bearer": {"type": "http", "scheme": "bearer"},
-    "query": {"type": "apiKey", "in": "query", "name": "api_key"},
-}
-
-SCHEMAS: Json = {
-    "Error": {
-        **object_of(
-            error=text("The type of the error."),
-            message=text("What happened, the value, the limit, and what to do; /tts/batch says it of length in error."),
-            code=text("Stable; what programs match on."),
-            request_id=text("Names the request in our logs."),
-            details={"type": "array", "items": object_of(field=text(), message=text(), code=text())},
-            credits_required={**COUNT, "description": "Of a 402: what the request needs."},
-            credits_remaining={**COUNT, "description": "Of a 402: the balance."},
-            missing={"type": "array", "items": text(), "description": "Of a 503 of /readyz: what is missing."},
-        ),
-        "required": ["error", "code", "request_id"],
-    },
-    "Job": object_of(
-        id=text(format="uuid"),
-        kind=text(),
-        state=text(enum=list(JOB_STATES)),
-        progress=object_of(done={"type": "number"}, total={"type": "number"}, failed=COUNT, unit=maybe(text())),
-        credits=object_of(held=COUNT, captured=COUNT, released=COUNT),
-        error=maybe({"type": "object"}),
-        created_at=MOMENT,
-        started_at=maybe(MOMENT),
-        finished_at=maybe(MOMENT),
-        expires_at=maybe(MOMENT),
-        engine=maybe(text("What did the work.")),
-        route=text(),
-        source=maybe(text()),
-        request_id=text(),
-        links={"type": "object", "additionalProperties": text()},
-    ),
-    "Usage": object_of(
-        total_requests=COUNT,
-        total_credits_used=COUNT,
-        requests_this_month=COUNT,
-        credits_used_this_month=COUNT,
-        subscription_tier=text(enum=["free", "pro", "enterprise"]),
-        credits_remaining=COUNT,
-        credits_held=COUNT,
-        usage_by_endpoint={"type": "object", "additionalProperties": COUNT},
-        credits_by_endpoint={"type": "object", "additionalProperties": COUNT},
-        by_key={
-            "type": "array",
-            "items": object_of(key_id=text(), name=maybe(text()), requests=COUNT, credits=COUNT),
-        },
-        by_day={"type": "array", "items": object_of(date=text(format="date"), requests=COUNT, credits=COUNT)},
-    ),
-    "Voice": object_of(
-        id=text(),
-        name=text(),
-        language_codes={"type": "array", "items": text()},
-        ssml_gender=text(enum=["MALE", "FEMALE", "NEUTRAL"]),
-        natural_sample_rate_hertz=COUNT,
-        display_name=text(),
-        engine=text(),
-    ),
-    "KeyVerification": object_of(
-        valid={"type": "boolean"}, subscription_tier=text(), user_id=text(), error=text("Why it is not valid.")
-    ),
-}
-
-WORK_HEADERS: Json = {
-    name: {"schema": {"type": kind}}
-    for name, kind in {
-        "X-Job-Id": "string",
-        "X-Credits-Used": "integer",
-        "X-Credits-Remaining": "integer",
-        "X-Engine": "string",
-        "X-RateLimit-Limit": "integer",
-        "X-RateLimit-Remaining": "integer",
-        "X-RateLimit-Reset": "integer",
-        "X-Request-Id": "string",
-    }.items()
-}
-
-IDEMPOTENCY_KEY = parameter(
-    "Idempotency-Key", "header", text(maxLength=255), "The same key and body give the same job for 24 hours."
-)
-JOB_PARAMETERS = [
-    parameter("Prefer", "header", text(), "respond-async: answer 202 at once. wait=N: answer 202 after N seconds."),
-    IDEMPOTENCY_KEY,
-]

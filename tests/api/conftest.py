@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import redis
 from api_kinds import KINDS
-from hands import Hands
 from http_service import Service, Start, start_service
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 from servers import start_redis
 
@@ -80,15 +80,15 @@ def client(api_database: Database) -> Payer:
 
 
 @pytest.fixture
-def hands(api_database: Database, redis_server: str) -> Iterator[Hands]:
-    """A worker in the test's hands; what earlier tests left undone is done first."""
+def manual_worker(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
+    """A worker that works when its test says so; what earlier tests left undone is done first."""
     with redis.Redis.from_url(redis_server) as connection:
-        worker = idle(Hands(api_database, connection))
+        worker = idle(ManualWorker(api_database, connection))
         yield worker
         worker.stopped.set()
 
 
-def idle(worker: Hands) -> Hands:
+def idle(worker: ManualWorker) -> ManualWorker:
     """Do what earlier tests left undone."""
     while worker.work():
         pass
@@ -96,33 +96,33 @@ def idle(worker: Hands) -> Hands:
 
 
 @pytest.fixture
-def told(start: Start, api_database: Database, tmp_path: Path) -> Iterator[tuple[Service, Hands]]:
-    """An API that hears of the ends of jobs by notices alone, and a worker in the test's hands that sends them."""
+def told(start: Start, api_database: Database, tmp_path: Path) -> Iterator[tuple[Service, ManualWorker]]:
+    """An API that hears of the ends of jobs by notices alone, and a manual worker that sends them."""
     with (
         start_redis(tmp_path / "redis") as url,
-        start(redis_url=url, KINDS=f"{KINDS},patient:Patient") as service,
+        start(redis_url=url, KINDS=f"{KINDS},unpolled_kind:Unpolled") as service,
         redis.Redis.from_url(url) as connection,
     ):
         until = time.monotonic() + 120
         while not dict(connection.pubsub_numsub(notices.CHANNEL))[notices.CHANNEL.encode()]:
             assert time.monotonic() < until, "the API does not listen"
             time.sleep(0.01)
-        worker = idle(Hands(api_database, connection))
+        worker = idle(ManualWorker(api_database, connection))
         yield service, worker
         worker.stopped.set()
 
 
 @pytest.fixture
-def worker(hands: Hands) -> Iterator[Hands]:
+def worker(manual_worker: ManualWorker) -> Iterator[ManualWorker]:
     """A worker that goes on delivering while the test runs."""
 
     def work() -> None:
-        while not hands.stopped.is_set():
-            if not hands.work():
-                hands.stopped.wait(0.01)
+        while not manual_worker.stopped.is_set():
+            if not manual_worker.work():
+                manual_worker.stopped.wait(0.01)
 
     thread = threading.Thread(target=work)
     thread.start()
-    yield hands
-    hands.stopped.set()
+    yield manual_worker
+    manual_worker.stopped.set()
     thread.join()

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from hands import Hands, refuse
 from http_service import Service
+from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
@@ -72,14 +72,14 @@ def test_usage_of_a_new_account_is_nothing(service: Service, client: Payer) -> N
 
 
 def test_usage_counts_requests_when_made_and_credits_when_earned(
-    service: Service, client: Payer, hands: Hands, api_database: Database
+    service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
 ) -> None:
     second = make_key()
     api_database.run(add_key(client.account_id, second, "second"))
     service.submit({"text": "hi"}, client.api_key)
-    hands.work()
+    manual_worker.work()
     service.submit({"text": "fails"}, client.api_key, "/echo/again")
-    hands.work(refuse)
+    manual_worker.work(refuse)
     service.submit({"items": 4}, second.secret, "/many")
     used = service.get("/usage", client.api_key).json
     assert (used["total_requests"], used["total_credits_used"]) == (3, 3)
@@ -95,10 +95,10 @@ def test_usage_counts_requests_when_made_and_credits_when_earned(
 
 
 def test_usage_outlives_its_jobs_and_forgets_no_month(
-    service: Service, client: Payer, hands: Hands, api_database: Database
+    service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
 ) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
-    hands.work()
+    manual_worker.work()
     for statement in (
         "DELETE FROM item WHERE job_id = %(id)s RETURNING 1",
         "DELETE FROM job WHERE id = %(id)s RETURNING 1",

@@ -12,8 +12,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hands import Hands
 from http_service import Service, Start
+from manual_worker import ManualWorker
 from payers import Payer
 
 from pipeline import lifecycle
@@ -49,47 +49,51 @@ def read_events(response: http.client.HTTPResponse) -> Iterator[tuple[str, Any]]
             yield event, json.loads(line[6:])
 
 
-def test_events_tell_of_each_change_and_of_the_end(service: Service, client: Payer, hands: Hands, follow: Any) -> None:
+def test_events_tell_of_each_change_and_of_the_end(
+    service: Service, client: Payer, manual_worker: ManualWorker, follow: Any
+) -> None:
     job_id = service.submit({"items": 2}, client.api_key, "/many")
     events = follow(service, job_id, client.api_key)
     name, job = next(events)
     assert (name, job["state"], job["progress"]["done"]) == ("progress", "queued", 0)
-    [first] = hands.database.run(lifecycle.claim({"many": 1}, lease_for=timedelta(seconds=30)))
-    hands.database.run(lifecycle.report(first.lease_id, [Outcome(first.item_id, "done", 1, {})]))
+    [first] = manual_worker.database.run(lifecycle.claim({"many": 1}, lease_for=timedelta(seconds=30)))
+    manual_worker.database.run(lifecycle.report(first.lease_id, [Outcome(first.item_id, "done", 1, {})]))
     name, job = next(events)
     while job["progress"]["done"] == 0:  # the look by the clock may fall between claim and report
         name, job = next(events)
     assert (name, job["state"], job["progress"]["done"]) == ("progress", "running", 1)
-    hands.work()
+    manual_worker.work()
     [(name, job)] = list(events)
     assert (name, job["state"], job["credits"]["captured"]) == ("ended", "succeeded", 2)
 
 
-def test_the_end_is_told_at_once(told: tuple[Service, Hands], client: Payer, follow: Any) -> None:
-    service, hands = told
+def test_the_end_is_told_at_once(told: tuple[Service, ManualWorker], client: Payer, follow: Any) -> None:
+    service, manual_worker = told
     for _ in range(5):
         job_id = service.submit({"text": "hi"}, client.api_key)
         events = follow(service, job_id, client.api_key)
         next(events)
-        hands.work()
+        manual_worker.work()
         assert next(events)[0] == "ended"  # by the clock, in an hour
 
 
-def test_a_job_that_has_ended_has_one_event(service: Service, client: Payer, hands: Hands, follow: Any) -> None:
+def test_a_job_that_has_ended_has_one_event(
+    service: Service, client: Payer, manual_worker: ManualWorker, follow: Any
+) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
-    hands.work()
+    manual_worker.work()
     [(name, job)] = list(follow(service, job_id, client.api_key))
     assert (name, job) == ("ended", service.get(f"/jobs/{job_id}", client.api_key).json)
 
 
 def test_events_come_without_redis_and_end_at_a_restart(
-    start: Start, client: Payer, hands: Hands, follow: Any, tmp_path: Path
+    start: Start, client: Payer, manual_worker: ManualWorker, follow: Any, tmp_path: Path
 ) -> None:
     with start(redis_url=f"unix://{tmp_path}/nothing.sock") as service:
         done, open_one = (service.submit({"text": text}, client.api_key) for text in ("hi", "ho"))
         events = follow(service, done, client.api_key)
         assert next(events)[0] == "progress"
-        hands.database.run(lifecycle.cancel(UUID(done), client.account_id))
+        manual_worker.database.run(lifecycle.cancel(UUID(done), client.account_id))
         assert [name for name, _ in events] == ["ended"]
         events = follow(service, open_one, client.api_key)
         assert next(events)[0] == "progress"
@@ -97,10 +101,12 @@ def test_events_come_without_redis_and_end_at_a_restart(
         assert list(events) == []
 
 
-def test_who_follows_takes_a_place_and_gives_it_back(start: Start, client: Payer, hands: Hands, follow: Any) -> None:
+def test_who_follows_takes_a_place_and_gives_it_back(
+    start: Start, client: Payer, manual_worker: ManualWorker, follow: Any
+) -> None:
     with start(API__MAX_WAITING="1") as service:
         done = service.submit({"text": "hi"}, client.api_key)
-        hands.work()
+        manual_worker.work()
         job_id = service.submit({"text": "hi"}, client.api_key)
         connection = service.connect()
         connection.request("GET", f"/jobs/{job_id}/events", headers={"X-API-Key": client.api_key})

@@ -4,8 +4,8 @@ import threading
 import time
 from pathlib import Path
 
-from hands import Hands
 from http_service import Service, Start, start_service
+from manual_worker import ManualWorker
 from payers import Payer
 from prometheus_client.parser import text_string_to_metric_families
 from servers import start_redis
@@ -86,21 +86,21 @@ def test_counts_of_all_processes_are_one(start: Start, service: Service, redis_u
             threading.Event().wait(0.05)
 
 
-def test_queues_are_measured(service: Service, client: Payer, hands: Hands) -> None:
+def test_queues_are_measured(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     service.submit({"items": 3}, client.api_key, "/many")
     found = samples(service)
     assert found["pressroom_queue_items", (("queue", "echo"), ("state", "ready"))] == 3
     assert found["pressroom_queue_oldest_seconds", (("queue", "echo"),)] > 0
     assert found["pressroom_open_jobs", ()] >= 1
-    hands.work()
+    manual_worker.work()
     assert samples(service)["pressroom_queue_items", (("queue", "echo"), ("state", "ready"))] == 0
 
 
-def test_a_histogram_of_a_worker_is_shown_with_the_others(service: Service, hands: Hands) -> None:
+def test_a_histogram_of_a_worker_is_shown_with_the_others(service: Service, manual_worker: ManualWorker) -> None:
     metrics = Metrics()
     for seconds in (0.003, 0.2, 4_000):
         metrics.observe("pressroom_item_run_seconds", seconds, kind="histogram")
-    metrics.flush(hands.client)
+    metrics.flush(manual_worker.client)
     found = samples(service)
     labels = ("kind", "histogram")
 

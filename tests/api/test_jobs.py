@@ -6,8 +6,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from hands import Hands, refuse
 from http_service import Service
+from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
 
 from pipeline import lifecycle
@@ -35,9 +35,9 @@ def test_links_keep_filters_and_leave_the_key_out(service: Service, client: Paye
     assert client.api_key not in link
 
 
-def test_jobs_are_filtered_by_kind_and_state(service: Service, client: Payer, hands: Hands) -> None:
+def test_jobs_are_filtered_by_kind_and_state(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     done = service.submit({"text": "hi"}, client.api_key)
-    hands.work()
+    manual_worker.work()
     many = service.submit({"items": 2}, client.api_key, "/many")
 
     def ids(query: str) -> list[str]:
@@ -101,24 +101,26 @@ def test_any_key_of_the_account_reads_its_jobs(service: Service, client: Payer, 
 # Progress
 
 
-def test_progress_counts_items(service: Service, client: Payer, hands: Hands) -> None:
+def test_progress_counts_items(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     job_id = service.submit({"items": 3}, client.api_key, "/many")
-    items = hands.database.run(lifecycle.claim({"many": 2}, lease_for=timedelta(seconds=30)))
+    items = manual_worker.database.run(lifecycle.claim({"many": 2}, lease_for=timedelta(seconds=30)))
     outcomes = [Outcome(items[0].item_id, "done", 1, {}), Outcome(items[1].item_id, "failed", error={})]
-    hands.database.run(lifecycle.report(items[0].lease_id, outcomes))
+    manual_worker.database.run(lifecycle.report(items[0].lease_id, outcomes))
     job = service.get(f"/jobs/{job_id}", client.api_key).json
     assert job["state"] == "running"
     assert job["progress"] == {"done": 1, "total": 3, "failed": 1, "unit": "things"}
 
 
-def test_progress_of_one_item_is_what_its_worker_says(service: Service, client: Payer, hands: Hands) -> None:
+def test_progress_of_one_item_is_what_its_worker_says(
+    service: Service, client: Payer, manual_worker: ManualWorker
+) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
-    [item] = hands.database.run(lifecycle.claim({"echo": 1}, lease_for=timedelta(seconds=30)))
+    [item] = manual_worker.database.run(lifecycle.claim({"echo": 1}, lease_for=timedelta(seconds=30)))
     beat = Beat(item.lease_id, item.item_id, progress={"done": 40, "total": 100})
-    hands.database.run(lifecycle.heartbeat([beat], lease_for=timedelta(seconds=30)))
+    manual_worker.database.run(lifecycle.heartbeat([beat], lease_for=timedelta(seconds=30)))
     running = service.get(f"/jobs/{job_id}", client.api_key).json
     assert running["progress"] == {"done": 40, "total": 100, "failed": 0, "unit": "texts"}
-    hands.database.run(lifecycle.report(item.lease_id, [Outcome(item.item_id, "done", 3, {})]))
+    manual_worker.database.run(lifecycle.report(item.lease_id, [Outcome(item.item_id, "done", 3, {})]))
     done = service.get(f"/jobs/{job_id}", client.api_key).json
     assert (done["state"], done["progress"]["done"]) == ("succeeded", 100)
 
@@ -126,7 +128,7 @@ def test_progress_of_one_item_is_what_its_worker_says(service: Service, client: 
 # Results
 
 
-def test_a_result_is_what_the_waiting_route_answered(service: Service, client: Payer, worker: Hands) -> None:
+def test_a_result_is_what_the_waiting_route_answered(service: Service, client: Payer, worker: ManualWorker) -> None:
     waited = service.post("/echo", {"text": "hi"}, client.api_key)
     read = service.get(f"/jobs/{waited.headers['x-job-id']}/result", client.api_key)
     own = {"x-request-id", "date", "x-ratelimit-remaining", "x-ratelimit-reset"}
@@ -136,17 +138,19 @@ def test_a_result_is_what_the_waiting_route_answered(service: Service, client: P
     }
 
 
-def test_a_failure_is_told_later_as_it_was_told_then(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_failure_is_told_later_as_it_was_told_then(
+    service: Service, client: Payer, manual_worker: ManualWorker
+) -> None:
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
-        hands.work_until_done(refuse)
+        manual_worker.work_until_done(refuse)
     waited = answer.result()
     read = service.get(f"/jobs/{waited.headers['x-job-id']}/result", client.api_key)
     assert (read.status, read.body) == (waited.status, waited.body) == (400, waited.body)
 
 
 def test_bytes_are_sent_with_the_headers_of_their_kind(
-    service: Service, client: Payer, hands: Hands, api_database: Database
+    service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
 ) -> None:
     job_id = uuid4()
     stored = service.data / "artifacts" / "made" / str(job_id)
@@ -170,7 +174,7 @@ def test_bytes_are_sent_with_the_headers_of_their_kind(
             )
         )
     )
-    hands.work(lambda item: Outcome(item.item_id, "done", 1, {"artifact": f"made/{job_id}"}, engine="made-up"))
+    manual_worker.work(lambda item: Outcome(item.item_id, "done", 1, {"artifact": f"made/{job_id}"}, engine="made-up"))
     answer = service.get(f"/jobs/{job_id}/result", client.api_key)
     assert answer.status == 200
     assert answer.body == b"mp3" * 200_000
@@ -188,9 +192,11 @@ def test_a_result_can_not_be_had_before_there_is_one(service: Service, client: P
     assert int(answer.headers["retry-after"]) > 0
 
 
-def test_a_result_is_gone_after_its_time(service: Service, client: Payer, hands: Hands, api_database: Database) -> None:
+def test_a_result_is_gone_after_its_time(
+    service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
+) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
-    hands.work()
+    manual_worker.work()
     api_database.run(
         Statement("UPDATE job SET expires_at = now() - interval '1 s' WHERE id = %(id)s RETURNING 1", {"id": job_id})
     )
@@ -222,21 +228,23 @@ def test_a_cancel_may_have_its_key_in_the_body(service: Service, client: Payer) 
     assert service.post(f"/jobs/{job_id}/cancel", {"api_key": client.api_key}).json["state"] == "cancelled"
 
 
-def test_a_job_that_has_ended_is_not_cancelled(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_job_that_has_ended_is_not_cancelled(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
-    hands.work()
+    manual_worker.work()
     answer = service.post_bytes(f"/jobs/{job_id}/cancel", b"", client.api_key)
     assert (answer.status, answer.json["state"]) == (200, "succeeded")
 
 
-def test_a_late_report_of_a_cancelled_job_is_not_its_result(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_late_report_of_a_cancelled_job_is_not_its_result(
+    service: Service, client: Payer, manual_worker: ManualWorker
+) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
 
     def cancel_first(item: ClaimedItem) -> Outcome:
         service.post_bytes(f"/jobs/{job_id}/cancel", b"", client.api_key)
         return Outcome(item.item_id, "done", 3, {})
 
-    assert hands.work(cancel_first) == []
+    assert manual_worker.work(cancel_first) == []
     assert service.get(f"/jobs/{job_id}/result", client.api_key).code == "job_cancelled"
 
 

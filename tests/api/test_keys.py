@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import redis
-from hands import Hands
 from http_service import Service, Start, form
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
@@ -121,7 +121,7 @@ def test_the_use_of_a_key_is_noted_in_the_background(service: Service, api_datab
 
 
 def test_a_key_shows_up_in_no_log_row_queue_or_answer(
-    start: Start, api_database: Database, hands: Hands, redis_url: str
+    start: Start, api_database: Database, manual_worker: ManualWorker, redis_url: str
 ) -> None:
     payer = open_account(api_database)
     canary = payer.api_key
@@ -151,7 +151,7 @@ def test_a_key_shows_up_in_no_log_row_queue_or_answer(
             service.send_raw_answer(f"GET /jobs?api_key={canary} HTTP/9.9\r\n\r\n"),
             service.send_raw_answer(f"GET /jobs HTTP/1.1\r\nX-API-Key {canary}\r\n\r\n"),
         ]
-        while hands.work():
+        while manual_worker.work():
             pass
         service.stop()
         log = service.log.read_text()

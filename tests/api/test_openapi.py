@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from http_service import Service
 from openapi_spec_validator import validate
+from payers import Payer
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +80,12 @@ def test_the_page_shows_every_route_and_asks_no_other_address(service: Service, 
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'")
     assert "unsafe-inline" not in policy
+
+
+def test_a_job_and_the_usage_have_the_fields_that_their_schemas_name(
+    service: Service, document: Any, client: Payer
+) -> None:
+    job_id = service.submit({"text": "hi"}, client.api_key)
+    schemas = document["components"]["schemas"]
+    assert list(service.get(f"/jobs/{job_id}", client.api_key).json) == schemas["Job"]["required"]
+    assert list(service.get("/usage", client.api_key).json) == [*schemas["Usage"]["properties"]]

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 import redis
 import redis.asyncio
-from hands import Hands
 from http_service import Answer, Service, Start
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from pipeline.counts import SharedCounts, Use
@@ -21,14 +21,14 @@ def free(api_database: Database) -> Payer:
     return open_account(api_database, tier="free")
 
 
-def standing(answer: Answer) -> tuple[int, int]:
+def limit_and_left(answer: Answer) -> tuple[int, int]:
     return int(answer.headers["x-ratelimit-limit"]), int(answer.headers["x-ratelimit-remaining"])
 
 
 def test_requests_count_down_to_a_refusal(service: Service, free: Payer) -> None:
     answers = [service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(11)]
     assert [answer.status for answer in answers] == [202] * 10 + [429]
-    assert [standing(answer) for answer in answers] == [(10, left) for left in range(9, -1, -1)] + [(10, 0)]
+    assert [limit_and_left(answer) for answer in answers] == [(10, left) for left in range(9, -1, -1)] + [(10, 0)]
     refused = answers[-1]
     assert (refused.code, refused.json["error"]) == ("rate_limit_exceeded", "Rate Limit Exceeded")
     assert 0 < int(refused.headers["retry-after"]) <= 60
@@ -37,15 +37,15 @@ def test_requests_count_down_to_a_refusal(service: Service, free: Payer) -> None
 
 def test_reads_do_not_count_and_say_where_an_account_stands(service: Service, free: Payer) -> None:
     for _ in range(12):
-        assert standing(service.get("/jobs", free.api_key)) == (10, 10)
-    assert standing(service.get("/usage", free.api_key)) == (10, 10)
-    assert standing(service.post("/verify-key", {"api_key": free.api_key})) == (10, 10)
+        assert limit_and_left(service.get("/jobs", free.api_key)) == (10, 10)
+    assert limit_and_left(service.get("/usage", free.api_key)) == (10, 10)
+    assert limit_and_left(service.post("/verify-key", {"api_key": free.api_key})) == (10, 10)
 
 
 def test_refused_bodies_do_not_count(service: Service, free: Payer) -> None:
     for _ in range(12):
         assert service.post("/echo", {"text": ""}, free.api_key).status == 400
-    assert standing(service.get("/jobs", free.api_key)) == (10, 10)
+    assert limit_and_left(service.get("/jobs", free.api_key)) == (10, 10)
 
 
 def test_refusals_say_where_an_account_stands(service: Service, api_database: Database) -> None:
@@ -61,7 +61,7 @@ def test_refusals_say_where_an_account_stands(service: Service, api_database: Da
         service.post("/echo", {"text": "ho"}, poor.api_key),
     ]
     assert [answer.status for answer in answers] == [400, 400, 400, 415, 202, 422, 402]
-    assert [standing(answer) for answer in answers] == [(10, left) for left in (10, 10, 10, 10, 9, 8, 7)]
+    assert [limit_and_left(answer) for answer in answers] == [(10, left) for left in (10, 10, 10, 10, 9, 8, 7)]
     assert "x-ratelimit-limit" not in service.post("/echo", {"text": ""}).headers
 
 
@@ -86,7 +86,7 @@ def test_a_batch_is_admitted_while_one_is_left_and_then_counts_fully(service: Se
     assert service.post("/many", {"items": 9}, free.api_key, Prefer="wait=0").status == 202
     assert service.post("/many", {"items": 50}, free.api_key, Prefer="wait=0").status == 202
     refused = service.post("/many", {"items": 1}, free.api_key, Prefer="wait=0")
-    assert (refused.status, standing(refused)) == (429, (10, 0))
+    assert (refused.status, limit_and_left(refused)) == (429, (10, 0))
 
 
 def test_a_day_is_counted_and_its_refusals_are_not(start: Start, api_database: Database, redis_url: str) -> None:
@@ -95,7 +95,7 @@ def test_a_day_is_counted_and_its_refusals_are_not(start: Start, api_database: D
         answers = [service.post("/echo", {"text": "hi"}, payer.api_key, Prefer="wait=0") for _ in range(5)]
         seconds = 86_400 - time.time() % 86_400
     assert [answer.status for answer in answers] == [202, 202, 202, 429, 429]
-    assert standing(answers[0]) == (3, 2)
+    assert limit_and_left(answers[0]) == (3, 2)
     assert int(answers[-1].headers["retry-after"]) == pytest.approx(seconds, abs=30)
     with redis.Redis.from_url(redis_url) as client:
         [day] = [key for key in client.scan_iter() if b":day:" in key]
@@ -103,7 +103,7 @@ def test_a_day_is_counted_and_its_refusals_are_not(start: Start, api_database: D
 
 
 def test_a_replay_is_never_refused_and_takes_nothing_of_the_day(
-    start: Start, api_database: Database, hands: Hands, redis_url: str
+    start: Start, api_database: Database, manual_worker: ManualWorker, redis_url: str
 ) -> None:
     payer = open_account(api_database, tier="pro")
     sent = {"Idempotency_Key": uuid4().hex}
@@ -125,7 +125,7 @@ def test_limits_are_an_accounts_whatever_process_and_key(start: Start, free: Pay
 def test_without_redis_a_process_counts_by_itself(service_without_redis: Service, free: Payer) -> None:
     answers = [service_without_redis.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(12)]
     assert [answer.status for answer in answers] == [202] * 10 + [429] * 2
-    assert [standing(answer)[1] for answer in answers] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
+    assert [limit_and_left(answer)[1] for answer in answers] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
 
 
 def test_a_tier_without_limits_says_nothing_of_them(start: Start, api_database: Database) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hands import Hands, refuse
 from http_service import Service, Start, looks_like_uuid
+from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
@@ -64,7 +64,7 @@ def test_the_first_document_of_a_job_is_the_one_that_is_read_later(service: Serv
     assert service.get(answer.headers["location"], client.api_key).json == answer.json
 
 
-def test_a_waiting_request_gets_its_result(service: Service, client: Payer, worker: Hands) -> None:
+def test_a_waiting_request_gets_its_result(service: Service, client: Payer, worker: ManualWorker) -> None:
     answer = service.post("/echo", {"text": "hi"}, client.api_key)
     assert answer.status == 200
     assert answer.json == {"echo": {"input": {"text": "hi"}}, "credits_used": 3}
@@ -83,7 +83,9 @@ def test_a_request_waits_no_longer_than_it_prefers(service: Service, client: Pay
     assert (answer.status, answer.json["state"]) == (202, "queued")
 
 
-def test_a_request_that_waits_long_enough_gets_its_result(service: Service, client: Payer, worker: Hands) -> None:
+def test_a_request_that_waits_long_enough_gets_its_result(
+    service: Service, client: Payer, worker: ManualWorker
+) -> None:
     assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer="respond-async, wait=20").status == 200
 
 
@@ -97,10 +99,10 @@ def test_a_patience_that_is_no_number_is_refused(service: Service, client: Payer
     assert (answer.status, answer.code) == (400, "prefer_invalid")
 
 
-def test_a_job_that_fails_answers_with_its_error(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_job_that_fails_answers_with_its_error(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
-        hands.work_until_done(refuse)
+        manual_worker.work_until_done(refuse)
     failed = answer.result()
     assert failed.status == 400
     assert failed.json["code"] == "cannot_be_done"
@@ -112,11 +114,11 @@ def test_a_job_that_fails_answers_with_its_error(service: Service, client: Payer
 
 @pytest.mark.parametrize(("told", "header"), [({"retry_after_seconds": 7}, "7"), ({}, "1")])
 def test_a_job_that_may_be_tried_again_says_when(
-    service: Service, client: Payer, hands: Hands, told: dict[str, int], header: str
+    service: Service, client: Payer, manual_worker: ManualWorker, told: dict[str, int], header: str
 ) -> None:
     error = {"status": 503, "error": "Service Unavailable", "message": "Not now.", "code": "not_now", **told}
     job_id = service.submit({"text": "hi"}, client.api_key)
-    hands.work(lambda item: Outcome(item.item_id, "failed", 0, error=error))
+    manual_worker.work(lambda item: Outcome(item.item_id, "failed", 0, error=error))
     answer = service.get(f"/jobs/{job_id}/result", client.api_key)
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "not_now", header)
     shown = service.get(f"/jobs/{job_id}", client.api_key).json["error"]
@@ -124,13 +126,15 @@ def test_a_job_that_may_be_tried_again_says_when(
     assert list(answer.json) == ["error", "message", "code", "request_id"]
 
 
-def test_a_job_that_is_partly_done_answers_with_what_there_is(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_job_that_is_partly_done_answers_with_what_there_is(
+    service: Service, client: Payer, manual_worker: ManualWorker
+) -> None:
     def odd(item: ClaimedItem) -> Outcome:
         return Outcome(item.item_id, "done", 1, {"n": item.index}) if item.index % 2 else refuse(item)
 
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/many", {"items": 4}, client.api_key)
-        hands.work_until_done(odd)
+        manual_worker.work_until_done(odd)
     partial = answer.result()
     assert partial.status == 200
     assert [entry.get("n") for entry in partial.json["results"]] == [None, 1, None, 3]
@@ -192,7 +196,7 @@ def test_the_same_key_and_body_give_the_same_job(service: Service, client: Payer
     assert balance(api_database, client) == 997
 
 
-def test_a_replay_gets_the_answer_of_the_first(service: Service, client: Payer, worker: Hands) -> None:
+def test_a_replay_gets_the_answer_of_the_first(service: Service, client: Payer, worker: ManualWorker) -> None:
     sent = {"Idempotency_Key": uuid4().hex}
     first = service.post("/echo", {"text": "hi"}, client.api_key, **sent)
     second = service.post("/echo", {"text": "hi"}, client.api_key, **sent)
@@ -205,7 +209,7 @@ def test_a_replay_gets_the_answer_of_the_first(service: Service, client: Payer, 
 
 
 def test_many_replays_at_once_make_one_job_and_all_get_its_answer(
-    service: Service, client: Payer, worker: Hands, api_database: Database
+    service: Service, client: Payer, worker: ManualWorker, api_database: Database
 ) -> None:
     sent = {"Idempotency_Key": uuid4().hex}
     with ThreadPoolExecutor(8) as pool:
@@ -215,12 +219,12 @@ def test_many_replays_at_once_make_one_job_and_all_get_its_answer(
     assert count_jobs(api_database, client) == 1
 
 
-def test_a_replay_of_an_open_job_joins_it(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_replay_of_an_open_job_joins_it(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     sent = {"Idempotency_Key": uuid4().hex}
     job_id = service.submit({"text": "hi"}, client.api_key, **sent)
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key, **sent)
-        hands.work_until_done()
+        manual_worker.work_until_done()
     assert (answer.result().status, answer.result().headers["x-job-id"]) == (200, job_id)
 
 

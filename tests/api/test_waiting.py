@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from hands import Hands
 from http_service import Answer, Service, Start
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 from servers import start_redis
 
@@ -31,37 +31,39 @@ def wait_for_jobs(database: Database, payer: Payer, count: int) -> list[UUID]:
     return found
 
 
-def test_a_notice_ends_a_wait_at_once(told: tuple[Service, Hands], client: Payer) -> None:
-    service, hands = told
+def test_a_notice_ends_a_wait_at_once(told: tuple[Service, ManualWorker], client: Payer) -> None:
+    service, manual_worker = told
     with ThreadPoolExecutor() as pool:
         for _ in range(6):
             answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
-            hands.work_until_done()
+            manual_worker.work_until_done()
             assert answer.result().status == 200  # by the clock, in an hour
 
 
-def test_a_lost_notice_costs_about_a_second(service: Service, client: Payer, hands: Hands) -> None:
+def test_a_lost_notice_costs_about_a_second(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
-        hands.work_until_done(tell=False)
+        manual_worker.work_until_done(tell=False)
         assert answer.result().status == 200  # by the clock, or never
     assert LOOK_EVERY_SECONDS == 1
 
 
 def test_without_any_redis_requests_are_taken_and_answered(
-    service_without_redis: Service, client: Payer, hands: Hands
+    service_without_redis: Service, client: Payer, manual_worker: ManualWorker
 ) -> None:
     service = service_without_redis
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
-        hands.work_until_done(tell=False)
+        manual_worker.work_until_done(tell=False)
         assert answer.result().status == 200
     assert answer.result().headers["x-ratelimit-remaining"] == "599"
     assert service.get("/jobs", client.api_key).status == 200
     assert service.get("/metrics").status == 200
 
 
-def test_redis_that_comes_back_is_used_again(start: Start, client: Payer, hands: Hands, tmp_path: Path) -> None:
+def test_redis_that_comes_back_is_used_again(
+    start: Start, client: Payer, manual_worker: ManualWorker, tmp_path: Path
+) -> None:
     with start_redis(tmp_path / "redis") as url:
         pass
     with start(redis_url=url) as service, ThreadPoolExecutor() as pool:
@@ -72,12 +74,12 @@ def test_redis_that_comes_back_is_used_again(start: Start, client: Payer, hands:
                 assert time.monotonic() < until
                 threading.Event().wait(0.05)
             answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
-            hands.work_until_done(tell=False)
+            manual_worker.work_until_done(tell=False)
             assert answer.result().status == 200
 
 
 def test_more_requests_than_may_wait_are_refused_and_hold_nothing(
-    start: Start, client: Payer, api_database: Database, hands: Hands
+    start: Start, client: Payer, api_database: Database, manual_worker: ManualWorker
 ) -> None:
     with start(API__MAX_WAITING="2") as service, ThreadPoolExecutor() as pool:
         waiting = [pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key) for _ in range(2)]
@@ -86,7 +88,7 @@ def test_more_requests_than_may_wait_are_refused_and_hold_nothing(
         assert (answer.status, answer.code) == (503, "too_many_waiting")
         assert int(answer.headers["retry-after"]) > 0
         assert len(wait_for_jobs(api_database, client, 2)) == 2
-        while hands.work():
+        while manual_worker.work():
             pass
         assert [one.result().status for one in waiting] == [200, 200]
         assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=0").status == 202
@@ -139,7 +141,7 @@ def test_a_request_that_a_restart_overtakes_is_told_that_nothing_was_made(
 
 
 def test_a_restart_sends_waiting_requests_home_and_their_jobs_go_on(
-    start: Start, service: Service, client: Payer, api_database: Database, hands: Hands
+    start: Start, service: Service, client: Payer, api_database: Database, manual_worker: ManualWorker
 ) -> None:
     name = uuid4().hex
     with start() as stopping, ThreadPoolExecutor() as pool:
@@ -155,30 +157,32 @@ def test_a_restart_sends_waiting_requests_home_and_their_jobs_go_on(
     assert {UUID(answer.headers["x-job-id"]) for answer in answers} == set(jobs)
     assert answers[0].headers["location"] == f"/jobs/{answers[0].headers['x-job-id']}"
     assert int(answers[0].headers["retry-after"]) > 0
-    while hands.work():
+    while manual_worker.work():
         pass
     joined = service.post("/echo", {"text": "hi"}, client.api_key, Idempotency_Key=name)
     assert (joined.status, joined.headers["x-job-id"]) == (200, answers[0].headers["x-job-id"])
 
 
 def test_a_client_that_leaves_does_not_lose_its_job(
-    service: Service, client: Payer, api_database: Database, hands: Hands
+    service: Service, client: Payer, api_database: Database, manual_worker: ManualWorker
 ) -> None:
     connection = service.connect()
     headers = {"X-API-Key": client.api_key, "Content-Type": "application/json"}
     connection.request("POST", "/echo", b'{"text": "hi"}', headers)
     [job_id] = wait_for_jobs(api_database, client, 1)
     connection.close()
-    while hands.work():
+    while manual_worker.work():
         pass
     assert service.get(f"/jobs/{job_id}/result", client.api_key).status == 200
 
 
-def test_hundreds_wait_at_once(service: Service, api_database: Database, client: Payer, hands: Hands) -> None:
+def test_hundreds_wait_at_once(
+    service: Service, api_database: Database, client: Payer, manual_worker: ManualWorker
+) -> None:
     many = 200
     with ThreadPoolExecutor(many) as pool:
         waiting = [pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key) for _ in range(many)]
         wait_for_jobs(api_database, client, many)
-        while hands.work():
+        while manual_worker.work():
             pass
         assert {one.result().status for one in waiting} == {200}

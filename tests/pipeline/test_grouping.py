@@ -10,16 +10,16 @@ from payers import Payer
 from workbench import submission
 
 from pipeline.database import AsyncDatabase, Database, Statement
-from pipeline.grouping import Group
+from pipeline.grouping import StatementCoalescer
 from pipeline.lifecycle import submit
 
 
-def run(database_url: str, use: Callable[[Group], Awaitable[Any]]) -> Any:
+def run(database_url: str, use: Callable[[StatementCoalescer], Awaitable[Any]]) -> Any:
     async def with_group() -> Any:
         database = AsyncDatabase(database_url, connections=2)
         await database.open()
         try:
-            return await use(Group(database))
+            return await use(StatementCoalescer(database))
         finally:
             await database.close()
 
@@ -36,7 +36,7 @@ def say(number: int) -> Statement[tuple[int, int]]:
 
 
 def test_each_gets_its_own_answer_and_those_that_waited_share_a_transaction(database_url: str) -> None:
-    async def ask(group: Group) -> list[tuple[int, int]]:
+    async def ask(group: StatementCoalescer) -> list[tuple[int, int]]:
         first = asyncio.create_task(group.run(say(0)))
         await asyncio.sleep(0)  # it is on its way
         return await asyncio.gather(first, *(group.run(say(number)) for number in range(1, 20)))
@@ -48,7 +48,7 @@ def test_each_gets_its_own_answer_and_those_that_waited_share_a_transaction(data
 
 
 def test_one_that_fails_fails_alone(database_url: str) -> None:
-    async def ask(group: Group) -> list[Any]:
+    async def ask(group: StatementCoalescer) -> list[Any]:
         broken: Statement[Any] = Statement("SELECT 1 / %(zero)s::int", {"zero": 0})
         return await asyncio.gather(
             group.run(say(1)), group.run(say(2)), group.run(broken), group.run(say(3)), return_exceptions=True
@@ -61,7 +61,7 @@ def test_one_that_fails_fails_alone(database_url: str) -> None:
 
 
 def test_who_leaves_takes_nobody_along(database_url: str) -> None:
-    async def ask(group: Group) -> tuple[int, int]:
+    async def ask(group: StatementCoalescer) -> tuple[int, int]:
         leaving = asyncio.create_task(group.run(say(1)))
         staying = asyncio.create_task(group.run(say(2)))
         await asyncio.sleep(0)
@@ -72,7 +72,7 @@ def test_who_leaves_takes_nobody_along(database_url: str) -> None:
 
 
 def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> None:
-    async def ask(group: Group) -> None:
+    async def ask(group: StatementCoalescer) -> None:
         with pytest.raises(ValueError, match="alone"):
             await group.run(Statement("SELECT 1", repeatable=False))
 
@@ -100,7 +100,7 @@ def test_where_one_of_a_workers_statements_fails_none_is_carried_out(database: D
 def test_submissions_that_go_together_take_their_turns_as_if_one_after_another(
     database_url: str, database: Database, payer: Payer
 ) -> None:
-    async def ask(group: Group) -> None:
+    async def ask(group: StatementCoalescer) -> None:
         wanted = [submission(payer, kind=kind) for kind in ("sketch", "portrait") for _ in range(4)]
         await asyncio.gather(*(group.run(submit(one), order=one.kind) for one in wanted))
 
@@ -114,7 +114,7 @@ def test_submissions_that_go_together_take_their_turns_as_if_one_after_another(
 def test_submissions_that_go_together_are_refused_past_the_most_open_items(
     database_url: str, database: Database, payer: Payer
 ) -> None:
-    async def ask(group: Group) -> list[str]:
+    async def ask(group: StatementCoalescer) -> list[str]:
         wanted = [submission(payer, max_open_items=3) for _ in range(5)]
         return [one.outcome for one in await asyncio.gather(*(group.run(submit(one)) for one in wanted))]
 

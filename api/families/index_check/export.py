@@ -5,11 +5,11 @@ import io
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from api.documents import timestamp
 from pipeline.cells import defused
 from pipeline.database import AsyncDatabase
 from pipeline.jobs import Item
 from pipeline.kinds.index_check.urls import next_urls, raw_result_of, status_of
+from pipeline.timestamps import timestamp
 
 #: Rows of a page: as much is in memory, however long the job is.
 PAGE_ROWS = 1_000
@@ -30,7 +30,7 @@ async def export_lines(database: AsyncDatabase, job_id: UUID) -> AsyncIterator[b
 def _row(item: Item) -> tuple[str, ...]:
     reason = str((raw_result_of(item) or {}).get("reason", ""))
     is_indexed = {"indexed": "true", "not_indexed": "false"}.get(reason, "")
-    moments = (timestamp(item.created_at) or "", timestamp(item.updated_at) or "")
+    moments = (timestamp(item.created_at), timestamp(item.updated_at))
     return (item.input["url"], status_of(item), is_indexed, reason, "", *moments)
 
 

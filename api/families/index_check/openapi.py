@@ -1,8 +1,10 @@
 """OpenAPI paths of /indexing that are no kind's."""
 
+from api.openapi import parts
 from api.openapi.parts import (
     COUNT,
     IDEMPOTENCY_KEY,
+    JOB_ID,
     MOMENT,
     Json,
     errors,
@@ -15,9 +17,7 @@ from api.openapi.parts import (
 from pipeline.kinds.index_check.jobs import IndexJob
 from pipeline.kinds.index_check.urls import REASONS, STATUSES
 
-WITH_KEY: Json = {"security": [{"header": []}, {"bearer": []}, {"query": []}]}
-JOB_ID = parameter("job_id", "path", text(format="uuid"), "The job.")
-JOB_ERRORS = errors("401", "404", "410", "429", "500", "503")
+JOB_ERRORS = errors(*parts.JOB_ERRORS, "410")
 INDEX_JOB: Json = IndexJob.model_json_schema(mode="serialization")
 INDEX_URL = object_of(
     id=text(format="uuid"),
@@ -63,7 +63,6 @@ def _route(operation_id: str, summary: str, responses: Json, *parameters: Json, 
         "summary": summary,
         "parameters": list(parameters),
         "responses": responses,
-        **WITH_KEY,
         **more,
     }
 

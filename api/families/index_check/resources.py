@@ -11,12 +11,12 @@ from pydantic import Field
 from api.answers import ResultExpired, show_json
 from api.auth import header_key, query_key
 from api.bodies import parse_object, read_body, refuse_length
-from api.documents import timestamp
 from api.families.index_check.export import export_lines
 from api.fields import read_fields
 from api.forms import Upload
 from api.job_resources import JobNotFound, read_job_id
 from api.queries import read_choice, read_whole, show_page
+from api.resource import Resource
 from api.services import Services
 from api.submitting import Order
 from api.work import Work
@@ -29,6 +29,7 @@ from pipeline.kinds.index_check.check import IndexCheckRequest
 from pipeline.kinds.index_check.jobs import CountedJob, CountedPage, find_index_job, index_job_document, list_index_jobs
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
 from pipeline.offers import preferred_engines
+from pipeline.timestamps import timestamp
 
 #: Longest page of jobs and of URLs (docs/api.md, Lists).
 MAX_JOBS = 100
@@ -113,11 +114,8 @@ class IndexJobs(Work):
     on_head = on_get
 
 
-class IndexJobResource:
+class IndexJobResource(Resource):
     """GET /indexing/jobs/{id}."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the index job."""
@@ -127,11 +125,8 @@ class IndexJobResource:
     on_head = on_get
 
 
-class IndexJobUrls:
+class IndexJobUrls(Resource):
     """GET /indexing/jobs/{id}/urls."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with a page of the job's URLs, in input order."""
@@ -150,11 +145,8 @@ class IndexJobUrls:
     on_head = on_get
 
 
-class IndexJobExport:
+class IndexJobExport(Resource):
     """GET /indexing/jobs/{id}/export."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the job's URLs as CSV, as they are now."""

@@ -1,9 +1,10 @@
 """Speech: the voices that can speak."""
 
+import json
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
-from api.families.speech.openapi import GET_VOICES
 from api.families.speech.voices import Voices
 from api.services import Services
 from api.work import Work
@@ -11,7 +12,7 @@ from api.work import Work
 __all__ = ["PATHS", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {}
-PATHS: Mapping[str, Any] = {"/tts/voices": {"get": GET_VOICES}}
+PATHS: Mapping[str, Any] = json.loads(files(__name__).joinpath("openapi.json").read_text("utf-8"))
 
 
 def resources(services: Services) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.queries import ParameterInvalid, read_text
-from api.services import Services
+from api.resource import Resource
 from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.kinds.speech.voices import filter_voices
 
@@ -15,11 +15,8 @@ GENDERS = ("male", "female", "neutral")
 CACHE_CONTROL = "public, max-age=60"
 
 
-class Voices:
+class Voices(Resource):
     """GET /tts/voices."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the voices of a language and a gender; needs no key."""
@@ -27,7 +24,7 @@ class Voices:
         gender = read_text(req, "gender", longest=7)
         if gender is not None and gender.lower() not in GENDERS:
             raise ParameterInvalid("gender", gender, f"send one of {', '.join(GENDERS)}.")
-        offers = await self._services.catalogue.offers()
+        offers = await self._services.offer_cache.offers()
         voices = filter_voices(offered_voices(offers).ready, language=language, gender=gender)
         body = to_json({"voices": voices, "total": len(voices)})
         resp.cache_control = [CACHE_CONTROL]

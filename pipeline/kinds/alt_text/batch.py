@@ -1,7 +1,6 @@
 """Alt text batch: up to a hundred pictures are described in one request; one that can't be fails alone."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -24,8 +23,8 @@ from pipeline.kinds.alt_text.fields import (
 )
 from pipeline.offers import Offers
 from pipeline.settings import Settings
-
-Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch"]
+from pipeline.sources import Source
+from pipeline.timestamps import timestamp
 
 #: Images of one request, unless the operator says otherwise.
 MAX_IMAGES = 100
@@ -146,7 +145,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
 
 
 def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
-    told: dict[str, Any] = {"image_url": item.input.image_url, "generated_at": _timestamp(item.ended_at)}
+    told: dict[str, Any] = {"image_url": item.input.image_url, "generated_at": timestamp(item.ended_at)}
     output = item.output
     if output is None:
         reason = {name: item.error[name] for name in ("error", "message", "code") if name in item.error}
@@ -162,7 +161,3 @@ def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
         "engine": output.engine,
         "credits_used": item.credits,
     }
-
-
-def _timestamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -12,6 +12,7 @@ from pipeline.jobs import Job
 from pipeline.kind import Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.languages import LanguageTag
 from pipeline.offers import Offers
+from pipeline.sources import Source
 
 #: Credits of one post (docs/api.md, Limits).
 CREDITS = 3
@@ -27,7 +28,6 @@ MAX_BODY_BYTES = 8 * 2**20
 VISIBLE = "LNPS"
 
 Style = Literal["realistic", "illustration", "abstract", "minimalist", "photographic"]
-Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch"]
 
 
 class TitleEmpty(InvalidRequest):

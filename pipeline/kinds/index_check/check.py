@@ -13,6 +13,7 @@ from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, 
 from pipeline.kinds.index_check.jobs import KIND, Counts, IndexJob, index_job_document, status_of_job
 from pipeline.offers import Offers
 from pipeline.settings import Settings
+from pipeline.sources import Source
 from pipeline.urls import fault_of
 
 #: URLs of one job (docs/api.md, Limits).
@@ -26,8 +27,6 @@ PROVIDERS = ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "
 #: The lane of URLs that any provider may answer, and one for each provider that a request may name.
 LANES: dict[str | None, str] = {None: KIND} | {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 
-Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch", "tts"]
-
 
 class UrlsInvalid(InvalidRequest):
     """Some URLs can't be checked; nothing was charged for the others."""
@@ -40,7 +39,7 @@ class IndexCheckRequest(Request):
 
     type: Literal["check", "submit"] = Field(description="check; submit is announced, and not available yet.")
     urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Full URLs; the same one twice counts once.")
-    source: Source = Field("web", description="Where the request comes from.")
+    source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
 
 

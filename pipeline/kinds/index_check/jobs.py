@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import SELECT_JOBS, Job
+from pipeline.timestamps import timestamp
 
 #: The kind of index jobs.
 KIND = "index_check"
@@ -78,7 +79,7 @@ def index_job_document(
         submitted_count=None,
         status=status_of_job(job),
         error_message=_error_message(job),
-        created_at=_timestamp(job.created_at),
+        created_at=timestamp(job.created_at),
         pending_count=0 if job.is_final else job.items_total - processed,
         # A cancelled or expired job's other URLs have no answer either; their records say failed.
         failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
@@ -111,11 +112,7 @@ def _eta(job: Job, now: datetime | None, rest: timedelta, interval: timedelta) -
     left = job.items_total - processed
     if processed >= TELLING and job.started_at is not None:
         interval = (now - job.started_at) / processed
-    return _timestamp(now + rest + left * interval)
-
-
-def _timestamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return timestamp(now + rest + left * interval)
 
 
 _BEGINS = (

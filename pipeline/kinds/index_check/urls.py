@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.database import Row, Statement
-from pipeline.jobs import Item
+from pipeline.jobs import ITEM_COLUMNS, Item
 
 #: A URL's status, and the states of its item.
 STATUSES: Mapping[str, tuple[str, ...]] = {
@@ -16,7 +16,6 @@ STATUSES: Mapping[str, tuple[str, ...]] = {
     "failed": ("failed", "cancelled"),
 }
 REASONS = ("indexed", "not_indexed", "rate_limited", "error")
-_ITEMS = "i.id, i.public_id, i.index, i.state, i.input, i.captured, i.output, i.error, i.created_at, i.updated_at"
 _REASON = (
     "CASE WHEN i.state = 'done' THEN coalesce(i.output->>'reason', 'error')"
     " WHEN i.state IN ('failed', 'cancelled') THEN coalesce(i.error->>'reason', 'error') END"
@@ -71,7 +70,7 @@ def list_urls(
     where += f" AND {_REASON} = %(reason)s" if reason else ""
     return Statement(
         f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM item i WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"SELECT {_ITEMS} FROM item i WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s) p ON true"
+        f"SELECT {ITEM_COLUMNS} FROM item i WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s) p ON true"
         " ORDER BY p.index",
         {
             "job": job_id,
@@ -87,7 +86,7 @@ def list_urls(
 def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
     """Read the URLs that come after one in input order; -1 begins."""
     return Statement(
-        f"SELECT {_ITEMS} FROM item i WHERE i.job_id = %(job)s AND i.index > %(after)s"  # noqa: S608
+        f"SELECT {ITEM_COLUMNS} FROM item i WHERE i.job_id = %(job)s AND i.index > %(after)s"  # noqa: S608
         " ORDER BY i.index LIMIT %(limit)s",
         {"job": job_id, "after": after, "limit": limit},
         lambda rows: [Item(**row) for row in rows],

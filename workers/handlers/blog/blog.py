@@ -9,6 +9,7 @@ from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataOutput, 
 from pipeline.languages import base_language
 from pipeline.log import get_logger
 from pipeline.offers import Offer
+from pipeline.timestamps import timestamp
 from workers.engines import Stopped
 from workers.engines.family import Family
 from workers.engines.metadata import Post
@@ -82,7 +83,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             tags=list(written.metadata.tags),
             language=request.language,
             warnings=list(dict.fromkeys(warnings)),
-            generated_at=_shown(datetime.now(UTC)),
+            generated_at=timestamp(datetime.now(UTC)),
         )
         return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
 
@@ -108,7 +109,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             content_type=cover.measures.content_type,
             width=cover.measures.width,
             height=cover.measures.height,
-            expires_at=_shown(expires_at),
+            expires_at=timestamp(expires_at),
         )
 
 
@@ -147,7 +148,3 @@ def _go_on(task: Task[BlogMetadataRequest], done: int) -> None:
     task.progress(done, 1 + PICTURES)
     if task.is_stopped():
         raise Stopped
-
-
-def _shown(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -14,6 +14,7 @@ from pipeline.database import Database
 from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check import pacing
 from pipeline.log import get_logger
+from pipeline.timestamps import timestamp
 from workers.engines.search.client import PageTooLarge, SearchClient, Unreachable
 from workers.engines.search.judging.pages import Query, Reading, Reply
 from workers.engines.search.judging.resting import retry_after_of
@@ -58,7 +59,7 @@ class Asked:
             "code": verdict.code,
             "provider": self.provider.name,
             "query": self.query.text,
-            "checked_at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "checked_at": timestamp(datetime.now(UTC)),
             "matched_url": verdict.match.url,
         }
         if verdict.reason == "indexed":

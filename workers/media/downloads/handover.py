@@ -1,45 +1,43 @@
-"""Handover: coroutines that threads want run in another thread's event loop, and what becomes of them."""
+"""Handover: coroutines that threads run in another thread's event loop, and their results."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from pipeline.coalescing import Batches
+
 T = TypeVar("T")
 
 
 class Handover(Generic[T]):
-    """Like `asyncio.run_coroutine_threadsafe`, but those that are handed over together wake the loop once.
+    """Like `asyncio.run_coroutine_threadsafe`, but coroutines that are handed over together wake the loop once.
 
-    It writes to the loop's socket for each, and the two threads then take turns at the interpreter's lock: that was a
-    quarter of a small download's time."""
+    asyncio's own writes to the loop's socket for each, and the two threads then take turns at the interpreter's lock:
+    that was a quarter of a small download's time."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._given: list[tuple[Callable[[], Coroutine[Any, Any, T]], Future[T]]] = []
-        self._is_woken = False
-        self._guard = threading.Lock()
+        self._given: Batches[tuple[Callable[[], Coroutine[Any, Any, T]], Future[T]]] = Batches()
 
     def start(self, run: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Run what a function returns; cancelling the future stops it. Raises RuntimeError once the loop is closed."""
         future: Future[T] = Future()
-        with self._guard:
-            if not self._is_woken:
+        if self._given.add((run, future)):
+            try:
                 self._loop.call_soon_threadsafe(self._begin)
-                self._is_woken = True
-            self._given.append((run, future))
+            except RuntimeError:
+                self._given.abandon()  # so that the next caller is told as well
+                raise
         return future
 
     def _begin(self) -> None:
-        with self._guard:
-            given, self._given = self._given, []
-            self._is_woken = False
-        for run, future in given:
-            task = self._loop.create_task(run())
-            task.add_done_callback(partial(_hand_back, future))
-            future.add_done_callback(partial(self._stop, task))
+        while given := self._given.take():
+            for run, future in given:
+                task = self._loop.create_task(run())
+                task.add_done_callback(partial(_hand_back, future))
+                future.add_done_callback(partial(self._stop, task))
 
     def _stop(self, task: "asyncio.Task[T]", future: "Future[T]") -> None:
         if future.cancelled() and not self._loop.is_closed():

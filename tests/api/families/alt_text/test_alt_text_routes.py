@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import redis
-from hands import Hands
 from http_service import Answer, Service, Start, start_service
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from pipeline import notices
@@ -22,13 +22,13 @@ TEXT = {"short": "A chair.", "long": "A red chair by a window.", "seo": "Red cha
 
 
 @pytest.fixture
-def painter(api_database: Database, redis_server: str) -> Iterator[Hands]:
+def painter(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
     """A worker for pictures; there is nothing behind a URL with `missing` in it."""
     with redis.Redis.from_url(redis_server) as connection:
-        hands = Hands(api_database, connection)
-        while work(hands):
+        manual_worker = ManualWorker(api_database, connection)
+        while work(manual_worker):
             pass
-        yield hands
+        yield manual_worker
 
 
 def describe(item: ClaimedItem) -> Outcome:
@@ -42,7 +42,7 @@ def describe(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", item.price, output, engine="blip")
 
 
-def work(painter: Hands) -> list[ClaimedItem]:
+def work(painter: ManualWorker) -> list[ClaimedItem]:
     """Describe what there is, as one claim; returns its items."""
     items = painter.database.run(claim({"alt_text": 100}, lease_for=timedelta(seconds=30)))
     if items:
@@ -51,7 +51,7 @@ def work(painter: Hands) -> list[ClaimedItem]:
     return items
 
 
-def ask(service: Service, client: Payer, painter: Hands, path: str, body: Any) -> Answer:
+def ask(service: Service, client: Payer, painter: ManualWorker, path: str, body: Any) -> Answer:
     """Submit, have the work done, and return what the route answers."""
     job_id = service.submit(body, client.api_key, path)
     work(painter)
@@ -59,7 +59,7 @@ def ask(service: Service, client: Payer, painter: Hands, path: str, body: Any) -
 
 
 @pytest.mark.parametrize("route", ["/generate", "/atg/generate"])
-def test_a_picture_gets_a_text(service: Service, client: Payer, painter: Hands, route: str) -> None:
+def test_a_picture_gets_a_text(service: Service, client: Payer, painter: ManualWorker, route: str) -> None:
     answer = ask(service, client, painter, route, {"image_url": URL, "language": "en-US"})
 
     assert answer.status == 200
@@ -76,7 +76,7 @@ def test_a_picture_gets_a_text(service: Service, client: Payer, painter: Hands, 
 
 
 def test_a_picture_that_can_t_be_had_is_a_refusal_with_its_code_and_costs_nothing(
-    service: Service, client: Payer, painter: Hands
+    service: Service, client: Payer, painter: ManualWorker
 ) -> None:
     answer = ask(service, client, painter, "/generate", {"image_url": "https://shop.example/missing.jpg"})
 
@@ -86,7 +86,7 @@ def test_a_picture_that_can_t_be_had_is_a_refusal_with_its_code_and_costs_nothin
 
 
 def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
-    service: Service, client: Payer, painter: Hands
+    service: Service, client: Payer, painter: ManualWorker
 ) -> None:
     images = [
         {"image_url": URL},
@@ -127,7 +127,9 @@ def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
     assert answer.headers["x-credits-used"] == "3"
 
 
-def test_a_batch_of_failures_alone_is_answered_all_the_same(service: Service, client: Payer, painter: Hands) -> None:
+def test_a_batch_of_failures_alone_is_answered_all_the_same(
+    service: Service, client: Payer, painter: ManualWorker
+) -> None:
     missing = {"image_url": "https://shop.example/missing.jpg"}
     answer = ask(service, client, painter, "/batch", {"images": [missing, missing]})
 
@@ -137,7 +139,7 @@ def test_a_batch_of_failures_alone_is_answered_all_the_same(service: Service, cl
 
 
 def test_a_cancelled_batch_shows_what_was_done_and_what_was_not(
-    service: Service, client: Payer, painter: Hands
+    service: Service, client: Payer, painter: ManualWorker
 ) -> None:
     job_id = service.submit({"images": [{"image_url": URL}]}, client.api_key, "/batch")
     assert service.post(f"/jobs/{job_id}/cancel", {}, client.api_key).status == 200
@@ -148,7 +150,7 @@ def test_a_cancelled_batch_shows_what_was_done_and_what_was_not(
 
 
 def test_pictures_of_batches_and_single_ones_are_claimed_together(
-    service: Service, client: Payer, painter: Hands
+    service: Service, client: Payer, painter: ManualWorker
 ) -> None:
     single = service.submit({"image_url": URL}, client.api_key, "/generate")
     images = [{"image_url": URL, "source": "wordpress"}] * 2

@@ -10,8 +10,8 @@ from uuid import UUID
 import psycopg
 import pytest
 import redis
-from hands import Hands
 from http_service import Answer, Service
+from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from pipeline.cells import defused
@@ -27,10 +27,10 @@ def client(api_database: Database) -> Payer:
 
 
 @pytest.fixture
-def finder(api_database: Database, redis_server: str) -> Iterator[Hands]:
+def finder(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
     """A worker for index checks; what earlier tests left undone is done first."""
     with redis.Redis.from_url(redis_server) as connection:
-        worker = Hands(api_database, connection)
+        worker = ManualWorker(api_database, connection)
         for kind in ("index_check", "index_check_bing"):
             finish(worker, kind)
         yield worker
@@ -57,12 +57,12 @@ def find(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", 1, output, engine="duckduckgo")
 
 
-def finish(finder: Hands, kind: str = "index_check") -> None:
+def finish(finder: ManualWorker, kind: str = "index_check") -> None:
     while items := finder.database.run(claim({kind: 1_000}, lease_for=timedelta(seconds=30))):
         finder.database.run(report(items[0].lease_id, [find(item) for item in items]))
 
 
-def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client: Payer, finder: Hands) -> None:
+def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client: Payer, finder: ManualWorker) -> None:
     answer = create(service, client, HERE, GONE, HERE)
 
     job_id = answer.json["job_id"]
@@ -77,7 +77,9 @@ def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client:
     finish(finder)
 
 
-def test_a_finished_job_tells_indexed_from_not_from_unknown(service: Service, client: Payer, finder: Hands) -> None:
+def test_a_finished_job_tells_indexed_from_not_from_unknown(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
     job_id = create(service, client, HERE, GONE, BLOCKED).json["job_id"]
     finish(finder)
 
@@ -101,7 +103,7 @@ def test_a_finished_job_tells_indexed_from_not_from_unknown(service: Service, cl
 
 
 def test_a_job_whose_urls_all_failed_is_complete_and_has_its_result(
-    service: Service, client: Payer, finder: Hands
+    service: Service, client: Payer, finder: ManualWorker
 ) -> None:
     job_id = create(service, client, BLOCKED).json["job_id"]
     finish(finder)
@@ -112,7 +114,7 @@ def test_a_job_whose_urls_all_failed_is_complete_and_has_its_result(
 
 
 def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
-    service: Service, client: Payer, finder: Hands, api_database_url: str
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
 ) -> None:
     def eta(**more: object) -> float:
         """Return in how many hours a job of one URL will be done."""
@@ -140,7 +142,7 @@ def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
     finish(finder, "index_check_bing")
 
 
-def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: Hands) -> None:
+def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: ManualWorker) -> None:
     job_id = create(service, client, HERE, BLOCKED, source="wordpress").json["job_id"]
     finish(finder)
     path = f"/indexing/jobs/{job_id}/retry"
@@ -159,7 +161,7 @@ def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, f
 
 
 def test_a_retry_sent_twice_is_one_job_though_more_urls_have_failed_meanwhile(
-    service: Service, client: Payer, finder: Hands
+    service: Service, client: Payer, finder: ManualWorker
 ) -> None:
     job_id = create(service, client, BLOCKED, "https://e.example/too/blocked").json["job_id"]
     jobs = []
@@ -178,7 +180,7 @@ def test_a_retry_sent_twice_is_one_job_though_more_urls_have_failed_meanwhile(
 
 
 def test_a_retry_with_a_provider_that_is_gone_is_refused_and_waits_for_nobody(
-    service: Service, client: Payer, finder: Hands, api_database_url: str
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
 ) -> None:
     job_id = create(service, client, BLOCKED).json["job_id"]
     finish(finder)
@@ -189,7 +191,7 @@ def test_a_retry_with_a_provider_that_is_gone_is_refused_and_waits_for_nobody(
 
 
 def test_a_job_whose_urls_are_deleted_is_gone_and_never_shows_counts_of_nothing(
-    service: Service, client: Payer, finder: Hands, api_database_url: str
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
 ) -> None:
     job_id, kept = (create(service, client, HERE, BLOCKED).json["job_id"] for _ in range(2))
     finish(finder)
@@ -206,7 +208,9 @@ def test_a_job_whose_urls_are_deleted_is_gone_and_never_shows_counts_of_nothing(
     assert service.get(f"/jobs/{job_id}", client.api_key).json["state"] == "partial"
 
 
-def test_every_page_of_a_job_answers_head_with_the_same_headers(service: Service, client: Payer, finder: Hands) -> None:
+def test_every_page_of_a_job_answers_head_with_the_same_headers(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
     job_id = create(service, client, HERE).json["job_id"]
     finish(finder)
 
@@ -219,7 +223,7 @@ def test_every_page_of_a_job_answers_head_with_the_same_headers(service: Service
 
 
 def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(
-    service: Service, client: Payer, finder: Hands, api_database: Database
+    service: Service, client: Payer, finder: ManualWorker, api_database: Database
 ) -> None:
     job_id = create(service, client, HERE, GONE, "https://e.example/a,b").json["job_id"]
     (item,) = api_database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
@@ -276,7 +280,7 @@ def test_invalid_urls_are_named_and_nothing_is_charged(service: Service, client:
 
 
 def test_jobs_are_listed_newest_first_and_belong_to_their_account(
-    service: Service, client: Payer, finder: Hands, api_database: Database
+    service: Service, client: Payer, finder: ManualWorker, api_database: Database
 ) -> None:
     first, second = (create(service, client, HERE, f"{GONE}{n}").json["job_id"] for n in range(2))
     named = create(service, client, HERE, engine="bing").json["job_id"]
@@ -297,7 +301,7 @@ def test_jobs_are_listed_newest_first_and_belong_to_their_account(
 
 
 def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(
-    service: Service, client: Payer, finder: Hands
+    service: Service, client: Payer, finder: ManualWorker
 ) -> None:
     urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
 

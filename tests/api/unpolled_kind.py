@@ -1,6 +1,6 @@
 """A kind whose API process never looks by the clock whether jobs have ended: what it tells, a notice has told it.
 
-Loaded by `PRESSROOM_KINDS=…,patient:Patient`; in any process but the API it changes nothing.
+Loaded by `PRESSROOM_KINDS=…,unpolled_kind:Unpolled`; in any process but the API it changes nothing.
 """
 
 import sys
@@ -12,11 +12,11 @@ from api_kinds import Echo
 NEVER = timedelta(hours=1)
 
 
-class Patient(Echo):
-    """POST /patient."""
+class Unpolled(Echo):
+    """POST /unpolled."""
 
-    name = "patient"
-    routes = ("/patient",)
+    name = "unpolled"
+    routes = ("/unpolled",)
 
 
 if "api.waiting" in sys.modules:

@@ -1,4 +1,4 @@
-"""Edge: what every answer has, whoever made it: headers, one log line, metrics."""
+"""Middleware: what every answer has, whatever made it: headers, one log line, metrics."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from typing import Any
 import falcon
 import structlog
 
-from api.exchange import SCOPE_KEY, Exchange
+from api.request_context import SCOPE_KEY, RequestContext
 from pipeline.errors import PressroomError
 from pipeline.keys import redact
 from pipeline.log import get_logger
@@ -29,8 +29,8 @@ NOSNIFF = (b"x-content-type-options", b"nosniff")
 NO_STORE = (b"cache-control", b"no-store")
 
 
-class Edge:
-    """An ASGI application around ours."""
+class RequestMiddleware:
+    """An ASGI application that wraps ours."""
 
     def __init__(self, application: Application, metrics: Metrics, *, drain: Callable[[], None]) -> None:
         self._application = application
@@ -42,49 +42,49 @@ class Edge:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        exchange = scope[SCOPE_KEY] = Exchange.begin(scope)
-        structlog.contextvars.bind_contextvars(request_id=exchange.request_id)
+        context = scope[SCOPE_KEY] = RequestContext.begin(scope)
+        structlog.contextvars.bind_contextvars(request_id=context.request_id)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                exchange.status = message["status"]
-                message["headers"] = _complete(message["headers"], exchange)
+                context.status = message["status"]
+                message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        held = _holding(receive, exchange) if exchange.is_body_held else receive
+        held = _holding(receive, context) if context.is_body_held else receive
         try:
             await self._application(scope, held, send_with_headers)
         except asyncio.CancelledError:
-            exchange.status = CLIENT_LEFT
+            context.status = CLIENT_LEFT
             raise
         except PressroomError as error:
             # Foreseen, but after the answer had begun. The server closes the connection when we return without its
             # last chunk; given the exception, it would write a traceback as well.
             log.warning("answer broken off", code=error.code, error=error.message)
         finally:
-            exchange.at_end.close()
-            self._note(exchange)
+            context.at_end.close()
+            self._note(context)
             structlog.contextvars.clear_contextvars()
 
-    def _note(self, exchange: Exchange) -> None:
-        seconds = time.perf_counter() - exchange.started
-        status = exchange.status or CLIENT_LEFT
-        method = exchange.method if exchange.method in METHODS else "OTHER"
-        labels: dict[str, Any] = {"route": exchange.route, "method": method}
+    def _note(self, context: RequestContext) -> None:
+        seconds = time.perf_counter() - context.started
+        status = context.status or CLIENT_LEFT
+        method = context.method if context.method in METHODS else "OTHER"
+        labels: dict[str, Any] = {"route": context.route, "method": method}
         self._metrics.count("pressroom_http_requests_total", status=status, **labels)
         self._metrics.observe("pressroom_http_request_seconds", seconds, **labels)
         log.info(
             "request answered",
-            method=exchange.method,
-            path=redact(exchange.path),
+            method=context.method,
+            path=redact(context.path),
             status=status,
             seconds=round(seconds, 4),
-            account_id=str(exchange.caller.account_id) if exchange.caller else None,
+            account_id=str(context.caller.account_id) if context.caller else None,
         )
 
 
-def _holding(receive: Receive, exchange: Exchange) -> Receive:
-    """Return a `receive` that asks for nothing at first: Falcon calls it at once, and the server then says 100."""
+def _holding(receive: Receive, context: RequestContext) -> Receive:
+    """Return a `receive` whose first call reads nothing: Falcon makes it at once, and the server would answer 100."""
     is_first = True
 
     async def held() -> Mapping[str, Any]:
@@ -92,17 +92,17 @@ def _holding(receive: Receive, exchange: Exchange) -> Receive:
         if is_first:
             is_first = False
             return {"type": "http.request", "body": b"", "more_body": True}
-        exchange.is_body_held = False
+        context.is_body_held = False
         return await receive()
 
     return held
 
 
-def _complete(headers: Any, exchange: Exchange) -> list[tuple[bytes, bytes]]:
+def _complete(headers: Any, context: RequestContext) -> list[tuple[bytes, bytes]]:
     complete = list(headers)
     names = {name for name, _ in complete}
     complete.append(NOSNIFF)
     if b"cache-control" not in names:
         complete.append(NO_STORE)
-    complete += [(name.encode(), value.encode("latin-1")) for name, value in exchange.headers.items()]
+    complete += [(name.encode(), value.encode("latin-1")) for name, value in context.headers.items()]
     return complete

@@ -1,4 +1,4 @@
-"""Exchange: one request and its answer, as headers, log and metrics see them."""
+"""Request context: what headers, log and metrics need of one request and its answer."""
 
 import re
 import time
@@ -12,17 +12,17 @@ import falcon.asgi
 
 from pipeline.keys import PREFIX, Caller
 
-SCOPE_KEY = "pressroom.exchange"
+SCOPE_KEY = "pressroom.context"
 #: A client's own request id is taken when it is printable and not too long, else ours is made.
 SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 @dataclass(slots=True)
-class Exchange:
-    """What is known of a request while it is answered; `route` is the template of the path.
+class RequestContext:
+    """What is known of a request while it is answered; `route` is its path's template.
 
-    `at_end` is closed when the request is over, however it ends: also when its answer was never begun.
-    `is_body_held` while the client waits for our word (`Expect: 100-continue`) before it sends its body.
+    `at_end` is closed when the request ends, in whatever way, even before its answer began.
+    `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
     """
 
     request_id: str
@@ -37,8 +37,8 @@ class Exchange:
     at_end: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
-    def begin(cls, scope: Mapping[str, Any]) -> "Exchange":
-        """Return the exchange of an ASGI request."""
+    def begin(cls, scope: Mapping[str, Any]) -> "RequestContext":
+        """Return the context of an ASGI request."""
         request_id = ""
         is_body_held = False
         for name, value in scope["headers"]:
@@ -57,7 +57,7 @@ class Exchange:
         )
 
 
-def exchange_of(req: falcon.asgi.Request) -> Exchange:
-    """Return the exchange that a Falcon request belongs to."""
-    exchange: Exchange = req.scope[SCOPE_KEY]
-    return exchange
+def context_of(req: falcon.asgi.Request) -> RequestContext:
+    """Return the context that a Falcon request belongs to."""
+    context: RequestContext = req.scope[SCOPE_KEY]
+    return context

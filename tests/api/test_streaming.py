@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from hands import Hands
 from http_service import Start
+from manual_worker import ManualWorker
 from payers import Payer
 from test_waiting import wait_for_jobs
 
@@ -15,25 +15,27 @@ from pipeline.lifecycle import Beat, Outcome
 from pipeline.streams import Parts
 
 
-def test_a_stream_that_breaks_ends_its_connection_and_is_one_line(start: Start, client: Payer, hands: Hands) -> None:
+def test_a_stream_that_breaks_ends_its_connection_and_is_one_line(
+    start: Start, client: Payer, manual_worker: ManualWorker
+) -> None:
     with start() as service, ThreadPoolExecutor() as pool:
         connection = service.connect()
         headers = {"X-API-Key": client.api_key, "Content-Type": "application/json"}
         connection.request("POST", "/tts/stream", b'{"text": "hi"}', headers)
         begun = pool.submit(connection.getresponse)
-        [job_id] = wait_for_jobs(hands.database, client, 1)
-        [item] = hands.database.run(lifecycle.claim({"speech_stream": 1}, lease_for=timedelta(seconds=30)))
+        [job_id] = wait_for_jobs(manual_worker.database, client, 1)
+        [item] = manual_worker.database.run(lifecycle.claim({"speech_stream": 1}, lease_for=timedelta(seconds=30)))
         parts = Parts(prefix="made/stream", count=1, engine="made-up")
         stored = service.data / "artifacts" / parts.key(0)
         stored.parent.mkdir(parents=True)
         stored.write_bytes(b"ID3")
         beat = Beat(item.lease_id, item.item_id, checkpoint=parts.checkpoint())
-        hands.database.run(lifecycle.heartbeat([beat], lease_for=timedelta(seconds=30)))
+        manual_worker.database.run(lifecycle.heartbeat([beat], lease_for=timedelta(seconds=30)))
         response = begun.result()
         assert (response.status, response.read(3)) == (200, b"ID3")
         error = {"status": 500, "error": "Internal Server Error", "message": "No more.", "code": "no_more"}
-        hands.database.run(lifecycle.report(item.lease_id, [Outcome(item.item_id, "failed", 0, error=error)]))
-        notices.add_notice(hands.client, [job_id])
+        manual_worker.database.run(lifecycle.report(item.lease_id, [Outcome(item.item_id, "failed", 0, error=error)]))
+        notices.add_notice(manual_worker.client, [job_id])
         with pytest.raises(http.client.IncompleteRead):
             response.read()
         response.close()

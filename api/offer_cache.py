@@ -1,4 +1,4 @@
-"""Catalogue: this process's copy of what the pools offer; who asks often never waits for it."""
+"""Offer cache: this process's copy of what the pools offer; one that is in use is renewed in the background."""
 
 import asyncio
 import math
@@ -13,13 +13,13 @@ from pipeline.settings import Settings
 
 log = get_logger(__name__)
 
-#: How long a caller waits for a copy before it gets what there is, or what is shipped.
+#: How long a caller waits for a new copy; then it gets the old one, or the offers that are shipped.
 LOOK_SECONDS = 1.0
-#: A copy of so many maximum ages is waited for: nobody has asked for a while, and it may be of another day.
+#: A copy older than so many maximum ages is waited for: it was not in use, and may be days old.
 WAITED_FOR_AGES = 2
 
 
-class Catalogue:
+class OfferCache:
     """The offers; while the database is away, the last known ones, or those that are shipped."""
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from api.catalogue import Catalogue
+from api.offer_cache import OfferCache
 from pipeline.database import AsyncDatabase, Database
 from pipeline.offers import Offer, Offers, publish_offers
 from pipeline.settings import Settings
@@ -29,11 +29,11 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def _patient_callers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.catalogue.LOOK_SECONDS", 60.0)
+    monkeypatch.setattr("api.offer_cache.LOOK_SECONDS", 60.0)
 
 
-def catalogue(database: AsyncDatabase, clock: Clock) -> Catalogue:
-    return Catalogue(database, Settings(api={"offers_max_age_seconds": AGE}), clock=clock)
+def offer_cache(database: AsyncDatabase, clock: Clock) -> OfferCache:
+    return OfferCache(database, Settings(api={"offers_max_age_seconds": AGE}), clock=clock)
 
 
 def run(url: str, steps: Callable[[AsyncDatabase], Coroutine[Any, Any, Any]]) -> Any:
@@ -61,7 +61,7 @@ def test_a_copy_that_nobody_asked_for_in_a_while_is_renewed_before_it_is_used(
 ) -> None:
     async def steps(opened: AsyncDatabase) -> list[list[str]]:
         clock = Clock()
-        copy = catalogue(opened, clock)
+        copy = offer_cache(opened, clock)
         publish(database, "first")
         seen = [names(await copy.offers())]
         publish(database, "second")
@@ -76,7 +76,7 @@ def test_a_copy_that_is_asked_for_all_the_time_is_renewed_without_anybody_waitin
 ) -> None:
     async def steps(opened: AsyncDatabase) -> None:
         clock = Clock()
-        copy = catalogue(opened, clock)
+        copy = offer_cache(opened, clock)
         await copy.offers()
         publish(database, "new")
         clock.seconds += AGE
@@ -94,7 +94,7 @@ def test_nobody_who_asks_often_waits_for_a_database_that_keeps_us_waiting(
 ) -> None:
     async def steps(opened: AsyncDatabase) -> None:
         clock = Clock()
-        copy = catalogue(opened, clock)
+        copy = offer_cache(opened, clock)
         await copy.offers()
         async with await psycopg.AsyncConnection.connect(database_url) as other:
             await other.execute("LOCK TABLE offer")

@@ -1,4 +1,4 @@
-"""Hands: a worker that does what its test says."""
+"""Manual worker: one that claims and reports when its test says so."""
 
 import threading
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def refuse(item: ClaimedItem) -> Outcome:
 
 
 @dataclass
-class Hands:
+class ManualWorker:
     """A worker: it claims what there is when it is told to."""
 
     database: Database
