@@ -1,4 +1,4 @@
-"""A kind whose API process dies between the commit and the wake-up, once, when the file in KILL_FILE is there.
+"""Killing: a kind whose API process kills itself once, after the commit and before the wake-up, if KILL_FILE exists.
 
 Loaded by `PRESSROOM_KINDS=…,killing:Killing`; in any process but the API it changes nothing.
 """

@@ -1,4 +1,4 @@
-"""MP3s taken apart: what tests know of an encoded file they know from its frames and from what it decodes to."""
+"""MP3 files: their frames, and the samples that they decode to, for tests that measure them."""
 
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""Accounts for tests."""
+"""Payers: accounts with a key and credits, for tests."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4

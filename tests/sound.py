@@ -1,4 +1,4 @@
-"""Sound measured: what tests know of audio they know from its samples."""
+"""Sound: measurements of samples, for tests of audio."""
 
 import warnings
 

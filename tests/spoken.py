@@ -1,4 +1,4 @@
-"""Spoken: recordings of known texts, as samples and in any format, and how far a transcript is from them."""
+"""Spoken texts: recordings of known texts, as samples or as files of any format, and the error rate of a transcript."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Whole systems for tests: `pressroom up` as real processes, with a client, and the hands to kill any of them."""
+"""Whole systems for tests: `pressroom up` as real processes, with an HTTP client and ways to kill any process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A web server on loopback: serves files, misbehaves as it is told, and logs who came."""
+"""A web server on loopback: it serves files, makes the faults that a test asks for, and records its requests."""
 
 import asyncio
 import gzip
