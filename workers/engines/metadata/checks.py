@@ -1,4 +1,4 @@
-"""Checks: what every engine's metadata passes last, so that what leaves has the promised form whatever came in."""
+"""Checks: what every engine's metadata passes last, so that it has the promised form whatever the post was."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence

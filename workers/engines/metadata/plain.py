@@ -1,4 +1,4 @@
-"""Plain: a post's Markdown or HTML, reduced to the text that a reader would see."""
+"""Plain text: a post's Markdown or HTML, reduced to what a reader would see."""
 
 import html
 import unicodedata

@@ -1,4 +1,4 @@
-"""Evidence: what the words of a title and a text show of each other, by where they stand."""
+"""Evidence: what the neighbours, place and capitals of a word tell about it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ _HEBREW_PREFIX = regex.compile(r"^ו?[הבלמכש](?=\p{L}{3})")
 
 @dataclass(slots=True)
 class Seen:
-    """What a word's surroundings tell of it."""
+    """How often a word was seen, and beside what."""
 
     count: int = 0
     inside: int = 0  # not at a sentence's start
@@ -43,7 +43,7 @@ class Seen:
 
 
 def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen]:
-    """Return what is seen of each word, by its lower case."""
+    """Return the evidence of each word, by its lower case."""
     seen: dict[str, Seen] = defaultdict(Seen)
     articles = language.determiners - PREPOSITIONS
     before: Word | None = None
@@ -69,8 +69,10 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     return seen
 
 
-def bare(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
-    """Yield words without what their language writes to them; `known` are words that stand by themselves elsewhere."""
+def without_affixes(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
+    """Yield words without the articles and particles that their language joins to them.
+
+    `known` are words that are known to stand by themselves."""
     match language.code:
         case "ar":
             yield from _arabic(list(words), known)
@@ -114,8 +116,8 @@ def _korean(word: Word) -> Word | None:
     return Word(short, short, word.is_first)
 
 
-def untitled(words: Sequence[Word | None]) -> list[Word | None]:
-    """Return a title's or a line's words; those of one that capitalises them all as if each began a sentence."""
+def without_title_case(words: Sequence[Word | None]) -> list[Word | None]:
+    """Return a line's words; in title case each counts as first in a sentence, since its capital proves nothing."""
     long = [word for word in words if word and len(word.written) > 3]
     if len(long) > 1 and sum(word.is_capital for word in long) >= 0.8 * len(long):
         return [word and Word(word.written, word.lower, True) for word in words]

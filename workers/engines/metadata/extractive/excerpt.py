@@ -11,8 +11,8 @@ from workers.engines.metadata.extractive.sentences import (
     dangles,
     is_prose,
     is_usable,
-    manners,
     sentences_of,
+    standing_alone,
 )
 from workers.engines.metadata.languages import UNSPACED, Language
 from workers.engines.metadata.terms import terms_of
@@ -25,7 +25,7 @@ BEST = 14
 MOST_CHOSEN = 3
 
 #: How well a sentence must stand alone to be in an excerpt, and to count as what a post opens with.
-LEAST_MANNERS, OPENING_MANNERS = 0.2, 0.4
+LEAST_ALONE, OPENING_ALONE = 0.2, 0.4
 
 #: Characters of a post that is its own excerpt; one sentence of a shorter one may say as much.
 SHORTEST_WHOLE = 40
@@ -40,13 +40,13 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
     if (short := _whole_post(everything, language)) is not None:
         return short
     usable = [sentence for sentence in everything if is_usable(sentence, title, language)]
-    alone = [manners(sentence, title, language) for sentence in usable]
+    alone = [standing_alone(sentence, title, language) for sentence in usable]
     # A post whose only sentence is its author's thanks is better told by its title.
-    if max(alone, default=0.0) < LEAST_MANNERS:
+    if max(alone, default=0.0) < LEAST_ALONE:
         return _first_words(everything, title)
-    polite = (s for s, worth in zip(usable, alone, strict=True) if worth >= OPENING_MANNERS)
+    openers = (s for s, worth in zip(usable, alone, strict=True) if worth >= OPENING_ALONE)
     # In the midst of a paragraph it goes on with what was said: “Ever tried? You need no garden for that.”
-    opening = next((sentence.place for sentence in polite if sentence.opens), usable[0].place)
+    opening = next((sentence.place for sentence in openers if sentence.opens), usable[0].place)
     ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
     fitting = [
         (rank, sentence) for rank, sentence in zip(ranks, usable, strict=True) if len(sentence.text) <= LONGEST_EXCERPT

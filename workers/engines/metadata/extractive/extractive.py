@@ -8,7 +8,7 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.metadata import Metadata, Post, languages
 from workers.engines.metadata.checks import MOST_TAGS, finished
-from workers.engines.metadata.extractive.evidence import untitled
+from workers.engines.metadata.extractive.evidence import without_title_case
 from workers.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
 from workers.engines.metadata.extractive.sentences import without_orders
 from workers.engines.metadata.extractive.sorting import counted, sort_post
@@ -85,12 +85,12 @@ class Extractive:
 
 
 def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:
-    """Yield a text's words; those of a heading that capitalises them all as if each began a sentence.
+    """Yield a text's words, and None after each line; capitals of a heading in title case prove nothing.
 
     German nouns have their capitals everywhere."""
     for line in text.split("\n"):
         words = list(words_of(line, language))
-        yield from words if language.code == "de" else untitled(words)
+        yield from words if language.code == "de" else without_title_case(words)
         yield None
 
 

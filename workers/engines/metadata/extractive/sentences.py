@@ -64,7 +64,7 @@ def sentences_of(text: str) -> list[Sentence]:
 
 
 def without_orders(text: str) -> str:
-    """Return a text without its short paragraphs that give orders to a language model: all of one is the same order."""
+    """Return a text without short paragraphs that hold an order to a language model."""
     return "\n".join(line for line in text.split("\n") if len(line) > LONGEST_ORDER or ORDERS.search(line) is None)
 
 
@@ -97,11 +97,11 @@ def _is_balanced(text: str) -> bool:
 
 
 def _says_nothing(text: str, title: str) -> bool:
-    """Return whether a sentence is of those that say nothing of any post; a post on newsletters may speak of them."""
+    """Return whether a sentence is boilerplate; a post whose title has such words, as of newsletters, may use them."""
     return _BOILERPLATE.search(text.replace("’", "'")) is not None and _BOILERPLATE.search(title) is None
 
 
-def manners(sentence: Sentence, title: str, language: Language) -> float:
+def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
     """Return how well a sentence stands alone, from 0 to 1."""
     text = sentence.text
     worth = 1.0
@@ -121,7 +121,7 @@ def manners(sentence: Sentence, title: str, language: Language) -> float:
 
 
 def dangles(text: str, language: Language) -> bool:
-    """Return whether a sentence starts with a word that leans on the sentence before."""
+    """Return whether a sentence starts with a word that refers to the sentence before."""
     if language.openings:
         return text.startswith(tuple(language.openings))
     first = WORD.search(text)

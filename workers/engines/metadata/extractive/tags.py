@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from workers.engines.metadata.extractive.chinese import segmented
 from workers.engines.metadata.extractive.endings import ADJECTIVES, ELISION, UNSPACED_LETTERS
-from workers.engines.metadata.extractive.evidence import Seen, arabic_name, bare, observed, untitled
+from workers.engines.metadata.extractive.evidence import (
+    Seen,
+    arabic_name,
+    observed,
+    without_affixes,
+    without_title_case,
+)
 from workers.engines.metadata.extractive.weighing import LONG, Weights
 from workers.engines.metadata.extractive.words import Word, words_of
 from workers.engines.metadata.languages import COMPOUNDING, Language
@@ -38,8 +44,8 @@ def tags_of(title: str, text: Sequence[Word | None], language: Language, cues: I
     """Return a post's tags, the best first: names that stand in its title or recur in its text."""
     titled = list(words_of(title, language))
     cues = frozenset(cues)
-    words = list(bare([*titled, None, *text], language, cues))
-    in_title, in_text = untitled(words[: len(titled)]), words[len(titled) + 1 :]
+    words = list(without_affixes([*titled, None, *text], language, cues))
+    in_title, in_text = without_title_case(words[: len(titled)]), words[len(titled) + 1 :]
     if language.code == "zh":
         in_title, in_text = segmented(in_title, in_text, language, cues)
     seen = observed([*in_title, None, *in_text], language)
@@ -193,7 +199,7 @@ def _chosen(candidates: Sequence[_Candidate], *, joins: bool) -> list[str]:
 
 
 def _is_kin(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether two words are made of the same one: *guitar* and *guitarist*, *professori* and *professoressa*."""
+    """Return whether two words have the same root: *guitar* and *guitarist*, *professori* and *professoressa*."""
     if len(one.stems) != 1 or len(other.stems) != 1:
         return False
     short, long = sorted((one.stems[0], other.stems[0]), key=len)

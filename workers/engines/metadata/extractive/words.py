@@ -1,4 +1,4 @@
-"""Words: a text as the words and breaks that its categories, sentences and tags are told by."""
+"""Words: a text as words, and the breaks between them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

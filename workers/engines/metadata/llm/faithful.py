@@ -1,4 +1,4 @@
-"""Faithful: whether a language model's answer speaks of the post, or of something that it was told to say."""
+"""Faithful: whether a language model's answer is about the post, or about something that the post told it to say."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -150,7 +150,7 @@ class Llm:
         from transformers import StoppingCriteria, StoppingCriteriaList
 
         class Asked(StoppingCriteria):
-            """Stops at the next token once the caller wants no more."""
+            """Ends generation at the next token once the caller has stopped."""
 
             def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
                 return torch.full((input_ids.shape[0],), stop(), dtype=torch.bool, device=input_ids.device)

@@ -1,4 +1,4 @@
-"""Prompt: what a language model is asked of a post, the post itself told apart as data."""
+"""Prompt: what a language model is asked about a post; the post is marked as data."""
 
 import hashlib
 import json

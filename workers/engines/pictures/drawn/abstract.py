@@ -1,4 +1,4 @@
-"""Abstract: forms, fields and tiles that show nothing but themselves."""
+"""Abstract: designs of shapes and colours that show no thing."""
 
 import math
 from collections.abc import Mapping

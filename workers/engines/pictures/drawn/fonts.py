@@ -1,4 +1,4 @@
-"""Fonts: which font can set a title, whatever its script; never one that has boxes for some of its characters."""
+"""Fonts: which font has all characters of a title, whatever its script."""
 
 import importlib.util
 import io

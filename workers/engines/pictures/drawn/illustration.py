@@ -1,4 +1,4 @@
-"""Illustration: landscapes, interiors, and things on a stage."""
+"""Illustration: designs of landscapes, interiors, and one thing on a floor."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Minimalist: much space, large type, and one thing."""
+"""Minimalist: designs of much space, large type, and one thing."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Pen: draws on a canvas in the measures of the thing that is drawn, wherever it stands and however large it is."""
+"""Pen: draws on a canvas in the coordinates of one thing, which has its own place, size and angle."""
 
 import math
 from collections.abc import Sequence

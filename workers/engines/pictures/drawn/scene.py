@@ -23,7 +23,7 @@ BESIDE, MIDDLE = 896.0, WIDTH / 2
 
 @dataclass(slots=True)
 class Scene:
-    """A canvas and what is to be on it. All that seems to be chance comes from `random`."""
+    """A canvas and what is to be on it. All chance comes from `random`, which is seeded."""
 
     canvas: Canvas
     palette: Palette

@@ -1,4 +1,4 @@
-"""Shaping: whether this machine can set scripts whose letters join, stack, or run from right to left."""
+"""Shaping: whether this machine can set scripts whose letters join, stack, or are written from right to left."""
 
 import re
 from typing import Any
@@ -24,6 +24,6 @@ def unshaped(text: str) -> str:
     return "" if can_shape() else "".join(dict.fromkeys(_SHAPED.findall(text)))
 
 
-def wishes(direction: str, language: str | None) -> dict[str, Any]:
-    """Return what Pillow is told of a text; without shaping it takes neither."""
+def raqm_options(direction: str, language: str | None) -> dict[str, Any]:
+    """Return Pillow's options for a text's direction and language; without shaping it takes neither."""
     return {"direction": direction, "language": language} if can_shape() else {}

@@ -11,7 +11,7 @@ from workers.engines.pictures.drawn.breaking import Piece, broken, line_of, piec
 from workers.engines.pictures.drawn.canvas import WIDTH
 from workers.engines.pictures.drawn.colours import Colour
 from workers.engines.pictures.drawn.fonts import Face, sized
-from workers.engines.pictures.drawn.shaping import wishes
+from workers.engines.pictures.drawn.shaping import raqm_options
 
 #: The size in which words are measured; widths grow with the size.
 REFERENCE = 100
@@ -46,7 +46,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """How a design wants a title: `across` is start, or centre; `down` is top, middle or bottom; sizes in pixels."""
+    """Where a title is set: `across` is start or centre; `down` is top, middle or bottom; sizes in pixels."""
 
     box: Box
     ink: Colour
@@ -119,7 +119,7 @@ def draw(image: Image.Image, title: Title, page: Page) -> None:
             font=font,
             anchor="ls",
             stroke_width=title.face.thicker * title.size,
-            **wishes(title.direction, title.language),
+            **raqm_options(title.direction, title.language),
         )
         base += title.leading
 
@@ -127,10 +127,10 @@ def draw(image: Image.Image, title: Title, page: Page) -> None:
 def _edges(line: str, title: Title) -> tuple[float, float]:
     """Return where a line's ink begins and ends, from its start: by the advance, large letters would look indented."""
     font = sized(title.face, title.size)
-    told = {**wishes(title.direction, title.language), "stroke_width": title.face.thicker * title.size}
-    left = font.getbbox(line, anchor="ls", **told)[0]
+    options = {**raqm_options(title.direction, title.language), "stroke_width": title.face.thicker * title.size}
+    left = font.getbbox(line, anchor="ls", **options)[0]
     # Pillow's box ends at the advance, so the last letter's own ink is looked at.
-    ink = font.getmask(line, anchor="ls", **told).getbbox()
+    ink = font.getmask(line, anchor="ls", **options).getbbox()
     return (left + ink[0], left + ink[2]) if ink else (left, left)
 
 
@@ -166,7 +166,7 @@ def _largest(text: str, face: Face, page: Page, language: str | None) -> Title:
     comfortable = max(page.smallest, 0.55 * page.largest)
     pieces = pieces_of(text, language or "", lambda part: width(part) * comfortable <= page.box.width)
     thicker = face.thicker * REFERENCE
-    _, top, _, bottom = font.getbbox(text, anchor="ls", stroke_width=thicker, **wishes(direction, language))
+    _, top, _, bottom = font.getbbox(text, anchor="ls", stroke_width=thicker, **raqm_options(direction, language))
     rise, fall = -top / REFERENCE, bottom / REFERENCE
     leading = max(LEADING, (rise + fall) * 1.06)
     space, best, best_score = width(" "), None, 0.0
@@ -191,7 +191,7 @@ def _largest(text: str, face: Face, page: Page, language: str | None) -> Title:
 @lru_cache(maxsize=4096)
 def _width(text: str, face: Face, direction: str, language: str | None) -> float:
     """Return a text's width, in sizes; the words of a title are measured again and again while it is set."""
-    return float(sized(face, REFERENCE).getlength(text, **wishes(direction, language))) / REFERENCE
+    return float(sized(face, REFERENCE).getlength(text, **raqm_options(direction, language))) / REFERENCE
 
 
 def _beauty(widths: list[float]) -> float:
@@ -206,6 +206,6 @@ def _lines(pieces: list[Piece], ends: list[int]) -> list[str]:
 
 
 def _ink(lines: list[str], face: Face, size: int, direction: str, language: str | None) -> float:
-    told = {**wishes(direction, language), "stroke_width": face.thicker * size}
-    boxes = (sized(face, size).getbbox(line, anchor="ls", **told) for line in lines)
+    options = {**raqm_options(direction, language), "stroke_width": face.thicker * size}
+    boxes = (sized(face, size).getbbox(line, anchor="ls", **options) for line in lines)
     return max(right - left for left, _, right, _ in boxes)

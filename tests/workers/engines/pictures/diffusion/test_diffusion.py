@@ -230,6 +230,12 @@ def test_a_hub_that_is_away_is_asked_once(dead_hub: tuple[str, list[bytes]], mon
     assert calls == [b"HEAD / HTTP/1.1\r\n"]
 
 
+def test_nobody_sends_the_hub_statistics() -> None:
+    from huggingface_hub import constants
+
+    assert constants.HF_HUB_DISABLE_TELEMETRY
+
+
 def test_without_a_model_it_says_which_setting_is_missing() -> None:
     assert Diffusion(DiffusionSettings()).readiness() == "PRESSROOM_PICTURES__DIFFUSION__MODEL names no model"
 

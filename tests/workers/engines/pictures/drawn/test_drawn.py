@@ -1,29 +1,24 @@
-"""drawn: covers that can be read, in any script, and that differ."""
+"""drawn: covers that can be read, and that differ."""
 
 import io
 import json
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from PIL import Image
 
-from pipeline.errors import NotReady
 from workers.engines import Stopped
 from workers.engines.pictures import Brief, Painted, wording
 from workers.engines.pictures.drawn import motifs, subjects, topics
-from workers.engines.pictures.drawn.breaking import pieces_of
-from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
+from workers.engines.pictures.drawn.canvas import WIDTH, Canvas
 from workers.engines.pictures.drawn.drawn import DESIGNS, GENERAL, Drawn
 from workers.engines.pictures.drawn.fonts import Fonts, sized
 from workers.engines.pictures.drawn.palettes import DARK, LIGHT
 from workers.engines.pictures.drawn.scene import MARGIN, Scene
-from workers.engines.pictures.drawn.typesetting import Box, Page, _width, draw, typeset
+from workers.engines.pictures.drawn.typesetting import Page, _width
 
 TITLES = {
     "short": ("Tea", "en"),
@@ -45,21 +40,8 @@ TITLES = {
     "marks": ("Z̸̢̛̗̪a̵̡̛l̶̨̛̩g̷̢̛o̸ " * 9, "en"),
 }
 
+
 DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in designs]
-
-
-@pytest.fixture(scope="module")
-def fonts() -> Fonts:
-    fonts = Fonts()
-    fonts.setup()
-    return fonts
-
-
-@pytest.fixture(scope="module")
-def engine(fonts: Fonts) -> Drawn:
-    engine = Drawn(fonts)
-    assert engine.readiness() is None
-    return engine
 
 
 def _brief(title: str, style: str = "illustration", language: str = "en", category: str = "") -> Brief:
@@ -79,88 +61,6 @@ def _opened(picture: Painted) -> Image.Image:
 def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, Page]:
     canvas = Canvas(palette.ground)
     return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), motifs.MOTIFS["book"], has_title=True))
-
-
-def _ink(fonts: Fonts, text: str, language: str, page: Page, serif: bool = False) -> tuple[int, int, int, int]:
-    """Return where a title leaves ink, on a sheet that is larger than the picture on all sides."""
-    face = fonts.face_for(text, fonts.serif if serif else fonts.sans)
-    assert face is not None, text
-    title = typeset(text, face, page, language)
-    shifted = replace(
-        page,
-        box=Box(page.box.left + 500, page.box.top + 500, page.box.right + 500, page.box.bottom + 500),
-        ink=(255, 255, 255),
-        bar=None,
-    )
-    sheet = Image.new("RGB", (WIDTH + 1000, HEIGHT + 1000))
-    draw(sheet, title, shifted)
-    left, top, right, bottom = sheet.getbbox()
-    return left - 500, top - 500, right - 500, bottom - 500
-
-
-@pytest.mark.parametrize("kind", TITLES)
-def test_no_title_leaves_its_box_and_no_box_comes_near_the_edges(fonts: Fonts, kind: str) -> None:
-    text, missing = fonts.settable(TITLES[kind][0])
-    assert (bool(text), missing) == (True, "")
-    # The longest in all designs; of the others, each kind in four, so that each design has several kinds.
-    start = list(TITLES).index(kind) % 5
-    for style, name in DESIGN_NAMES if kind == "long" else DESIGN_NAMES[start::5]:
-        _, page = _page(name, style)
-
-        left, top, right, bottom = _ink(fonts, text, TITLES[kind][1], page, serif=style == "minimalist")
-
-        assert page.box.left - 1 <= left, (style, name)
-        assert right <= page.box.right + 1, (style, name)
-        assert page.box.top - 2 <= top, (style, name)
-        assert bottom <= page.box.bottom + 2, (style, name)
-        assert page.box.left >= 60, (style, name)
-        assert page.box.top >= 56, (style, name)
-        assert page.box.right <= WIDTH - 60, (style, name)
-        assert page.box.bottom <= HEIGHT - 60, (style, name)
-
-
-def test_chinese_and_latin_titles_are_of_like_weight(fonts: Fonts) -> None:
-    _, page = _page("overlap", "abstract")
-    left, _, right, _ = _ink(fonts, "I", "en", page)
-    _, top, _, bottom = _ink(fonts, "一", "zh", page)
-    assert bottom - top > 0.6 * (right - left)
-
-
-@pytest.mark.parametrize(
-    ("word", "language", "lines"),
-    [
-        ("Donaudampfschifffahrtsgesellschaft", "de", ("Donaudampf-", "schifffahrts-", "gesellschaft")),
-        ("https://example.com/a-long-address", "en", ("https://", "example.com/", "a-long-address")),
-        ("Haftpflichtversicherung-Vergleich", "de", ("Haftpflicht-", "versicherung-", "Vergleich")),
-    ],
-)
-def test_long_words_are_parted_where_their_language_parts_them(
-    fonts: Fonts, word: str, language: str, lines: tuple[str, ...]
-) -> None:
-    page = Page(Box(72, 72, 492, 558), (0, 0, 0), largest=60, lines=3)
-
-    assert typeset(word, fonts.sans, page, language).lines == lines
-
-
-LETTERS = st.text(
-    st.characters(codec="utf-8", categories=["L", "M", "N", "P", "Zs", "So", "Cf", "Cc"]), min_size=1, max_size=120
-)
-WESTERN = st.text(st.sampled_from("abcdefgÄöüßéçĂžșŁжщΩλאבשعرب ỗậ  -—'’“”.,:;!?()0123456789"), min_size=1, max_size=300)
-
-
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-@given(title=st.one_of(LETTERS, WESTERN), language=st.sampled_from(["en", "de", "ja", "zh-Hant", "x-klingon", ""]))
-def test_any_title_is_set_within_its_box_or_not_at_all(fonts: Fonts, title: str, language: str) -> None:
-    text, missing = fonts.settable(title)
-    if not text:
-        return
-    page = Page(Box(72, 72, 600, 558), (0, 0, 0))
-    face = fonts.face_for(text, fonts.sans)
-    assert face is not None
-    left, top, right, bottom = _ink(fonts, text, language, page)
-
-    assert (left >= 71, top >= 70, right <= 601, bottom <= 560) == (True,) * 4
-    assert not set(missing) & set(text)
 
 
 @pytest.mark.parametrize("kind", TITLES)
@@ -356,29 +256,3 @@ def test_long_titles_are_shortened_in_descriptions(engine: Drawn) -> None:
 def test_who_no_longer_wants_them_is_heard(engine: Drawn) -> None:
     with pytest.raises(Stopped):
         engine.paint(_brief("Tea"), count=3, stop=lambda: True)
-
-
-def test_fonts_of_the_operators_folder_set_what_the_shipped_ones_can_not(tmp_path: Path, fonts: Fonts) -> None:
-    source = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
-    if not source.exists():
-        pytest.skip("no DejaVu here")
-    (tmp_path / "DejaVuSans.ttf").write_bytes(source.read_bytes())
-    more = Fonts(str(tmp_path))
-    more.setup()
-
-    assert fonts.settable("Բարեւ")[0] == ""
-    assert more.settable("Բարեւ") == ("Բարեւ", "")
-
-
-def test_a_folder_that_is_missing_and_a_file_that_is_no_font_are_named(tmp_path: Path) -> None:
-    with pytest.raises(NotReady, match="PRESSROOM_PICTURES__FONTS"):
-        Fonts(str(tmp_path / "none")).setup()
-    (tmp_path / "broken.ttf").write_bytes(b"no font")
-    with pytest.raises(NotReady, match=r"broken\.ttf"):
-        Fonts(str(tmp_path)).setup()
-
-
-def test_no_piece_of_a_title_begins_with_a_sign_that_belongs_to_the_word_before() -> None:
-    pieces = pieces_of("วิธีทำต้มยำกุ้งแบบง่ายๆ ที่บ้าน", "th", lambda text: True)
-    assert "ง่ายๆ" in [piece.text for piece in pieces]
-    assert not any(piece.text.startswith("ๆ") for piece in pieces)

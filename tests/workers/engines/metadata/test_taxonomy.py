@@ -1,0 +1,61 @@
+"""Operators may bring categories of their own, and are told what is wrong with them."""
+
+import pytest
+import regex
+
+from pipeline.errors import NotReady
+from workers.engines.metadata import Metadata
+from workers.engines.metadata.extractive.extractive import Extractive
+from workers.engines.metadata.plain import read_post
+
+
+def in_limits(made: Metadata, engine: Extractive) -> None:
+    assert 20 <= len(made.excerpt) <= 200
+    assert not regex.search(r"[\n\r\v\f\x85\u2028\u2029]|[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\u200b]", made.excerpt)
+    assert made.excerpt == made.excerpt.strip()
+    assert made.category in engine.taxonomy.names
+    assert 5 <= len(made.tags) <= 8
+    assert len(set(made.tags)) == len(made.tags)
+    for tag in made.tags:
+        assert 2 <= len(tag) <= 40
+        assert tag == tag.lower() == tag.strip()
+        assert not regex.search(r"[\p{Cc}\p{Cs}\n<>]|https?:", tag)
+
+
+def test_an_operator_may_bring_categories(tmp_path) -> None:
+    file = tmp_path / "categories.toml"
+    file.write_text(
+        'fallback = "Other"\n[[category]]\nname = "Bees"\nen = { tags = "bees, honey", cues = "hive*, queen bee" }\n'
+        '[[category]]\nname = "Other"\n'
+    )
+    engine = Extractive(str(file))
+    engine.setup()
+
+    made = engine.write(read_post("Moving a hive in winter", "", "en"))
+    assert made.category == "Bees"
+    assert {"bees", "honey"} <= set(made.tags)
+    assert engine.write(read_post("Nothing at all", "", "en")).category == "Other"
+    in_limits(engine.write(read_post("Nichts", "", "de")), engine)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("fallback = 'A'", "category: Field required"),
+        ("fallback = 'B'\n[[category]]\nname = 'A'", "fallback 'B' is none of the categories"),
+        ("fallback = 'A'\n[[category]]\nname = 'A'\n[[category]]\nname = 'A'", "stand twice: A"),
+        ("fallback = 'A'\n[[category]]\nname = 'A'\nen = { tags = 'x' }", "the tag 'x' of A (en) has 1 characters"),
+        ("fallback = 'A'\n[[category]]\nname = 'A'\nen = { cue = 'x' }", "cue: Extra inputs"),
+        ("fallback =", "Invalid value"),
+    ],
+)
+def test_a_wrong_file_of_categories_is_told_by_what_is_wrong_in_it(content: str, said: str, tmp_path) -> None:
+    file = tmp_path / "categories.toml"
+    file.write_text(content)
+    with pytest.raises(NotReady, match=regex.escape(said)):
+        Extractive(str(file)).setup()
+
+
+def test_a_missing_file_of_categories_is_named() -> None:
+    with pytest.raises(NotReady, match=r"/nowhere\.toml"):
+        Extractive("/nowhere.toml").setup()
