@@ -1,4 +1,4 @@
-"""Gates: what stands before the claim of some lanes, a pace or a breaker, so that their items wait untouched."""
+"""Gates: a pace or a circuit breaker before the claim of some lanes. While one is closed, their items stay ready."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,7 +8,7 @@ from workers.handler import Gated, Handler
 
 
 class Gates:
-    """The gated handlers among a process's, asked before each claim and told after it."""
+    """The handlers of a process that have a gate: asked before each claim, and told its result."""
 
     def __init__(self, lanes: Mapping[str, Handler[Any, Any]]) -> None:
         self._gated: list[Gated] = []
@@ -21,10 +21,10 @@ class Gates:
             self._lanes.setdefault(id(handler), []).append(lane)
 
     def admit(self, room: Mapping[str, int]) -> dict[str, int]:
-        """Return how many runs of each lane may be claimed now; `room` says for how many there are slots.
+        """Return how many runs of each lane may be claimed now; `room` has the free slots of each lane.
 
-        What has no gate takes a run at a time: the rest is left for other processes. What has one takes as many as the
-        gate lets through: it waits on the network, and would spend more time on claims than on the work."""
+        A lane without a gate takes one run at a time, and leaves the rest to other processes. One with a gate takes as
+        many as the gate admits: it waits on the network, and a claim for each run would take longer than the work."""
         admitted = dict.fromkeys(room, 1)
         for handler in self._gated:
             its_own = [lane for lane in self._lanes[id(handler)] if lane in room]

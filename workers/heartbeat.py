@@ -38,13 +38,13 @@ class Run:
     tasks: Sequence[LeasedTask[Any]]
     limit: timedelta
     started: float
-    #: How long it may tell of no progress; None: for ever.
+    #: Longest time without progress; None: no limit.
     stall_limit: timedelta | None = None
     is_reported: bool = False
 
     @property
     def exceeded(self) -> timedelta | None:
-        """Return the limit of its kind that it has gone on past; None: it is within both."""
+        """Return the limit of its kind that it has exceeded; None: it is within both."""
         now = time.monotonic()
         if now - self.started > self.limit.total_seconds():
             return self.limit
@@ -55,7 +55,7 @@ class Run:
 
 
 class Heartbeat:
-    """One thread a process; it only beats while something is held."""
+    """One thread a process; it is idle while no run is held."""
 
     def __init__(
         self,
@@ -113,14 +113,14 @@ class Heartbeat:
         if not tasks:
             return
         held = self._database.run(lifecycle.heartbeat([task.beat() for task in tasks], lease_for=self._lease_for))
-        # A run that is being reported is no longer held, and nobody asks any more whether it is.
+        # The items of a run that is being reported are no longer leased, and have not been taken away.
         for task in (task for run in runs if not run.is_reported for task in run.tasks):
             if task.item.item_id not in held and not task.is_stopped():
                 log.info("item stopped", job_id=str(task.job_id), index=task.index)
                 task.stop()
 
     def _end_overdue(self, runs: Sequence[Run]) -> None:
-        """A hung engine would renew its lease for ever, and no thread can be stopped: the process has to go."""
+        """End the process when a run has exceeded a limit: no thread can be stopped, and its lease would be renewed."""
         if not any(run.exceeded for run in runs):
             return
         for run in runs:
@@ -139,7 +139,7 @@ class Heartbeat:
             document = {"status": int(error.status), **error.document()}
             outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=document)]
         else:
-            # Which of the batch hangs is not known: left to their lease they count a crash and come back one by one.
+            # Nobody knows which of them hangs. When the lease runs out, each counts a crash, and comes back alone.
             log.error("batch timed out", items=len(run.tasks))
             return
         try:

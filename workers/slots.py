@@ -1,4 +1,4 @@
-"""Slots: for how many runs of each lane a process has room."""
+"""Slots: how many more runs of each lane a process can take."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,16 +8,15 @@ from workers.heartbeat import Run
 
 
 class Slots:
-    """The slots of a process's handlers: one that runs apart has its own, all others share theirs."""
+    """The slots of a process's handlers. A handler that runs apart has slots of its own; all others share theirs."""
 
     def __init__(self, lanes: Mapping[str, Handler[Any, Any]]) -> None:
         self._lanes = lanes
-        # Told once: whether an object has what a protocol wants takes longer than a look into a dictionary, and a
-        # busy process asks hundreds of times a second.
+        # Found out once: isinstance with a protocol is slow, and a busy process asks hundreds of times a second.
         self._apart = {id(handler) for handler in lanes.values() if isinstance(handler, Apart)}
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:
-        """Return the free slots of each lane beside the runs that are held; of lanes that are missing, none."""
+        """Return the free slots of each lane, given the runs that are held. A lane without a free slot is left out."""
         holders = [self._lanes[run.tasks[0].item.lane] for run in held]
         shared = sum(id(holder) not in self._apart for holder in holders)
         room = {}

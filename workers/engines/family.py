@@ -1,4 +1,4 @@
-"""Family: the engines of one family in a process, each set up once, whatever handlers use them."""
+"""Family: the engines of one family in a process. Each is set up once, however many handlers use it."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ AWAY = "it can't be reached at the moment"
 
 
 class Family:
-    """Engines in the operator's order of preference; those that lack something say so in their offer."""
+    """Engines in order of preference. The offer of an engine that can't be set up says what it needs."""
 
     def __init__(self, settings: Settings, name: str) -> None:
         self._settings = settings
@@ -52,7 +52,7 @@ class Family:
         self._watchers.append(on_change)
 
     def offers(self) -> Sequence[Offer]:
-        """Return what each engine can do, and what those lack that can do nothing."""
+        """Return what each engine can do, or what it needs."""
         return [self._offer(name, place) for place, name in enumerate(self._names)]
 
     def _set_up_engines(self) -> None:

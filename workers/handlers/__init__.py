@@ -1,4 +1,4 @@
-"""Handlers: what turns an item into what its user asked for, one file a group of kinds, with the family's engines."""
+"""Handlers: what carries out the items of a kind, with the engines of its family."""
 
 import importlib
 from typing import Any

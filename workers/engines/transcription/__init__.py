@@ -22,9 +22,9 @@ SAMPLE_RATE = 16_000
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What an engine hears, segment by segment as it goes on; times are in seconds from where it began.
+    """What an engine hears, segment by segment; times are in seconds from the begin of the samples.
 
-    `language` was found out or given; `language_probability` is None when it was not found out."""
+    `language` was detected, or given; `language_probability` is None when it was given."""
 
     language: str
     language_probability: float | None
@@ -52,4 +52,4 @@ class Transcriber(ABC):
     ) -> AbstractContextManager[Hearing]:
         """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
 
-        `language` None: find it out. `timed`: with the times of each word. Raises Stopped, from the segments too."""
+        `language` None: detect it. `timed`: with the times of each word. Raises Stopped, also from the segments."""

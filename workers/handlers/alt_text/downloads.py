@@ -1,4 +1,4 @@
-"""Downloads: files on their way to a run, and those of slow servers, which go on when their run has ended."""
+"""Downloads: those of a run, and those of slow servers, which go on in the background when their run has ended."""
 
 import threading
 import time
@@ -7,14 +7,14 @@ from concurrent.futures import Future
 
 from workers.media.downloads.fetcher import Fetched, Fetcher
 
-#: Downloads that go on without a run; with as many there, a run waits for its slowest one. Files of 20 MB at most.
+#: Downloads in the background, at most, of files of up to 20 MB. A run waits for a download that finds no room there.
 MOST_LEFT = 16
-#: How long one is kept for whoever asks again: another process may have got its picture meanwhile.
+#: How long one is kept for the next run of its URL, in seconds: that may be in another process.
 KEPT_SECONDS = 60.0
 
 
 class Downloads:
-    """Starts downloads, and keeps those that a run has left. Safe for many threads. `clock` gives seconds."""
+    """Starts downloads, and keeps those that go on without a run. Safe for many threads. `clock` gives seconds."""
 
     def __init__(self, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetcher = fetcher
@@ -25,7 +25,7 @@ class Downloads:
         self._timer: threading.Timer | None = None
 
     def start(self, url: str) -> Future[Fetched]:
-        """Return the download of a URL: one that an earlier run has left, or a new one."""
+        """Return the download of a URL: one from the background, or a new one."""
         with self._guard:
             self._drop_old()
             place = next((place for place, (left, _, _) in enumerate(self._left) if left == url), None)
@@ -34,7 +34,7 @@ class Downloads:
         return self._fetcher.start(url)
 
     def leave(self, url: str, download: Future[Fetched]) -> bool:
-        """Let a download go on for who asks for its URL next; False: there are too many of them."""
+        """Let a download go on in the background, for the next run of its URL. Returns False when there is no room."""
         with self._guard:
             self._drop_old()
             if len(self._left) >= MOST_LEFT:
@@ -44,7 +44,7 @@ class Downloads:
             return True
 
     def _look_later(self) -> None:
-        """See to it that files are not kept for ever where nobody asks for any again."""
+        """Start a timer that drops old downloads, in case that no run asks for one again."""
         if self._timer is None:
             self._timer = threading.Timer(KEPT_SECONDS, self._look)
             self._timer.daemon = True

@@ -1,4 +1,4 @@
-"""Loading: pictures come from the web and from their files together, or their texts from the cache."""
+"""Loading: pictures are downloaded and decoded, several at a time, unless their texts are in the cache."""
 
 import hashlib
 import time
@@ -15,19 +15,19 @@ from workers.media.downloads.fetcher import Fetched, Fetcher
 from workers.media.images.decoders import Decoders
 from workers.media.images.picture import Picture
 
-#: Longest side of what waits for its turn at an engine: more than any of them looks at. 24 pictures, three runs of
-#: eight, are 400 MB at most, three of 32 are 1.6 GB; as they were decoded, 24 could be 4 GB.
+#: Longest side of a picture that waits for an engine, in pixels: more than any engine looks at. 24 pictures, as three
+#: runs of eight have, take 400 MB at most, and three of 32 take 1.6 GB; in their own size 24 could take 4 GB.
 WAITING_SIDE = 2_048
-#: How often a download that is waited for is looked at: nobody may want it any more.
+#: How often a run looks, while it waits for a download, whether the picture is still wanted.
 LOOK_SECONDS = 0.5
-#: A run whose other pictures are there waits this much longer for the next: their users wait with it.
+#: A run that has its other pictures waits so long for the next one: the users of the others wait as well.
 GRACE_SECONDS = 2.0
 
 Underway = dict[Future[Fetched], list[Portrait]]
 
 
 class Loader:
-    """Gets portraits their pictures. Safe for many threads."""
+    """Gives portraits their pictures. Safe for many threads."""
 
     def __init__(self, fetcher: Fetcher, cache: CaptionCache, decoders: Decoders, limits: CaptioningSettings) -> None:
         self._downloads = Downloads(fetcher)
@@ -36,7 +36,7 @@ class Loader:
         self._limits = limits
 
     def load(self, portraits: Sequence[Portrait], *, is_crowded: Callable[[], bool] = never) -> None:
-        """Download and decode what is not in the cache; those without a picture then have a text, or an error.
+        """Download and decode pictures. A portrait has a picture then, or its texts from the cache, or an error.
 
         Those of servers that keep others waiting are postponed, and their downloads go on meanwhile. `is_crowded`:
         there are others who wait, although none in this run."""
@@ -71,9 +71,9 @@ class Loader:
     def _bodies(
         self, portraits: Sequence[Portrait], is_crowded: Callable[[], bool]
     ) -> Iterator[tuple[bytes, list[Portrait]]]:
-        """Yield each file with the portraits of its URL, downloaded once, as they come; those without one have failed.
+        """Yield each file with the portraits of its URL, in the order in which downloads end; a URL is fetched once.
 
-        In the order of the URLs, all the others' files would wait in memory for the slowest server."""
+        In the order of the URLs, the other files would wait in memory for the slowest server."""
         underway = self._started(portraits)
         count, quiet_since = len(underway), time.monotonic()
         try:
@@ -102,7 +102,7 @@ class Loader:
         return {self._downloads.start(url): same for url, same in sharing.items()}
 
     def _postpone(self, underway: Underway) -> None:
-        """Let go of downloads that others would wait for; what is too much to be kept going is waited for."""
+        """Leave downloads that hold others up to the background, as long as there is room for them there."""
         for download, same in list(underway.items()):
             if self._downloads.leave(same[0].url, download):
                 del underway[download]

@@ -1,4 +1,4 @@
-"""Speaker: the synthesis engines of a process, and which of them speaks a text, from its start to its end."""
+"""Speaker: which engine of a process speaks a text, with which voice, from its start to its end."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,7 +59,7 @@ class Speaking:
             try:
                 for number, chunk in enumerate(chunks):
                     waiting.append(pool.submit(self._sound, chunk, lambda: has_left or stop()))
-                    # The first alone: somebody may be waiting for it, and the others would take its time.
+                    # The first chunk alone: somebody may wait for it, and others beside it would make it slower.
                     if number == 0 or len(waiting) > ahead:
                         yield waiting.pop(0).result()
                 while waiting:

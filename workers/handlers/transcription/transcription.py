@@ -33,7 +33,7 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
         self._longest = timedelta(hours=settings.transcription.max_hours)
         self._window = timedelta(seconds=settings.transcription.window_seconds)
         self._family = family or resources.family(FAMILY)
-        self._turn = FairLock()
+        self._lock = FairLock()
 
     def setup(self) -> None:
         """Find ffmpeg, and set up the engines. Raises NotReady."""
@@ -85,11 +85,11 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
         latest = track.duration.total_seconds()
 
         def has_left() -> bool:
-            _tell(task, track, window.start / SAMPLE_RATE)  # who waits for a turn does not stand still
+            _tell(task, track, window.start / SAMPLE_RATE)  # to wait for the engine is not to stall
             return task.is_stopped()
 
         with (
-            self._turn.unless(has_left),
+            self._lock.unless(has_left),
             engine.listen(
                 track.read(window.start, window.stop - window.start),
                 language=transcribed.language,

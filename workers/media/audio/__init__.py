@@ -1,1 +1,1 @@
-"""Audio that is in memory: raw samples, their loudness, and the files made of them."""
+"""Audio: samples, their loudness, and the files that they come from and go to."""

@@ -85,9 +85,9 @@ def encode_mp3(
 
 
 class Mp3Stream:
-    """An encoder that hands on MP3 bytes as they come: to `sink`, in order, from a thread of its own.
+    """An encoder that gives `sink` MP3 bytes as soon as there are some, in order, from a thread of its own.
 
-    Leaving its `with` block ends it at once; what `finish` was not waited for is lost.
+    Leaving its `with` block ends it at once: without `finish` before, the last bytes are lost.
     """
 
     def __init__(

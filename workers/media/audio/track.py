@@ -86,7 +86,7 @@ class Track:
 
 @contextmanager
 def new_track(sample_rate: int) -> Iterator[Track]:
-    """Yield a track to be filled; after the block it is the caller's, who closes it, and deleted if that raised."""
+    """Yield a track to be filled. It is deleted when the block raises; else the caller closes it."""
     with ExitStack() as undone:
         yield undone.enter_context(Track(sample_rate))
         undone.pop_all()

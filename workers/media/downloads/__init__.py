@@ -1,1 +1,1 @@
-"""Fetching: the parts of the guarded download (workers/media/downloads/fetcher.py)."""
+"""Downloads of what users point at, guarded: fetcher.py is the way in."""

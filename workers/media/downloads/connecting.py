@@ -10,7 +10,7 @@ from aiohttp.connector import AddrInfoType
 from pipeline.engine_settings import FetchSettings
 from workers.media.downloads.addresses import Reach
 
-#: What a server may keep of a connection's place here once it is idle.
+#: How long an idle connection is kept open.
 KEEPALIVE_SECONDS = 5.0
 USER_AGENT = "Pressroom/0.1 (image fetcher)"
 
@@ -28,7 +28,7 @@ class Forbidden(OSError):
 
 
 class GuardedResolver(AbstractResolver):
-    """Looks names up, and refuses one with any address that may not be reached: such a name is up to something."""
+    """Looks names up. A name is refused when one of its addresses may not be reached, whatever the others are."""
 
     def __init__(self, reach: Reach, inner: AbstractResolver) -> None:
         self._reach = reach
@@ -51,7 +51,7 @@ class GuardedResolver(AbstractResolver):
 
 
 def guard(reach: Reach, open_socket: SocketFactory) -> SocketFactory:
-    """Return a maker of sockets that looks at the address which is about to be connected: the last word."""
+    """Return a maker of sockets that checks the very address that is about to be connected to, as the last check."""
 
     def make(found: AddrInfoType) -> socket.socket:
         host, port, *_ = found[4]

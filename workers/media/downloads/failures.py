@@ -1,4 +1,4 @@
-"""Failures: what a connection's errors mean to somebody who sent a URL."""
+"""Failures: a connection's errors, told to the user who sent the URL."""
 
 import socket
 
@@ -8,9 +8,9 @@ from pipeline.images import ImageBlocked, ImageFailure, ImageUnreachable
 from pipeline.retry_after import read_retry_after
 from workers.media.downloads.connecting import Forbidden
 
-#: Statuses that pass by themselves, beside all of 500 and above.
+#: A status after which another try is made, as after those of 500 and above.
 TOO_MANY_REQUESTS = 429
-#: Statuses above these are the server's own trouble, though these two will not go away.
+#: Statuses above 500 after which another try is useless.
 NEVER_PASSING = frozenset((501, 505))
 #: What can be done about a URL that leads inwards.
 REMEDY = "Use a URL that anybody on the Internet can open, or let the operator allow its network."

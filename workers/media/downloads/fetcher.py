@@ -1,4 +1,4 @@
-"""Fetch: the guarded download, through which goes every URL that a user gives."""
+"""Fetcher: the guarded download. Every URL that a user gives goes through it."""
 
 import asyncio
 import atexit
@@ -23,16 +23,16 @@ from workers.media.downloads.targets import shown
 
 __all__ = ["Fetched", "Fetcher"]
 
-#: Tries where something passes by itself. Between them up to this pause (full jitter), and up to twice it each time.
+#: Tries after errors that may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
 TRIES = 4
 PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 60
-#: What closing the connections may hold up the end of a process.
+#: Longest time for which closing the connections may delay the end of a process.
 LEAVE_SECONDS = 1.0
 
 
 class Fetcher:
-    """Downloads what users point at, and nothing that they must not reach. Safe for many threads."""
+    """Downloads what users point at, and refuses what they must not reach. Safe for many threads."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The edge service's client: one text in, its MP3 out, whole, in time, or an error that says what went wrong."""
+"""The edge service's client: one text in, its MP3 out, complete and in time, or an error that says what went wrong."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from pipeline.engine_settings import EdgeSettings
 from pipeline.retry_after import read_retry_after
 from workers.engines import EngineUnavailable, Stopped
 
-#: How often a wait looks whether it is still wanted.
+#: Seconds between two calls of `stop` by a thread that waits.
 LOOK = 0.1
 
 #: Characters that `limit_seconds` is for.
@@ -40,7 +40,7 @@ Sink = Callable[[bytes], None]
 
 
 class EdgeFailed(EngineUnavailable):
-    """The service did not do what was asked. `passing`: it may the next time; `local`: it may for another voice."""
+    """The service failed. `passing`: the next try may succeed; `local`: another voice may."""
 
     def __init__(
         self, reason: str, *, passing: bool = False, local: bool = False, retry_after: timedelta | None = None
@@ -88,52 +88,54 @@ class EdgeClient:
             text, voice, rate=f"{rate:+d}%", connect_timeout=self._settings.connect_seconds, receive_timeout=3_600
         )
         limit = time.monotonic() + self._settings.limit_seconds * -(-len(text) // LIMIT_CHARACTERS)
-        turn = _Turn(late=time.monotonic() + self._settings.connect_seconds + self._settings.stall_seconds)
-        receiving = asyncio.ensure_future(self._receive(asked, turn, sink))
+        progress = _Progress(late=time.monotonic() + self._settings.connect_seconds + self._settings.stall_seconds)
+        receiving = asyncio.ensure_future(self._receive(asked, progress, sink))
         try:
-            await _watch(receiving, turn, limit, stop)
+            await _watch(receiving, progress, limit, stop)
         finally:
-            # Twice: the first ends the wait for a message, the second that for the service's farewell.
+            # Twice: the first ends the wait for a message, the second the wait for the connection to close.
             for _ in range(2):
                 receiving.cancel()
                 await asyncio.wait({receiving}, timeout=LOOK)
         receiving.result()
         # The library counts a text's audio when the service says that its turn has ended. A connection that closes
         # before is no error to it.
-        if asked.state.get("cumulative_audio_bytes") != turn.received:
+        if asked.state.get("cumulative_audio_bytes") != progress.received:
             raise EdgeFailed("broke off in the middle of a text", passing=True)
-        if turn.received / BYTES_PER_SECOND < turn.sentences_end - SLACK.total_seconds():
+        if progress.received / BYTES_PER_SECOND < progress.sentences_end - SLACK.total_seconds():
             raise EdgeFailed("sent less sound than it said", passing=True)
-        return turn.received
+        return progress.received
 
-    async def _receive(self, asked: edge_tts.Communicate, turn: "_Turn", sink: Sink) -> None:
+    async def _receive(self, asked: edge_tts.Communicate, progress: "_Progress", sink: Sink) -> None:
         async with contextlib.aclosing(asked.stream()) as messages:
             async for message in messages:
-                turn.late = time.monotonic() + self._settings.stall_seconds
+                progress.late = time.monotonic() + self._settings.stall_seconds
                 if message["type"] == "audio":
-                    turn.received += len(message["data"])
+                    progress.received += len(message["data"])
                     sink(message["data"])
                 else:
-                    turn.sentences_end = (message["offset"] + message["duration"]) / TICKS_PER_SECOND
+                    progress.sentences_end = (message["offset"] + message["duration"]) / TICKS_PER_SECOND
 
 
 @dataclass(slots=True)
-class _Turn:
-    """What has come of a text: bytes; where its last sentence ends, in seconds; and until when more must come."""
+class _Progress:
+    """What was received of a text: its bytes; where its last sentence ends, in seconds; and when more is overdue."""
 
     late: float
     received: int = 0
     sentences_end: float = 0.0
 
 
-async def _watch(receiving: "asyncio.Future[None]", turn: _Turn, limit: float, stop: Callable[[], bool]) -> None:
-    """Return when the work has ended. Raises EdgeFailed when it is late, Stopped when nobody wants it."""
+async def _watch(
+    receiving: "asyncio.Future[None]", progress: _Progress, limit: float, stop: Callable[[], bool]
+) -> None:
+    """Wait until the text is received. Raises EdgeFailed when it is late, Stopped when `stop` returns True."""
     while not (await asyncio.wait({receiving}, timeout=LOOK))[0]:
         if stop():
             raise Stopped
         if time.monotonic() >= limit:
             raise EdgeFailed("is too slow")
-        if time.monotonic() >= turn.late:
+        if time.monotonic() >= progress.late:
             raise EdgeFailed("stopped answering", passing=True)
 
 

@@ -1,4 +1,4 @@
-"""edge: the neural voices of Microsoft's browser, by the package edge-tts, as long as its service lets us."""
+"""edge: the neural voices of Microsoft's browser, by the package edge-tts, as long as the service is there."""
 
 import importlib.util
 import subprocess
@@ -47,7 +47,7 @@ DECODING_LIMIT = timedelta(minutes=30)
 
 
 class Edge(Synthesizer):
-    """The service's voices. It needs the network, so it may be unavailable at any time: `is_available` tells."""
+    """An engine behind a network, which may be unavailable at any time."""
 
     name = "edge"
 
@@ -112,7 +112,7 @@ class Edge(Synthesizer):
         return self._sonic.reshape(sound, length=length, semitones=pitch, stop=stop)
 
     def _spoken(self, text: str, voice: str, speed: float, stop: Callable[[], bool]) -> Pcm:
-        """Have the service speak, as near to the speed as it can, and note when it fails."""
+        """Have the service speak, as near to the speed as it can; open the breaker when it fails."""
         from workers.engines.synthesis.edge.client import EdgeFailed
 
         tries = Retrying(

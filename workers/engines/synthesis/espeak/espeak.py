@@ -1,4 +1,4 @@
-"""espeak: speech in 100 languages from pip packages alone, without a network."""
+"""espeak: speech in 100 languages by libespeak-ng, without a network."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Weights: where a Whisper's files are: a folder, what was downloaded before, or the hub, if it can be reached."""
+"""Weights: the files of a Whisper model: in a folder, downloaded before, or at the hub, if it can be reached."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ NEEDED = ("model.bin", "tokenizer.json")
 
 
 def missing(model: str, *, setting: str) -> str | None:
-    """Return what a model lacks, as far as can be told without the hub; None: nothing."""
+    """Return which files a model lacks, as far as is known without the hub; None: none."""
     folder = Path(model).expanduser()
     if folder.is_dir():
         lacking = _lacking(folder)

@@ -76,7 +76,7 @@ class Whisper(Transcriber):
     def listen(
         self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
     ) -> Iterator[Hearing]:
-        """Listen to a sound; where nobody speaks nothing is made up, because only speech gets to the model."""
+        """Listen to a sound. Only speech gets to the model, so it makes nothing up where nobody speaks."""
         with self._in_memory():
             found, about = self._transcribe(
                 samples.astype(np.float32) / 32_768,
@@ -132,7 +132,7 @@ class Whisper(Transcriber):
             pass
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
-        # A text is no context for the next one: where Whisper errs, it would go on and on.
+        # Without the text so far as context: Whisper would repeat an error again and again.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
         how["language_detection_segments"] = LANGUAGE_WINDOWS
         batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
