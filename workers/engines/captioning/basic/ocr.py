@@ -94,10 +94,11 @@ class Reader:
             found = self._found(np.ascontiguousarray(np.asarray(shown)[:, :, ::-1]))
         if found.boxes is None or found.txts is None:
             return []
-        size = shown.width, shown.height / share
+        sides = (shown.width, shown.height / share) * 2
+        texts = [" ".join(text.translate(UNITS).split()) for text in found.txts]
         lines = [
-            Line(" ".join(text.translate(UNITS).split()), float(score), *(box.min(0) / size), *(box.max(0) / size))
-            for text, score, box in zip(found.txts, found.scores, found.boxes, strict=True)
+            Line(text, float(score), *(np.ravel([box.min(0), box.max(0)]) / sides).tolist())
+            for text, score, box in zip(texts, found.scores, found.boxes, strict=True)
         ]
         grey = np.asarray(shown.convert("L"))
         return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
