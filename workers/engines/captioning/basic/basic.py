@@ -18,9 +18,6 @@ from workers.engines.captioning.basic.ocr import Reader
 from workers.engines.captioning.basic.wording import LANGUAGES, wording_of
 from workers.engines.captioning.text.shaping import shape
 
-#: More threads than this hardly read faster.
-THREADS = 2
-
 
 class Basic:
     """The engine that is always ready."""
@@ -30,12 +27,12 @@ class Basic:
     batch = 1
 
     def __init__(self, reader: Reader | None = None) -> None:
-        self._reader = reader or Reader(THREADS)
+        self._reader = reader or Reader()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine."""
-        return cls(Reader(settings.captioning.threads or THREADS))
+        return cls(Reader(settings.captioning.threads))
 
     def readiness(self) -> str | None:
         """Return what is missing before it can be set up: nothing."""

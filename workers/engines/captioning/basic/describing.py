@@ -9,8 +9,6 @@ from workers.engines.captioning.basic.facts import Facts
 from workers.engines.captioning.basic.wording import Wording
 from workers.engines.captioning.text.shaping import LIMITS, fitted
 
-Words = Mapping[str, str]
-
 #: Most texts that are quoted in the first phrase, and in the sentence of a long text that adds more.
 MOST_QUOTED: dict[Mode, int] = {"short": 3, "seo": 3, "long": 12}
 MOST_ADDED = 8
@@ -63,7 +61,7 @@ def _appearance(facts: Facts, mode: Mode, wording: Wording) -> str:
     return form.coloured + wording.tail.on_paper
 
 
-def _quotation(facts: Facts, mode: Mode, wording: Wording, words: Words) -> str:
+def _quotation(facts: Facts, mode: Mode, wording: Wording, words: Mapping[str, str]) -> str:
     """Return the phrase or sentence that quotes the title, the first sentence, or the most conspicuous texts."""
     form, blocks = wording.form(mode), facts.blocks
     template = form.with_text
@@ -89,7 +87,7 @@ def _colours_of_text(facts: Facts, mode: Mode, wording: Wording) -> str:
     return wording.tail.mostly if mode == "short" else ""
 
 
-def _further(facts: Facts, main: str, mode: Mode, wording: Wording, words: Words) -> list[str]:
+def _further(facts: Facts, main: str, mode: Mode, wording: Wording, words: Mapping[str, str]) -> list[str]:
     """Return the sentences that follow the first, the most telling first."""
     further = [wording.further.animated] if facts.is_animated else []
     if facts.blocks:

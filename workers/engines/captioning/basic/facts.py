@@ -11,7 +11,7 @@ from workers.engines.captioning.basic.parts import halves_of, middle_of
 from workers.engines.captioning.basic.texture import texture_of
 from workers.media.images.picture import Picture
 
-#: How far a description without text is believed, by genre: colours say little.
+#: How far a description without text is believed: colours say little.
 COLOUR_CONFIDENCE: dict[Genre, float] = {"photo": 0.3, "picture": 0.2}
 OTHER_CONFIDENCE, PLAIN_CONFIDENCE = 0.25, 0.4
 #: Genres that are more than their text; it counts for half of their confidence.

@@ -5,7 +5,7 @@ from statistics import median
 from typing import Literal, get_args
 
 from workers.engines.captioning.basic.colours import Palette
-from workers.engines.captioning.basic.numbers import show_chart
+from workers.engines.captioning.basic.numbers import are_a_chart
 from workers.engines.captioning.basic.ocr import Line, rows_of
 from workers.engines.captioning.basic.texture import Texture
 from workers.media.images.picture import Picture
@@ -31,7 +31,7 @@ def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
     """Return the first genre that is proved: by its text, or else by its texture."""
     if _is_running_text(lines, texture):
         return "document"
-    if not texture.is_photographic and show_chart(lines):
+    if not texture.is_photographic and are_a_chart(lines):
         return "chart"
     if texture.flat >= 0.5 and (texture.commonest >= 0.3 or not texture.is_photographic):
         if palette.named[0][0] == "white" and texture.is_grey:
@@ -52,19 +52,16 @@ def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, textu
     texts = [line.text for line in lines if sum(map(str.isalpha, line.text)) > 1]
     if picture.has_transparency and 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts):
         return "logo"
-    if texts:
-        return "graphic"
     is_shaded = texture.four_commonest < 0.5 or (texture.tones >= SHADED and palette.background == "white")
     # A soft picture, or an object with shades, may be drawn or photographed.
-    return "picture" if texture.is_plain or is_shaded else "graphic"
+    return "picture" if not texts and (texture.is_plain or is_shaded) else "graphic"
 
 
 def _is_running_text(lines: Sequence[Line], texture: Texture) -> bool:
     """Return whether wide lines of one size fill the picture, at least three of which go on with the one above."""
     wide = [line for line in lines if line.right - line.left >= 0.45]
-    if len(wide) < max(5, len(lines) * 0.4) or texture.rules[1] > 2:
-        return False
-    return sum(map(_goes_on, wide, wide[1:])) >= 3
+    is_filled = len(wide) >= max(5, len(lines) * 0.4) and texture.rules[1] <= 2
+    return is_filled and sum(map(_goes_on, wide, wide[1:])) >= 3
 
 
 def _goes_on(above: Line, below: Line) -> bool:

@@ -45,7 +45,7 @@ def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement]
         if MACHINE_MADE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
             continue
         if language_of(note, text) in (language, None):
-            own.append(Statement(text, CONFIDENCE[note.field]))
+            own.append(Statement(text, CONFIDENCE.get(note.field, CONFIDENCE["title"])))
         else:
             foreign.append(Statement(text, FOREIGN_CONFIDENCE))
     return own, foreign

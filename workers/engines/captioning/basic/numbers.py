@@ -40,8 +40,8 @@ def value_of(text: str) -> float | None:
     return -value if text.strip()[0] in "-–−" else value
 
 
-def show_chart(lines: Sequence[Line]) -> bool:
-    """Return whether numbers in a row or column are evenly spaced by their value, or percentages make up a whole.
+def are_a_chart(lines: Sequence[Line]) -> bool:
+    """Return whether numbers in a row or a column are evenly spaced by their value, or percentages make up a whole.
 
     The largest is at the top or on the right: the numbers of a list grow downwards."""
     numbers = [(line, value) for line in lines if (value := value_of(line.text)) is not None]

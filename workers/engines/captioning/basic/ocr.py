@@ -12,6 +12,8 @@ from PIL import Image
 from pipeline.errors import NotReady
 from workers.engines import EngineUnavailable
 
+#: More threads than this hardly read faster.
+THREADS = 2
 #: Lines with a lower score are mostly leaves, fabric, or letters of a script that the OCR can't read.
 LEAST_SCORE = 0.85
 #: Longest side that is read, in pixels. Grain hides letters from the model: in a drawn photo of 1,200 pixels it found
@@ -30,6 +32,8 @@ CLEAR, FAINT_SCORE = 48, 0.3
 HIGHEST_LETTER = 0.6
 #: Greek and Cyrillic letters: the model knows some of them as signs of formulas, and misreads words in them.
 UNREADABLE = re.compile("[\u0370-\u052f]")
+#: Units that the model writes as one sign, as people type them.
+UNITS = str.maketrans({"℃": " °C", "℉": " °F"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,8 @@ class ReadingFailed(EngineUnavailable):
 class Reader:
     """rapidocr, its models loaded with the first picture; one picture at a time."""
 
-    def __init__(self, threads: int = 2) -> None:
-        self._threads = threads
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads or THREADS
         self._lock = threading.Lock()
 
     def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[Line]:
@@ -90,10 +94,11 @@ class Reader:
             found = self._found(np.ascontiguousarray(np.asarray(shown)[:, :, ::-1]))
         if found.boxes is None or found.txts is None:
             return []
-        size = shown.width, shown.height / share
+        sides = (shown.width, shown.height / share) * 2
+        texts = [" ".join(text.translate(UNITS).split()) for text in found.txts]
         lines = [
-            Line(_plain(text), float(score), *(box.min(axis=0) / size).tolist(), *(box.max(axis=0) / size).tolist())
-            for text, score, box in zip(found.txts, found.scores, found.boxes, strict=True)
+            Line(text, float(score), *(np.ravel([box.min(0), box.max(0)]) / sides).tolist())
+            for text, score, box in zip(texts, found.scores, found.boxes, strict=True)
         ]
         grey = np.asarray(shown.convert("L"))
         return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
@@ -124,11 +129,6 @@ class Reader:
             )
         except (ImportError, OSError) as error:
             raise NotReady(f"rapidocr can't be loaded ({error}); pip install --force-reinstall rapidocr.") from error
-
-
-def _plain(text: str) -> str:
-    """Return a line as people type it: the model writes some units as one sign."""
-    return re.sub(r" ?([℃℉])", lambda found: {"℃": " °C", "℉": " °F"}[found[1]], text).strip()
 
 
 def _is_text(line: Line) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
 from workers.engines.captioning import Mode
 from workers.engines.captioning.basic.colours import NAMES
@@ -18,15 +18,13 @@ from workers.engines.captioning.basic.genres import GENRES
 
 #: The languages that have a file (ISO 639-1).
 LANGUAGES = ("en", "es", "fr", "de", "pt", "it")
-#: Black-and-white photos have a noun of their own.
-NOUNS = frozenset((*GENRES, "grey_photo"))
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _Table(BaseModel, frozen=True, extra="forbid"):
+    """A table of the file; what it lacks and what is not known is an error."""
 
 
-class Form(_Strict):
+class Form(_Table):
     """Templates of the first phrase or sentence; the names in braces are those of Wording.words."""
 
     with_text: str
@@ -39,7 +37,7 @@ class Form(_Strict):
     empty: str
 
 
-class Tail(_Strict):
+class Tail(_Table):
     """Templates of what may follow it."""
 
     ink_on_paper: str
@@ -49,7 +47,7 @@ class Tail(_Strict):
     middle: str
 
 
-class Further(_Strict):
+class Further(_Table):
     """Templates of the sentences after the first."""
 
     also_reads: str
@@ -62,7 +60,7 @@ class Further(_Strict):
     places: tuple[str, str, str, str, str, str, str, str, str]
 
 
-class Wording(_Strict):
+class Wording(_Table):
     """What a language needs for `basic`."""
 
     #: Words by which a text is known to be in the language.
@@ -91,8 +89,8 @@ class Wording(_Strict):
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
-        if set(self.nouns) != NOUNS or set(self.colours) != set(NAMES):
-            raise ValueError("the nouns are those of NOUNS, the colours those of NAMES")
+        if set(self.nouns) != {*GENRES, "grey_photo"} or set(self.colours) != set(NAMES):
+            raise ValueError("the nouns are the genres and grey_photo, the colours those of NAMES")
         if self.papers and set(self.papers) != set(NAMES):
             raise ValueError("papers has all colours or none")
         return self
@@ -124,10 +122,8 @@ class Wording(_Strict):
             "ink": plain[facts.ink or first],
             "colour": plain[paper],
             "paper": self.papers.get(paper, plain[paper]),
-            "top": plain[top],
-            "bottom": plain[bottom],
-            "the_top": definite[top],
-            "the_bottom": definite[bottom],
+            "top": definite[top],
+            "bottom": definite[bottom],
             "middle": plain[middle],
             "the_middle": definite[middle],
         }

@@ -178,6 +178,7 @@ def test_all_texts_keep_their_limits_in_all_languages(
             assert "{" not in caption.text, name
             assert "None" not in caption.text, name
             assert 0 < caption.confidence <= 1, name
+            assert type(caption.confidence) is float, name  # a number of numpy is no JSON
             assert mode == "short" or caption.text[-1] in ".?!”»“", name
 
 

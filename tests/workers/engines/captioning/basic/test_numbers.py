@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.engines.captioning.basic.numbers import show_chart, value_of
+from workers.engines.captioning.basic.numbers import are_a_chart, value_of
 from workers.engines.captioning.basic.ocr import Line
 
 
@@ -24,6 +24,6 @@ def test_marks_with_units_are_numbers(mark: str, value: float) -> None:
 )
 def test_shares_of_a_whole_prove_a_chart(texts: tuple[str, ...], is_chart: bool) -> None:
     assert (
-        show_chart([Line(text, 1.0, 0.3 * place, 0.5, 0.3 * place + 0.2, 0.6) for place, text in enumerate(texts)])
+        are_a_chart([Line(text, 1.0, 0.3 * place, 0.5, 0.3 * place + 0.2, 0.6) for place, text in enumerate(texts)])
         is is_chart
     )
