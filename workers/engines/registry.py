@@ -34,9 +34,9 @@ ENGINES: dict[str, dict[str, str]] = {
         "bing": "workers.engines.search.bing:Bing",
         "google": "workers.engines.search.google:Google",
         "searxng": "workers.engines.search.searxng:Searxng",
-        "brave_api": "workers.engines.search.apis:BraveApi",
-        "serper": "workers.engines.search.apis:Serper",
-        "serpapi": "workers.engines.search.apis:SerpApi",
+        "brave_api": "workers.engines.search.brave_api:BraveApi",
+        "serper": "workers.engines.search.serper:Serper",
+        "serpapi": "workers.engines.search.serpapi:SerpApi",
     },
 }
 

@@ -1,30 +1,43 @@
-"""Index check: one URL after the other is asked of a search provider, and its answer kept before the next."""
+"""Index check: asks search providers about one URL, and keeps the answer before the next."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kind import Done, Failed, Outcome, Release, Retry, Task
-from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check import verdicts
 from pipeline.kinds.index_check.check import kind_name
+from pipeline.kinds.index_check.transitions import Event
 from pipeline.offers import Offer
 from pipeline.settings import Settings
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
-from workers.engines.search.provider import Provider
-from workers.handlers.index_check.asking import Asked, Asker, Standing
-from workers.handlers.index_check.breakers import Breakers
-from workers.handlers.index_check.turns import Turn, Turns
+from workers.engines.search.base.provider import Provider
+from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
+from workers.handlers.index_check.feedback import Feedback
+from workers.handlers.index_check.pacer import OutOfUse, Pacer
 from workers.handlers.index_check.unchecked import UrlUnchecked, unasked, unchecked
 
 FAMILY = "search"
 #: Tries of a URL whose providers can't be reached, or are in trouble, and the longest wait between them.
 MAX_TRIES = 4
 LONGEST_WAIT = timedelta(minutes=1)
+
+
+@dataclass
+class UrlCheck:
+    """One URL, and the providers that may still be asked about it."""
+
+    task: Task
+    url: str
+    lane: str
+    progress: CheckProgress
+    left: list[str]
+    blocked: Asked | None = None  # the block that the check ends with, if nobody takes over
 
 
 class IndexCheckHandler:
@@ -41,7 +54,7 @@ class IndexCheckHandler:
         self._lanes: dict[str, list[str]] = {}
 
     def use(self, database: Database) -> None:
-        """Take the database that paces, breakers and verdicts are in."""
+        """Take the database that paces, circuit breakers and verdicts are in."""
         self._database = database
 
     def setup(self) -> None:
@@ -56,9 +69,9 @@ class IndexCheckHandler:
         names = list(self._providers)
         self._lanes = {kind_name(None): names, **{kind_name(name): [name] for name in names}}
         paces = {name: provider.pace for name, provider in self._providers.items()}
-        self._turns = Turns(self._database, paces, self._lanes)
-        self._asker = Asker(self._settings, self._database, self._turns)
-        self._breakers = Breakers(self._settings, self._database)
+        self._pacer = Pacer(self._database, paces, self._lanes)
+        self._feedback = Feedback(self._settings, self._database)
+        self._asker = Asker(self._settings, self._pacer, self._feedback)
 
     def close(self) -> None:
         """Close all connections."""
@@ -70,126 +83,117 @@ class IndexCheckHandler:
         return ready + [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
 
     def admit(self, kinds: Sequence[str], room: int) -> Mapping[str, int]:
-        """Return how many URLs of each kind a provider may be asked about now."""
-        return self._turns.admit(kinds, room)
+        """Return how many URLs of each lane a provider may be asked about now."""
+        return self._pacer.admit(kinds, room)
 
     def claimed(self, kind: str | None, runs: int) -> None:
-        """Keep the turn of the kind that was claimed."""
-        self._turns.claimed(kind, runs)
+        """Keep the permit of the lane that was claimed."""
+        self._pacer.claimed(kind, runs)
 
     def pause(self) -> timedelta | None:
         """Return how long it will be until a provider may be asked."""
-        return self._turns.pause()
+        return self._pacer.pause()
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Outcome]:
         """Check each URL."""
         return [self._check(task) for task in tasks]
 
     def _check(self, task: Task) -> Outcome:
-        kind = kind_name(task.input.get("engine"))
-        turn = self._turns.of(kind)  # first: left behind by an error, it would be the next URL's, and long over
-        standing = Standing.of(task.checkpoint)
-        useless = self._breakers.struck_out(task.job_id)
-        left = [name for name in self._lanes.get(kind, ()) if name not in standing.erred and name not in useless]
+        lane = kind_name(task.input.get("engine"))
+        granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
+        progress = CheckProgress.of(task.checkpoint)
+        set_aside = self._feedback.set_aside(task.job_id)
+        left = [name for name in self._lanes.get(lane, ()) if name not in progress.erred and name not in set_aside]
         if not left:
-            self._turns.give_back(turn)
-            return Failed(unchecked(next(iter(useless.values()), "engine_unavailable")))
-        if turn is None or (turn.provider is not None and turn.provider not in left):
-            # Its provider could not tell before: another one is asked.
-            turn = self._turns.exchange(turn, left) if turn else self._turns.take(left)
-        while turn is not None:
-            outcome, turn = self._use(turn, task, standing, left)
+            self._pacer.give_back(granted)
+            return Failed(unchecked(next(iter(set_aside.values()), "engine_unavailable")))
+        check = UrlCheck(task, task.input["url"], lane, progress, left)
+        for permit in self._pacer.permits(granted, left):
+            if task.is_stopped():
+                # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
+                self._pacer.give_back(permit)
+                return Release()
+            if isinstance(permit, OutOfUse):
+                return self._known(check, left) or Failed(_failure_out_of_use(check, permit))
+            if (known := self._known(check, [permit.provider])) is not None:
+                self._pacer.give_back(permit)
+                return known
+            asked = self._asker.ask(check.url, self._providers[permit.provider], progress, permit)
+            if asked.verdict.ask_again:
+                continue
+            outcome = self._answered(check, asked) if asked.verdict.is_answer else self._not_answered(check, asked)
             if outcome is not None:
                 return outcome
-            turn = turn or self._turns.take(left)
-        return self._put_back(task, standing, left)
+        return self._put_back_or_blocked(check)
 
-    def _use(self, turn: Turn, task: Task, standing: Standing, left: list[str]) -> tuple[Outcome | None, Turn | None]:
-        """Return what becomes of a URL that has its turn; when nothing yet, another provider's turn if there is one."""
-        if task.is_stopped():
-            # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
-            self._turns.give_back(turn)
-            return Release(), None
-        if (known := self._known(task, [turn.provider] if turn.provider else left)) is not None:
-            self._turns.give_back(turn)
-            return known, None
-        if turn.provider is None:
-            return Failed(unasked(turn.reason or "engine_unavailable", turn.refused_by)), None
-        asked = self._asker.ask(task.input["url"], self._providers[turn.provider], standing, turn)
-        if asked.verdict.ask_again:
-            return None, None
-        if asked.verdict.is_answer:
-            return self._answer(task, asked, turn), None
-        if asked.verdict.reason == "rate_limited":
-            return self._after_block(task, standing, left, asked)
-        return self._after_error(task, standing, left, asked), None
-
-    def _known(self, task: Task, names: Sequence[str]) -> Outcome | None:
-        """Return an answer of one of some providers that is still fresh; one that can't be asked has given it too."""
+    def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome | None:
+        """Return what one of some providers said of the page lately, whether or not it can be asked now."""
         if not self._settings.fresh_days:
             return None
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(pacing.find_verdict(names, page_of(task.input["url"]), within=within))
+        found = self._database.run(verdicts.find_verdict(names, page_of(check.url), within=within))
         if found is None:
             return None
         provider = self._providers[found["provider"]]
-        own = _as_asked(found, task.input["url"], provider)
+        own = _as_asked(found, check.url, provider)
         return Done({**own, "reused": True}, engine=provider.name) if own is not None else None
 
-    def _answer(self, task: Task, asked: Asked, turn: Turn) -> Outcome:
+    def _answered(self, check: UrlCheck, asked: Asked) -> Outcome:
         provider, output = asked.provider, asked.raw_result()
-        self._breakers.note_answer(task.job_id, provider.name)
+        self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.fresh_days:
-            page = page_of(task.input["url"])
-            self._database.run(pacing.answered_with(provider.pace_name, page, output, provider=provider.name))
-        elif turn.is_held:
-            self._database.run(pacing.answered(provider.pace_name))
+            kept = verdicts.keep_verdict(provider.name, page_of(check.url), output, pace_name=provider.pace_name)
+            self._database.run(kept)
+        else:
+            self._feedback.note(provider, Event.ANSWERED)
         return Done(output, engine=provider.name)
 
-    def _after_block(
-        self, task: Task, standing: Standing, left: Sequence[str], asked: Asked
-    ) -> tuple[Outcome | None, Turn | None]:
-        """Return what becomes of a URL whose provider blocked it, or the turn of another that takes over."""
-        self._turns.forget()
-        if not self._breakers.note_block(asked):
-            return self._put_back(task, standing, left), None
-        turn = self._turns.take(left)
-        if turn is not None and turn.provider is not None and turn.provider != asked.provider.name:
-            return None, turn
-        if turn is not None and turn.provider is None:
-            # It is out of use from now on, as all others are: there is nobody to wait for.
-            return Failed(failure(asked)), None
-        self._turns.give_back(turn)
-        # Where another is well, and only not due, it will be asked next: nobody but one has blocked the URL.
-        standing.blocked += self._turns.all_rest(left)
-        if standing.blocked >= self._settings.rounds:
-            return Failed(failure(asked)), None
-        return self._put_back(task, standing, left), None
-
-    def _after_error(self, task: Task, standing: Standing, left: list[str], asked: Asked) -> Outcome | None:
-        """Return what becomes of a URL whose provider could not tell; None: another one is asked."""
-        self._turns.forget()
-        self._breakers.note_error(task.job_id, asked)
-        left.remove(asked.provider.name)
-        if left:
-            standing.erred.append(asked.provider.name)
+    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome | None:
+        """Return what becomes of a URL whose provider did not answer; None: another one is asked."""
+        self._pacer.look_again()
+        event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
+        if event is Event.BRIEF_LIMIT:
+            return self._put_back(check)
+        if event is Event.BLOCKED:
+            check.blocked = asked
             return None
-        if asked.verdict.is_passing and task.attempts + 1 < MAX_TRIES:
-            wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts)
+        check.blocked = None
+        check.left.remove(asked.provider.name)
+        if check.left:
+            check.progress.erred.append(asked.provider.name)
+            return None
+        attempts = check.task.attempts
+        if asked.verdict.is_passing and attempts + 1 < MAX_TRIES:
+            wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**attempts)
             return Retry(wait, failure(asked))
         return Failed(failure(asked))
 
-    def _put_back(self, task: Task, standing: Standing, left: Sequence[str]) -> Outcome:
-        """Give the URL back: it stays ready behind the gate of its lane, or waits for who is left."""
-        task.save(asdict(standing))
-        is_whole_lane = len(left) == len(self._lanes[kind_name(task.input.get("engine"))])
-        return Release(timedelta() if is_whole_lane else self._turns.wait(left))
+    def _put_back_or_blocked(self, check: UrlCheck) -> Outcome:
+        """Return what becomes of a URL that nobody can be asked about now: it waits, or was blocked too often."""
+        # Where another provider is well, and only not due, it will be asked next: one provider alone is no round.
+        if check.blocked is not None and self._pacer.all_rest(check.left):
+            check.progress.blocked += 1
+            if check.progress.blocked >= self._settings.rounds:
+                return Failed(failure(check.blocked))
+        return self._put_back(check)
+
+    def _put_back(self, check: UrlCheck) -> Outcome:
+        """Give the URL back: it stays ready until its lane is admitted, or waits for the providers that are left."""
+        check.task.save(asdict(check.progress))
+        is_whole_lane = len(check.left) == len(self._lanes[check.lane])
+        return Release(timedelta() if is_whole_lane else self._pacer.wait(check.left))
 
 
 def failure(asked: Asked) -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
     return unchecked(asked.verdict.code, **shown)
+
+
+def _failure_out_of_use(check: UrlCheck, out_of_use: OutOfUse) -> UrlUnchecked:
+    if check.blocked is not None:
+        return failure(check.blocked)
+    return unasked(out_of_use.reason or "engine_unavailable", out_of_use.provider)
 
 
 def _as_asked(found: Mapping[str, Any], url: str, provider: Provider) -> dict[str, Any] | None:

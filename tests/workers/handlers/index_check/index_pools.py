@@ -21,7 +21,7 @@ from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest, kind
 from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
-from workers.engines.search.provider import Provider
+from workers.engines.search.base.provider import Provider
 from workers.handlers.index_check.check import IndexCheckHandler
 from workers.run import Runner
 
@@ -114,8 +114,8 @@ class Pool:
     def rests(self, provider: str) -> timedelta | None:
         """Return how long a provider's breaker stays open, None when it is closed."""
         name = self.provider(provider).pace_name
-        standing = self.database.run(pacing.look([name], [])).standings[name]
-        return standing.wait if standing.is_open else None
+        status = self.database.run(pacing.look([name])).providers[name]
+        return status.wait if status.is_resting else None
 
     def query(self, sql: str) -> Any:
         """Return the first value that a statement gives; None where it gives none."""

@@ -10,12 +10,12 @@ from pipeline.errors import NotReady
 from pipeline.kinds.index_check.pacing import Pace
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
-from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
-from workers.engines.search.judging.verdict import Traits
+from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
+from workers.engines.search.base.verdict import Traits
 
 
 class Provider(Protocol):
-    """How one search provider is asked and read. It does no I/O: `queries`, `sent` and `parse` are pure."""
+    """How one search provider is asked and read. It does no I/O: `queries`, `request` and `parse` are pure."""
 
     name: str
     traits: Traits
@@ -34,7 +34,7 @@ class Provider(Protocol):
     def queries(self, url: str) -> list[Query]:
         """Return the ways to ask for a page, best first."""
 
-    def sent(self, query: Query) -> Sent:
+    def request(self, query: Query) -> SearchRequest:
         """Return the request that asks."""
 
     def parse(self, reply: Reply) -> Reading:
