@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from pipeline.database import Row, Statement
 from pipeline.kinds.index_check.circuit_breaker import STATE
-from pipeline.kinds.index_check.transitions import OUT_OF_USE, PROBING, RESTING, State
+from pipeline.kinds.index_check.transitions import State
 
 #: When to look again whether a query that is on its way has ended.
 LOOK_AGAIN = timedelta(seconds=0.25)
@@ -17,17 +17,12 @@ LOOK_AGAIN = timedelta(seconds=0.25)
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a provider wants to be asked. `alone`: one query at a time."""
+    """How a provider wants to be asked: one query an interval (zero: at any time), or one at a time (`alone`)."""
 
     name: str
     interval: timedelta = timedelta()
     jitter: float = 0.0
     alone: bool = False
-
-    @property
-    def is_unpaced(self) -> bool:
-        """Whether it may be asked at any time."""
-        return not self.interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +33,6 @@ class ProviderStatus:
     state: State
     wait: timedelta
     reason: str | None = None
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether nobody asks it before its rest is over."""
-        return self.state in RESTING
-
-    @property
-    def is_out_of_use(self) -> bool:
-        """Whether no URL waits for it."""
-        return self.state in OUT_OF_USE
-
-    @property
-    def is_probing(self) -> bool:
-        """Whether one query at a time may be sent, as a probe."""
-        return self.state in PROBING
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +91,8 @@ def book(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
         " busy_until = CASE WHEN %(alone)s THEN now() + %(busy)s END"
         " WHERE name = %(name)s AND next_at <= now() AND coalesce(busy_until <= now(), true)"
         " AND coalesce(open_until <= now(), true) RETURNING 1 AS booked",
-        {
-            "name": pace.name,
-            "interval": pace.interval,
-            "jitter": pace.jitter,
-            "alone": alone,
-            "busy": busy_for,
-        },
-        lambda rows: bool(rows),
+        {"name": pace.name, "interval": pace.interval, "jitter": pace.jitter, "alone": alone, "busy": busy_for},
+        bool,
     )
 
 

@@ -1,10 +1,11 @@
-"""Transitions: the states and events of a search provider's circuit breaker, and the table of what follows.
+"""Transitions: states and events of a search provider's circuit breaker, and the table of what follows from each.
 
-docs/indexing.md shows the same table in words.
+docs/indexing.md shows the same table in words. Guards and effects are SQL about a row `p` of search_provider.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class State(StrEnum):
@@ -39,33 +40,35 @@ class Event(StrEnum):
 
 
 class Guard(StrEnum):
-    """A condition of a row of the table, in SQL."""
+    """A condition of a row of the table."""
 
     ALWAYS = "true"
     LONG_WELL = "p.open_until < now() - %(max_rest)s"  # the last rest ended longer ago than the longest rest
     LAST_ROUND = "p.blocked_rounds >= %(max_rounds)s"
 
 
-class Effect(StrEnum):
-    """What a transition changes besides the state."""
-
-    NONE = "-"
-    FIRST_REST = "the first rest of the ladder; round 1"
-    NEXT_REST = "the next rest of the ladder; one round more"
-    SAME_REST = "the same rest from now on, if that is longer"
-    OFF = "a rest of its own"
-    NO_ROUNDS = "no rounds in a row"
-    FORGET = "no rounds, and the ladder from its beginning"
+def _rest(step: str) -> str:
+    ladder = f"(%(ladder)s::interval[])[least({step}, cardinality(%(ladder)s::interval[]))]"
+    return f"now() + least(%(max_rest)s, greatest(%(asked_for)s, {ladder}) * %(jitter)s)"
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+# The effects of a transition: the columns that it changes besides the state.
+NOTHING: Mapping[str, str] = {}
+FIRST_REST = {"step": "1", "blocked_rounds": "1", "open_until": _rest("1")}
+NEXT_REST = {"step": "p.step + 1", "blocked_rounds": "p.blocked_rounds + 1", "open_until": _rest("p.step + 1")}
+SAME_REST = {"open_until": f"greatest(p.open_until, {_rest('greatest(p.step, 1)')})"}
+OFF = {"open_until": "now() + %(off_for)s"}
+NO_ROUNDS = {"blocked_rounds": "0"}
+FORGET = {"step": "0", "blocked_rounds": "0", "open_until": "NULL"}
+
+
+class Transition(NamedTuple):
     """A row of the table."""
 
     state: State
     event: Event
     next: State
-    effect: Effect = Effect.NONE
+    effect: Mapping[str, str] = NOTHING
     guard: Guard = Guard.ALWAYS
 
 
@@ -73,20 +76,20 @@ _C, _O, _H, _R, _G, _M = State
 #: Of the rows for a state and an event, the first whose guard holds counts. Where there is none, the state stays: what
 #: was on its way when a breaker opened is no probe.
 TRANSITIONS = (
-    Transition(_C, Event.BLOCKED, _O, Effect.FIRST_REST),
-    Transition(_C, Event.REFUSED, _M, Effect.OFF),
-    Transition(_O, Event.BLOCKED, _O, Effect.SAME_REST),
+    Transition(_C, Event.BLOCKED, _O, FIRST_REST),
+    Transition(_C, Event.REFUSED, _M, OFF),
+    Transition(_O, Event.BLOCKED, _O, SAME_REST),
     Transition(_O, Event.TIME_PASSED, _H),
-    Transition(_H, Event.ANSWERED, _R, Effect.NO_ROUNDS),
-    Transition(_H, Event.BLOCKED, _O, Effect.FIRST_REST, Guard.LONG_WELL),
-    Transition(_H, Event.BLOCKED, _G, Effect.NEXT_REST, Guard.LAST_ROUND),
-    Transition(_H, Event.BLOCKED, _O, Effect.NEXT_REST),
-    Transition(_H, Event.REFUSED, _M, Effect.OFF),
-    Transition(_R, Event.ANSWERED, _C, Effect.FORGET),
-    Transition(_R, Event.BLOCKED, _O, Effect.FIRST_REST, Guard.LONG_WELL),
-    Transition(_R, Event.BLOCKED, _O, Effect.NEXT_REST),
-    Transition(_R, Event.REFUSED, _M, Effect.OFF),
-    Transition(_G, Event.BLOCKED, _G, Effect.SAME_REST),
+    Transition(_H, Event.ANSWERED, _R, NO_ROUNDS),
+    Transition(_H, Event.BLOCKED, _O, FIRST_REST, Guard.LONG_WELL),
+    Transition(_H, Event.BLOCKED, _G, NEXT_REST, Guard.LAST_ROUND),
+    Transition(_H, Event.BLOCKED, _O, NEXT_REST),
+    Transition(_H, Event.REFUSED, _M, OFF),
+    Transition(_R, Event.ANSWERED, _C, FORGET),
+    Transition(_R, Event.BLOCKED, _O, FIRST_REST, Guard.LONG_WELL),
+    Transition(_R, Event.BLOCKED, _O, NEXT_REST),
+    Transition(_R, Event.REFUSED, _M, OFF),
+    Transition(_G, Event.BLOCKED, _G, SAME_REST),
     Transition(_G, Event.TIME_PASSED, _H),
     Transition(_M, Event.TIME_PASSED, _H),
 )

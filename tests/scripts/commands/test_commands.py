@@ -23,7 +23,7 @@ from pipeline.broker import connect
 from pipeline.database import Database, Statement
 from pipeline.jobs import find_job
 from pipeline.kinds.index_check import pacing
-from pipeline.kinds.index_check.circuit_breaker import Policy, note
+from pipeline.kinds.index_check.circuit_breaker import note
 from pipeline.kinds.index_check.transitions import Event
 from pipeline.notices import CHANNEL, read_notice
 from pipeline.offers import Offer, publish_offers
@@ -399,7 +399,7 @@ def test_the_doctor_tells_which_search_provider_rests(
     monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "duckduckgo")
     name = DuckDuckGo.from_settings(Settings()).pace_name
     database.run(pacing.add_providers([name]))
-    database.run(note(name, Event.BLOCKED, Policy.of(Settings().search), reason="captcha"))
+    database.run(note(name, Event.BLOCKED, Settings().search, reason="captcha"))
 
     ran = pressroom("doctor")
 

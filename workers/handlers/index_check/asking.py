@@ -1,14 +1,12 @@
 """Asking: one query to a search provider, at its pace, and the verdict on the reply."""
 
+import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
-
-from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt
-from tenacity.wait import wait_random_exponential
 
 from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check.transitions import Event
@@ -22,6 +20,8 @@ from workers.handlers.index_check.pacer import Pacer, Permit
 
 log = get_logger(__name__)
 
+#: Longest pause before the second try, so that not all processes come back at once; twice that before the third.
+PAUSE_SECONDS = 0.2
 #: Another try that would have to wait longer for its permit is not made.
 LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=15)
 
@@ -67,10 +67,6 @@ class Asked:
         return found
 
 
-class NoPermit(Exception):
-    """No permit for another try comes soon enough."""
-
-
 class Asker:
     """Asks a provider, and again after what passes by itself. It never asks again after a captcha."""
 
@@ -103,63 +99,49 @@ class Asker:
         return Asked(provider, query, verdict)
 
     def _verdict(self, url: str, provider: Provider, query: Query, permit: Permit) -> Verdict:
-        reply: Reply | None = None
-        reading = Reading()
         try:
             reply = self._reply(provider, query, permit)
-            reading = provider.parse(reply)
-        except Unreachable as error:
-            log.info("provider not reached", provider=provider.name, reason=error.message)
         except PageTooLarge:
             return Verdict("error", "page_too_large")
+        if isinstance(reply, Unreachable):
+            log.info("provider not reached", provider=provider.name, reason=reply.message)
+            return classify(None, Reading(), url=url, form=query.form, traits=provider.traits)
         return classify(
             reply,
-            reading,
+            provider.parse(reply),
             url=url,
             form=query.form,
             traits=provider.traits,
             accept_variants=self._settings.accept_variants,
         )
 
-    def _reply(self, provider: Provider, query: Query, permit: Permit) -> Reply:
-        """Ask, and again after a lost connection or a server's error. Raises Unreachable, PageTooLarge."""
-        tries: list[Reply | Unreachable] = []
-
-        def ask_once() -> Reply:
+    def _reply(self, provider: Provider, query: Query, permit: Permit) -> Reply | Unreachable:
+        """Ask, and again after a lost connection or a server's error. Raises PageTooLarge."""
+        tries = 0
+        while True:
+            tries += 1
+            reply: Reply | Unreachable
             try:
                 reply = self._client.ask(provider.request(query), while_waiting=partial(self._pacer.renew, permit))
             except Unreachable as error:
-                tries.append(error)
-                raise
-            tries.append(reply)
-            return reply
+                reply = error
+            if tries >= self._settings.tries or not _is_passing(provider, reply) or not self._wait(provider, tries):
+                return reply
 
-        retrying = Retrying(
-            retry=retry_if_exception_type(Unreachable) | retry_if_result(partial(_is_passing, provider)),
-            stop=stop_after_attempt(self._settings.tries),
-            wait=wait_random_exponential(multiplier=0.2, max=5),
-            sleep=partial(self._wait_for_permit, provider),
-            retry_error_callback=lambda state: None,
-        )
-        try:
-            retrying(ask_once)
-        except NoPermit:
-            log.info("no permit for another try", provider=provider.name)
-        last = tries[-1]
-        if isinstance(last, Unreachable):
-            raise last
-        return last
-
-    def _wait_for_permit(self, provider: Provider, seconds: float) -> None:
-        """Wait before another try, which keeps the provider's pace as the first one did."""
-        time.sleep(seconds)
+    def _wait(self, provider: Provider, tries: int) -> bool:
+        """Wait for another try, which keeps the provider's pace as the first one did; false: that takes too long."""
+        time.sleep(random.uniform(0, PAUSE_SECONDS * tries))  # noqa: S311  no secret
         self._feedback.note(provider, Event.INCONCLUSIVE)
         if not self._pacer.take_again(provider.name, most=LONGEST_WAIT_FOR_A_PERMIT):
-            raise NoPermit
+            log.info("no permit for another try", provider=provider.name)
+            return False
+        return True
 
 
-def _is_passing(provider: Provider, reply: Reply) -> bool:
+def _is_passing(provider: Provider, reply: Reply | Unreachable) -> bool:
     """Return whether another try may well be answered.
 
     A page with 503 may be a challenge; it is not asked for again. One that names a time is asked for then, not now."""
+    if isinstance(reply, Unreachable):
+        return True
     return reply.status >= 500 and not retry_after_of(reply) and not provider.parse(reply).is_challenge

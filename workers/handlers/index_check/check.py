@@ -114,7 +114,8 @@ class IndexCheckHandler:
                 self._pacer.give_back(permit)
                 return Release()
             if isinstance(permit, OutOfUse):
-                return self._known(check, left) or Failed(_failure_out_of_use(check, permit))
+                unused = unasked(permit.reason or "engine_unavailable", permit.provider)
+                return self._known(check, left) or Failed(failure(check.blocked) if check.blocked else unused)
             if (known := self._known(check, [permit.provider])) is not None:
                 self._pacer.give_back(permit)
                 return known
@@ -188,12 +189,6 @@ def failure(asked: Asked) -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
     return unchecked(asked.verdict.code, **shown)
-
-
-def _failure_out_of_use(check: UrlCheck, out_of_use: OutOfUse) -> UrlUnchecked:
-    if check.blocked is not None:
-        return failure(check.blocked)
-    return unasked(out_of_use.reason or "engine_unavailable", out_of_use.provider)
 
 
 def _as_asked(found: Mapping[str, Any], url: str, provider: Provider) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pipeline.database import Database
 from pipeline.engine_settings import SearchSettings
-from pipeline.kinds.index_check.circuit_breaker import Noted, Policy, note
+from pipeline.kinds.index_check.circuit_breaker import Noted, note
 from pipeline.kinds.index_check.transitions import RESTING, Event
 from pipeline.log import get_logger
 from workers.engines.search.base.provider import Provider
@@ -42,8 +42,7 @@ class Feedback:
     def __init__(
         self, settings: SearchSettings, database: Database, *, max_brief_limits: int = MAX_BRIEF_LIMITS
     ) -> None:
-        self._policy = Policy.of(settings)
-        self._strikes = settings.strikes
+        self._settings = settings
         self._database = database
         self._max_brief_limits = max_brief_limits
         self._unusable: OrderedDict[UUID, dict[str, list[str]]] = OrderedDict()
@@ -55,12 +54,12 @@ class Feedback:
         A page that can't be read will look the same for the job's next URL; another job's may be read well."""
         with self._lock:
             pages = self._unusable.get(job_id, {})
-            return {name: codes[-1] for name, codes in pages.items() if len(codes) >= self._strikes}
+            return {name: codes[-1] for name, codes in pages.items() if len(codes) >= self._settings.strikes}
 
     def note(self, provider: Provider, event: Event, verdict: Verdict | None = None) -> Noted | None:
         """Apply an event to a provider's circuit breaker and pace."""
         reason, asked_for = (verdict.code, verdict.rest) if verdict else ("", timedelta())
-        noted = self._database.run(note(provider.pace_name, event, self._policy, reason=reason, asked_for=asked_for))
+        noted = self._database.run(note(provider.pace_name, event, self._settings, reason=reason, asked_for=asked_for))
         if event in {Event.BLOCKED, Event.REFUSED} and noted is not None and noted.state in RESTING:
             seconds = round(noted.rest.total_seconds()) if noted.rest else 0
             log.warning("provider rests", provider=provider.name, state=noted.state, reason=reason, seconds=seconds)
@@ -90,5 +89,5 @@ class Feedback:
             self._unusable.move_to_end(job_id)
             if len(self._unusable) > MAX_JOBS:
                 self._unusable.popitem(last=False)
-        if len(codes) == self._strikes:
+        if len(codes) == self._settings.strikes:
             log.warning("provider set aside for a job", provider=provider, reason=code, job_id=str(job_id))

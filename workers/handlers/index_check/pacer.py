@@ -11,7 +11,7 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.pacing import Overview, Pace, ProviderStatus
-from pipeline.kinds.index_check.transitions import State
+from pipeline.kinds.index_check.transitions import OUT_OF_USE, PROBING, RESTING, State
 from pipeline.log import get_logger
 from workers.handlers.index_check.unchecked import BLOCKS
 
@@ -143,12 +143,12 @@ class Pacer:
         """Return how long it will be until one of some providers may be asked; zero if all are out of use."""
         overview = self._look()
         found = [self._status(name, overview) for name in providers]
-        return max(timedelta(), min((one.wait for one in found if not one.is_out_of_use), default=timedelta()))
+        return max(timedelta(), min((one.wait for one in found if one.state not in OUT_OF_USE), default=timedelta()))
 
     def all_rest(self, providers: Sequence[str]) -> bool:
         """Return whether none of some providers can be asked, however long one waits for its pace."""
         overview = self._look()
-        return all(self._status(name, overview).is_resting for name in providers)
+        return all(self._status(name, overview).state in RESTING for name in providers)
 
     def _take_other(self, permit: Permit, providers: Sequence[str]) -> Permit | OutOfUse | None:
         """Give a permit back, and take one of some other providers, if there is one now.
@@ -176,35 +176,35 @@ class Pacer:
 
     def _permit(self, providers: Sequence[str], overview: Overview) -> Permit | OutOfUse | None:
         statuses = {name: self._status(name, overview) for name in providers}
-        if all(status.is_out_of_use for status in statuses.values()):
+        if all(status.state in OUT_OF_USE for status in statuses.values()):
             # One that blocks us is named first: its URLs may well be answered later, and are retried with the others.
             name = min(providers, key=lambda name: statuses[name].reason not in BLOCKS)
             return OutOfUse(name, statuses[name].reason)
         for name, status in statuses.items():
-            if status.is_out_of_use:
+            if status.state in OUT_OF_USE:
                 continue
             if status.wait <= timedelta() and (permit := self._book(name, status)) is not None:
                 return permit
             wait = max(timedelta(), status.wait)
             self._pause = wait if self._pause is None else min(self._pause, wait)
-            if self._is_soon(name, overview) and not status.is_probing:
+            if self._is_soon(name, overview) and status.state not in PROBING:
                 # It is well, and only not due: nobody takes over from it.
                 return None
         return None
 
     def _book(self, provider: str, status: ProviderStatus) -> Permit | None:
         pace = self._paces[provider]
-        if pace.is_unpaced and not status.is_probing:
+        if not pace.interval and status.state not in PROBING:
             return Permit(provider)
         self.look_again()
-        is_alone = pace.alone or status.is_probing
+        is_alone = pace.alone or status.state in PROBING
         is_booked = self._database.run(pacing.book(pace, alone=is_alone, busy_for=BUSY_FOR))
         return Permit(provider, is_booked=True) if is_booked else None
 
     def _is_soon(self, provider: str, overview: Overview) -> bool:
         """Return whether a provider neither rests nor was told to wait, and so is due at its pace."""
         status, pace = self._status(provider, overview), self._paces[provider]
-        return not status.is_resting and status.wait <= max(pace.interval * (1 + pace.jitter), BUSY_FOR)
+        return status.state not in RESTING and status.wait <= max(pace.interval * (1 + pace.jitter), BUSY_FOR)
 
     def _status(self, provider: str, overview: Overview) -> ProviderStatus:
         name = self._paces[provider].name

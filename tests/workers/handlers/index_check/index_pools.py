@@ -18,6 +18,7 @@ from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import Task
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest, kind_name
+from pipeline.kinds.index_check.transitions import RESTING
 from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
@@ -115,7 +116,7 @@ class Pool:
         """Return how long a provider's breaker stays open, None when it is closed."""
         name = self.provider(provider).pace_name
         status = self.database.run(pacing.look([name])).providers[name]
-        return status.wait if status.is_resting else None
+        return status.wait if status.state in RESTING else None
 
     def query(self, sql: str) -> Any:
         """Return the first value that a statement gives; None where it gives none."""

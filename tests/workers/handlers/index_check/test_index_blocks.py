@@ -10,7 +10,7 @@ from search_engine import SearchEngine
 
 from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check import pacing
-from pipeline.kinds.index_check.circuit_breaker import Policy, note
+from pipeline.kinds.index_check.circuit_breaker import note
 from pipeline.kinds.index_check.transitions import Event, State
 from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from workers.engines.search.base.verdict import Verdict
@@ -98,18 +98,18 @@ def test_only_rounds_in_a_row_put_a_provider_out_of_use(
 ) -> None:
     pool = start("duckduckgo")
     name = pool.provider("duckduckgo").pace_name
-    policy = Policy.of(SearchSettings(captcha_minutes="60,600", max_rest_hours=24, give_up_rounds=2))
+    settings = SearchSettings(captcha_minutes="60,600", give_up_rounds=2)
     found = []
     for event in happens.split():
         if event == "block":
-            noted = pool.database.run(note(name, Event.BLOCKED, policy, reason="captcha"))
+            noted = pool.database.run(note(name, Event.BLOCKED, settings, reason="captcha"))
             assert noted is not None
             assert noted.rest is not None
             hours = 10 if noted.rest >= timedelta(hours=10) else 1
             found.append(-hours if noted.state is State.GIVEN_UP else hours)
             pool.query("UPDATE search_provider SET open_until = now()")
         elif event == "answer":
-            pool.database.run(note(name, Event.ANSWERED, policy))
+            pool.database.run(note(name, Event.ANSWERED, settings))
         else:
             pool.query("UPDATE search_provider SET open_until = now() - interval '25 hours'")
 
@@ -162,7 +162,7 @@ def test_a_good_answer_to_the_only_form_is_one_probe_and_closes_no_breaker(start
     engine.always = "elsewhere"
     pool = start("duckduckgo")
     name = pool.provider("duckduckgo").pace_name
-    pool.database.run(note(name, Event.BLOCKED, Policy.of(pool.settings.search), reason="captcha"))
+    pool.database.run(note(name, Event.BLOCKED, pool.settings.search, reason="captcha"))
     pool.query("UPDATE search_provider SET open_until = now()")
 
     pool.check(GONE.ljust(500, "x"))  # quoted it is too long to ask for
