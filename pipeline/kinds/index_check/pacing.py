@@ -33,6 +33,7 @@ class ProviderStatus:
     state: State
     wait: timedelta
     reason: str | None = None
+    brief_limits: int = 0  # in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,16 @@ def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]
     """Read how providers are, and which of the lanes have ready items."""
 
     def read(rows: list[Row]) -> Overview:
-        found = [ProviderStatus(row["name"], State(row["state"]), row["wait"], row["reason"]) for row in rows]
-        return Overview({one.name: one for one in found}, frozenset(rows[0]["ready"]) if rows else frozenset())
+        ready = frozenset(rows[0]["ready"]) if rows else frozenset()
+        found = [
+            ProviderStatus(row["name"], State(row["state"]), row["wait"], row["reason"], row["brief_limits"])
+            for row in rows
+        ]
+        return Overview({one.name: one for one in found}, ready)
 
     return Statement(
         f"SELECT p.name, {STATE} AS state,"  # noqa: S608  no values in it
-        " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason,"
+        " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason, p.brief_limits,"
         " ARRAY(SELECT k FROM unnest(%(lanes)s::text[]) k"
         " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND i.kind = k)) AS ready"
         " FROM search_provider p WHERE p.name = ANY(%(names)s)",

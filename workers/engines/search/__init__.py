@@ -1,1 +1,1 @@
-"""Search providers: is a page in their results? One file each; what they have in common is beside them."""
+"""Search providers, one a file. `base` is what they share: client, markup, verdict."""

@@ -2,12 +2,12 @@
 
 from workers.engines.search.base.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
 from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.provider import BaseProvider
+from workers.engines.search.base.provider import Provider
 
 CHALLENGE = ("div.captcha", "#turnstile-widget", "form#captcha-form", "iframe[src*='challenges.cloudflare.com']")
 
 
-class Bing(BaseProvider):
+class Bing(Provider):
     """GET /search."""
 
     name = "bing"

@@ -2,7 +2,7 @@
 
 from workers.engines.search.base.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
 from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.provider import BaseProvider
+from workers.engines.search.base.provider import Provider
 from workers.engines.search.base.verdict import Traits
 
 ROWS = "#links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
@@ -11,7 +11,7 @@ MAX_ROWS = 200
 CHALLENGE = ("#challenge-form", ".anomaly-modal__title", "script[src*='anomaly.js']", "form[action*='anomaly.js']")
 
 
-class DuckDuckGo(BaseProvider):
+class DuckDuckGo(Provider):
     """POST /html/."""
 
     name = "duckduckgo"

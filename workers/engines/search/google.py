@@ -15,7 +15,7 @@ from workers.engines.search.base.markup import (
     visible_text,
 )
 from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.provider import BaseProvider
+from workers.engines.search.base.provider import Provider
 
 HOME = "https://www.google.com/"
 #: Organic rows are in one of these.
@@ -35,7 +35,7 @@ NONE = re.compile(
 )
 
 
-class Google(BaseProvider):
+class Google(Provider):
     """GET /search."""
 
     name = "google"

@@ -4,11 +4,11 @@ from urllib.parse import urlencode, urljoin
 
 from workers.engines.search.base.api import document_of
 from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.provider import BaseProvider
+from workers.engines.search.base.provider import Provider
 from workers.engines.search.base.verdict import Traits
 
 
-class Searxng(BaseProvider):
+class Searxng(Provider):
     """GET /search?format=json."""
 
     name = "searxng"

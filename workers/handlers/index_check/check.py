@@ -19,7 +19,7 @@ from workers.engines.registry import load_engines
 from workers.engines.search.base.provider import Provider
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
 from workers.handlers.index_check.feedback import Feedback
-from workers.handlers.index_check.pacer import OutOfUse, Pacer
+from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 from workers.handlers.index_check.unchecked import UrlUnchecked, unasked, unchecked
 
 FAMILY = "search"
@@ -38,6 +38,10 @@ class UrlCheck:
     progress: CheckProgress
     left: list[str]
     blocked: Asked | None = None  # the block that the check ends with, if nobody takes over
+
+
+class AskAnother:
+    """A provider did not answer, and another one may: the URL has no outcome yet."""
 
 
 class IndexCheckHandler:
@@ -107,23 +111,28 @@ class IndexCheckHandler:
         if not left:
             self._pacer.give_back(granted)
             return Failed(unchecked(next(iter(set_aside.values()), "engine_unavailable")))
-        check = UrlCheck(task, task.input["url"], lane, progress, left)
-        for permit in self._pacer.permits(granted, left):
-            if task.is_stopped():
+        return self._ask_providers(UrlCheck(task, task.input["url"], lane, progress, left), granted)
+
+    def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome:
+        """Ask the providers that are left, one after the other, until something is known or nobody may be asked."""
+        for permit in self._pacer.permits(granted, check.left):
+            if check.task.is_stopped():
                 # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
                 self._pacer.give_back(permit)
                 return Release()
             if isinstance(permit, OutOfUse):
                 unused = unasked(permit.reason or "engine_unavailable", permit.provider)
-                return self._known(check, left) or Failed(failure(check.blocked) if check.blocked else unused)
+                return self._known(check, check.left) or Failed(failure(check.blocked) if check.blocked else unused)
             if (known := self._known(check, [permit.provider])) is not None:
                 self._pacer.give_back(permit)
                 return known
-            asked = self._asker.ask(check.url, self._providers[permit.provider], progress, permit)
+            asked = self._asker.ask(check.url, self._providers[permit.provider], check.progress, permit)
             if asked.verdict.ask_again:
                 continue
-            outcome = self._answered(check, asked) if asked.verdict.is_answer else self._not_answered(check, asked)
-            if outcome is not None:
+            if asked.verdict.is_answer:
+                return self._answered(check, asked, permit)
+            outcome = self._not_answered(check, asked)
+            if not isinstance(outcome, AskAnother):
                 return outcome
         return self._put_back_or_blocked(check)
 
@@ -139,30 +148,30 @@ class IndexCheckHandler:
         own = _as_asked(found, check.url, provider)
         return Done({**own, "reused": True}, engine=provider.name) if own is not None else None
 
-    def _answered(self, check: UrlCheck, asked: Asked) -> Outcome:
+    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome:
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.fresh_days:
             kept = verdicts.keep_verdict(provider.name, page_of(check.url), output, pace_name=provider.pace_name)
             self._database.run(kept)
-        else:
+        elif permit.is_booked:
             self._feedback.note(provider, Event.ANSWERED)
         return Done(output, engine=provider.name)
 
-    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome | None:
-        """Return what becomes of a URL whose provider did not answer; None: another one is asked."""
+    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome | AskAnother:
+        """Return what becomes of a URL whose provider did not answer."""
         self._pacer.look_again()
         event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
         if event is Event.BRIEF_LIMIT:
             return self._put_back(check)
         if event is Event.BLOCKED:
             check.blocked = asked
-            return None
+            return AskAnother()
         check.blocked = None
         check.left.remove(asked.provider.name)
         if check.left:
             check.progress.erred.append(asked.provider.name)
-            return None
+            return AskAnother()
         attempts = check.task.attempts
         if asked.verdict.is_passing and attempts + 1 < MAX_TRIES:
             wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**attempts)

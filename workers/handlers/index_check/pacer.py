@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import ClassVar
 
 from pipeline.database import Database
 from pipeline.errors import PressroomError
@@ -42,6 +43,7 @@ class OutOfUse:
 
     provider: str
     reason: str | None
+    is_booked: ClassVar[bool] = False
 
 
 class Pacer:
@@ -74,7 +76,7 @@ class Pacer:
         for lane in known:
             if lane in overview.lanes and (permit := self._permit(self._lanes[lane], overview)) is not None:
                 self._offered[lane] = permit
-        return {lane: 1 if _is_booked(permit) else room for lane, permit in self._offered.items()}
+        return {lane: 1 if permit.is_booked else room for lane, permit in self._offered.items()}
 
     def claimed(self, lane: str | None, count: int) -> None:
         """Keep the permit of the lane of which so many URLs were claimed, and give the others back."""
@@ -136,7 +138,7 @@ class Pacer:
 
     def give_back(self, permit: Permit | OutOfUse | None, *, behind: Sequence[str] = ()) -> None:
         """Let somebody else have a permit that was not used, at once or when one of `behind` is due."""
-        if isinstance(permit, Permit) and permit.is_booked:
+        if permit is not None and permit.is_booked:
             self._database.run(pacing.give_back(self._paces[permit.provider].name, behind=behind))
 
     def wait(self, providers: Sequence[str]) -> timedelta:
@@ -194,8 +196,8 @@ class Pacer:
 
     def _book(self, provider: str, status: ProviderStatus) -> Permit | None:
         pace = self._paces[provider]
-        if not pace.interval and status.state not in PROBING:
-            return Permit(provider)
+        if not pace.interval and status.state is State.CLOSED and not status.brief_limits:
+            return Permit(provider)  # a good answer would change nothing in the row
         self.look_again()
         is_alone = pace.alone or status.state in PROBING
         is_booked = self._database.run(pacing.book(pace, alone=is_alone, busy_for=BUSY_FOR))
@@ -209,7 +211,3 @@ class Pacer:
     def _status(self, provider: str, overview: Overview) -> ProviderStatus:
         name = self._paces[provider].name
         return overview.providers.get(name) or ProviderStatus(name, State.CLOSED, UNKNOWN)
-
-
-def _is_booked(permit: Permit | OutOfUse) -> bool:
-    return isinstance(permit, Permit) and permit.is_booked

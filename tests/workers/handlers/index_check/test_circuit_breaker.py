@@ -1,12 +1,17 @@
 """The circuit breaker of a search provider: its table row by row, and what holds after any events."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import create_engine
+from sqlalchemy.engine import make_url
 
 from pipeline.database import Database, Statement
 from pipeline.engine_settings import SearchSettings
@@ -23,6 +28,7 @@ from pipeline.kinds.index_check.transitions import (
     State,
     Transition,
 )
+from pipeline.migrations import alembic_config, migrate
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 
 SEARCH = SearchSettings(captcha_minutes="10,30,90", give_up_rounds=2, off_minutes=45)
@@ -149,6 +155,19 @@ def test_rows_of_a_state_and_an_event_end_with_one_that_always_holds() -> None:
         assert guards.index(Guard.ALWAYS) == len(guards) - 1
 
 
+def test_the_documents_show_the_same_table() -> None:
+    page = (Path(__file__).parents[4] / "docs/indexing.md").read_text()
+    table = page.partition("| state | event |")[2].partition("\n\n")[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    shown = {
+        (state, state if after == "the same" else after.strip("`"))
+        for states, _, after, _ in cells
+        for state in states.replace("`", "").split(", ")
+    }
+
+    assert shown == {(str(row.state), str(row.next)) for row in TRANSITIONS}
+
+
 def test_a_rest_that_a_process_of_the_release_before_has_written_is_kept(database: Database) -> None:
     breaker = Breaker(database)
     query = "UPDATE search_provider SET step = 1, open_until = now() + interval '1 hour' WHERE name = %(n)s RETURNING 1"
@@ -159,6 +178,33 @@ def test_a_rest_that_a_process_of_the_release_before_has_written_is_kept(databas
     assert breaker.pacer.take(["it"]) is None
     breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
     assert breaker.pacer.take(["it"]) == Permit("it")
+
+
+def test_breakers_of_the_release_before_get_their_states(make_database: Callable[..., str]) -> None:
+    url = make_database(template="template0")
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    with engine.begin() as connection:
+        config = alembic_config(connection)
+        revision = ScriptDirectory.from_config(config).get_revision("0006")
+        command.upgrade(config, str(revision.down_revision))
+        connection.exec_driver_sql(
+            "INSERT INTO search_provider (name, step, probes, open_until, off_until, reason) VALUES"
+            " ('closed', 0, 2, NULL, NULL, NULL),"
+            " ('open', 2, -2, now() + interval '1 hour', NULL, 'captcha'),"
+            " ('half_open', 2, -2, now() - interval '1 hour', NULL, 'captcha'),"
+            " ('recovering', 2, 1, now() - interval '1 hour', NULL, 'captcha'),"
+            " ('given_up', 7, -7, now() + interval '1 hour', now() + interval '1 hour', 'captcha'),"
+            " ('misconfigured', 0, 0, NULL, now() + interval '1 hour', 'config')"
+        )
+    engine.dispose()
+
+    migrate(url)
+
+    with Database(url) as migrated:
+        found = migrated.run(pacing.look([str(state) for state in State])).providers
+        rounds = migrated.run(Statement("SELECT blocked_rounds FROM search_provider ORDER BY blocked_rounds"))
+    assert {name: str(status.state) for name, status in found.items()} == {str(state): str(state) for state in State}
+    assert [row["blocked_rounds"] for row in rounds] == [0, 0, 0, 2, 2, 7]
 
 
 EVENTS = st.lists(
@@ -188,7 +234,7 @@ def test_whatever_happens_a_breaker_lets_go_in_the_end(
         permit = breaker.pacer.take(["it"])
         if state is State.CLOSED:
             # Nothing but a wait that the provider asked for holds it up.
-            assert permit == (Permit("it") if breaker.status.wait <= timedelta() else None)
+            assert isinstance(permit, Permit) == (breaker.status.wait <= timedelta())
         if state in RESTING:
             assert rest is not None
             assert timedelta() < rest <= MAX_REST

@@ -4,13 +4,13 @@ import json
 from typing import Any, ClassVar
 
 from workers.engines.search.base.pages import Reading, Reply
-from workers.engines.search.base.provider import BaseProvider
+from workers.engines.search.base.provider import Provider
 from workers.engines.search.base.verdict import Traits
 
 QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "credits", "usage limit")
 
 
-class ApiProvider(BaseProvider):
+class ApiProvider(Provider):
     """What reads its answers the same way: a list under a path of names, each with an address."""
 
     traits: ClassVar[Traits] = Traits(is_api=True)
