@@ -1,4 +1,4 @@
-"""Search provider: when one may be asked again, as all processes that ask it know it."""
+"""Search provider: when each may be asked again, the same for all processes."""
 
 from datetime import datetime
 
@@ -9,16 +9,19 @@ from models.columns import moment
 
 
 class SearchProvider(SQLModel, table=True):
-    """One search engine with one key: its pace, and its breaker."""
+    """One search engine with one key: its pace, and its circuit breaker."""
 
     __tablename__ = "search_provider"
 
     name: str = Field(primary_key=True)  # the provider's, and a hash of its address and key
     next_at: datetime = Field(sa_column=moment(now=True))  # earliest time of the next query
-    busy_until: datetime | None = Field(sa_column=moment(nullable=True))  # a query is on its way; forgotten after that
-    open_until: datetime | None = Field(sa_column=moment(nullable=True))  # the breaker is open; then probes go
-    step: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the ladder; 0: the breaker is closed
-    #: Good answers since it was last open; below 0: rounds in a row that blocked us, and no good answer since.
-    probes: int = Field(sa_column_kwargs={"server_default": text("0")})
-    off_until: datetime | None = Field(sa_column=moment(nullable=True))  # not asked at all, for `reason`
-    reason: str | None  # why it is open or off
+    busy_until: datetime | None = Field(sa_column=moment(nullable=True))  # a query is on its way; lost after that
+    #: Of the breaker (pipeline/kinds/index_check/circuit_breaker.py). That a rest is over is seen from `open_until`.
+    state: str = Field(sa_column_kwargs={"server_default": text("'closed'")})
+    open_until: datetime | None = Field(sa_column=moment(nullable=True))  # end of the rest, or of the last one
+    off_until: datetime | None = Field(sa_column=moment(nullable=True))  # the same while no URL waits for it
+    reason: str | None  # why it rests
+    step: int = Field(sa_column_kwargs={"server_default": text("0")})  # the rest's place in the ladder; 0: none
+    blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
+    brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
+    probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used

@@ -1,4 +1,4 @@
-"""Verdict: what a search provider said of a page last, so that the same is not asked twice within days."""
+"""Verdict: what a search provider last said of a page; a cache, so that the same page is not asked for again."""
 
 from datetime import datetime
 from typing import Any

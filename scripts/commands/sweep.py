@@ -18,7 +18,7 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_open
 from pipeline.kinds import Kinds, lanes_of, load_kinds
-from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from scripts.commands import SYSTEM
@@ -106,7 +106,7 @@ class Sweep:
 
     def _forget_verdicts(self) -> int:
         older_than = timedelta(days=self._settings.search.fresh_days)
-        statement = pacing.forget_verdicts(older_than=older_than, limit=lifecycle.SWEEP_ROWS)
+        statement = forget_verdicts(older_than=older_than, limit=lifecycle.SWEEP_ROWS)
         return self._repeat(lambda: self._database.run(statement) == lifecycle.SWEEP_ROWS)
 
     def _delete_files(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Search providers: is a page in their results? One file each; what they have in common is beside them."""
+"""Search providers, one a file. `base` is what they share: client, markup, verdict."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ ENGINES: Mapping[str, str] = {
     "bing": "workers.engines.search.bing:Bing",
     "google": "workers.engines.search.google:Google",
     "searxng": "workers.engines.search.searxng:Searxng",
-    "brave_api": "workers.engines.search.apis:BraveApi",
-    "serper": "workers.engines.search.apis:Serper",
-    "serpapi": "workers.engines.search.apis:SerpApi",
+    "brave_api": "workers.engines.search.brave_api:BraveApi",
+    "serper": "workers.engines.search.serper:Serper",
+    "serpapi": "workers.engines.search.serpapi:SerpApi",
 }

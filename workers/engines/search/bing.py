@@ -1,13 +1,13 @@
 """Bing: its results pages."""
 
-from workers.engines.search.judging.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
-from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
-from workers.engines.search.provider import BaseProvider
+from workers.engines.search.base.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
+from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
+from workers.engines.search.base.provider import Provider
 
 CHALLENGE = ("div.captcha", "#turnstile-widget", "form#captcha-form", "iframe[src*='challenges.cloudflare.com']")
 
 
-class Bing(BaseProvider):
+class Bing(Provider):
     """GET /search."""
 
     name = "bing"
@@ -17,9 +17,9 @@ class Bing(BaseProvider):
         """Return `site:` first, and then `url:`, which Bing documents as its test of one page."""
         return [super().forms(url)[0], Query("url", f"url:{url}")]
 
-    def sent(self, query: Query) -> Sent:
+    def request(self, query: Query) -> SearchRequest:
         """Return the search in English, so that what it says is known."""
-        return Sent(self.url, query={"q": query.text, "setlang": "en", "count": "30"})
+        return SearchRequest(self.url, query={"q": query.text, "setlang": "en", "count": "30"})
 
     def parse(self, reply: Reply) -> Reading:
         """Return what a page says. Rows under "There are no results for" are filler."""

@@ -1,9 +1,9 @@
 """DuckDuckGo: the pages of its site without JavaScript."""
 
-from workers.engines.search.judging.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
-from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
-from workers.engines.search.judging.verdict import Traits
-from workers.engines.search.provider import BaseProvider
+from workers.engines.search.base.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
+from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
+from workers.engines.search.base.provider import Provider
+from workers.engines.search.base.verdict import Traits
 
 ROWS = "#links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
 #: Rows that are looked at; a page has thirty. Each costs a walk up to the page's root.
@@ -11,7 +11,7 @@ MAX_ROWS = 200
 CHALLENGE = ("#challenge-form", ".anomaly-modal__title", "script[src*='anomaly.js']", "form[action*='anomaly.js']")
 
 
-class DuckDuckGo(BaseProvider):
+class DuckDuckGo(Provider):
     """POST /html/."""
 
     name = "duckduckgo"
@@ -20,9 +20,9 @@ class DuckDuckGo(BaseProvider):
     max_query = 500
     page = "https://duckduckgo.com/"
 
-    def sent(self, query: Query) -> Sent:
+    def request(self, query: Query) -> SearchRequest:
         """Return the form that its page sends."""
-        return Sent(self.url, "POST", form={"q": query.text, "b": ""})
+        return SearchRequest(self.url, "POST", form={"q": query.text, "b": ""})
 
     def parse(self, reply: Reply) -> Reading:
         """Return what a page says."""

@@ -5,7 +5,7 @@ from itertools import islice
 
 from bs4 import BeautifulSoup, Tag
 
-from workers.engines.search.judging.markup import (
+from workers.engines.search.base.markup import (
     UNUSUAL_TRAFFIC,
     has,
     href_of,
@@ -14,8 +14,8 @@ from workers.engines.search.judging.markup import (
     unwrapped,
     visible_text,
 )
-from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
-from workers.engines.search.provider import BaseProvider
+from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
+from workers.engines.search.base.provider import Provider
 
 HOME = "https://www.google.com/"
 #: Organic rows are in one of these.
@@ -35,15 +35,15 @@ NONE = re.compile(
 )
 
 
-class Google(BaseProvider):
+class Google(Provider):
     """GET /search."""
 
     name = "google"
     page = "https://www.google.com/search"
 
-    def sent(self, query: Query) -> Sent:
+    def request(self, query: Query) -> SearchRequest:
         """Return the search in English, so that what it says is known, and without what Google leaves out."""
-        return Sent(self.url, query={"q": query.text, "hl": "en", "num": "20", "filter": "0"})
+        return SearchRequest(self.url, query={"q": query.text, "hl": "en", "num": "20", "filter": "0"})
 
     def parse(self, reply: Reply) -> Reading:
         """Return what a page says."""

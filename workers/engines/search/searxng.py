@@ -2,21 +2,21 @@
 
 from urllib.parse import urlencode, urljoin
 
-from workers.engines.search.apis import document_of
-from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
-from workers.engines.search.judging.verdict import Traits
-from workers.engines.search.provider import BaseProvider
+from workers.engines.search.base.api import document_of
+from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
+from workers.engines.search.base.provider import Provider
+from workers.engines.search.base.verdict import Traits
 
 
-class Searxng(BaseProvider):
+class Searxng(Provider):
     """GET /search?format=json."""
 
     name = "searxng"
     traits = Traits(is_api=True)
 
-    def sent(self, query: Query) -> Sent:
+    def request(self, query: Query) -> SearchRequest:
         """Return the request."""
-        return Sent(self._search(), query={"q": query.text, "format": "json", "language": "en"})
+        return SearchRequest(self._search(), query={"q": query.text, "format": "json", "language": "en"})
 
     def parse(self, reply: Reply) -> Reading:
         """Return what an answer says. Nothing found counts only if every engine behind it has answered."""

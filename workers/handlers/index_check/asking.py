@@ -1,36 +1,35 @@
-"""Asking: one query to a search provider, at its pace, and the verdict on what it says."""
+"""Asking: one query to a search provider, at its pace, and the verdict on the reply."""
 
+import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt
-from tenacity.wait import wait_random_exponential
-
-from pipeline.database import Database
 from pipeline.engine_settings import SearchSettings
-from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check.transitions import Event
 from pipeline.log import get_logger
 from pipeline.timestamps import timestamp
-from workers.engines.search.client import PageTooLarge, SearchClient, Unreachable
-from workers.engines.search.judging.pages import Query, Reading, Reply
-from workers.engines.search.judging.resting import retry_after_of
-from workers.engines.search.judging.verdict import Verdict, classify
-from workers.engines.search.provider import Provider
-from workers.handlers.index_check.turns import Turn, Turns
+from workers.engines.search.base.client import PageTooLarge, SearchClient, Unreachable
+from workers.engines.search.base.pages import Query, Reading, Reply, retry_after_of
+from workers.engines.search.base.provider import Provider
+from workers.engines.search.base.verdict import Verdict, classify
+from workers.handlers.index_check.feedback import Feedback
+from workers.handlers.index_check.pacer import Pacer, Permit
 
 log = get_logger(__name__)
 
-#: A try that would have to wait longer for its turn is not made: the URL is put back, or another provider is asked.
-LONGEST_WAIT_FOR_A_TURN = timedelta(seconds=15)
+#: Longest pause before the second try, so that not all processes come back at once; twice that before the third.
+PAUSE_SECONDS = 0.2
+#: Another try that would have to wait longer for its permit is not made.
+LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=15)
 
 
 @dataclass
-class Standing:
-    """How far the check of a URL is; kept as its item's checkpoint."""
+class CheckProgress:
+    """How far the check of a URL is; kept as its item's checkpoint, so its fields stay."""
 
     blocked: int = 0  # rounds in which all providers blocked it
     form: int = 0  # of the query, at `provider`
@@ -38,7 +37,7 @@ class Standing:
     erred: list[str] = field(default_factory=list)  # providers that could not tell
 
     @classmethod
-    def of(cls, checkpoint: Mapping[str, Any] | None) -> "Standing":
+    def of(cls, checkpoint: Mapping[str, Any] | None) -> "CheckProgress":
         """Read it from a checkpoint."""
         return cls(**checkpoint) if checkpoint else cls()
 
@@ -69,49 +68,45 @@ class Asked:
         return found
 
 
-class NoTurn(Exception):
-    """It is not our turn soon enough for another try."""
-
-
 class Asker:
-    """Asks with patience for what passes by itself, and for nothing else: a captcha is never asked for twice."""
+    """Asks a provider, and again after what passes by itself. It never asks again after a captcha."""
 
-    def __init__(self, settings: SearchSettings, database: Database, turns: Turns) -> None:
+    def __init__(self, settings: SearchSettings, pacer: Pacer, feedback: Feedback) -> None:
         self._settings = settings
-        self._database = database
-        self._turns = turns
+        self._pacer = pacer
+        self._feedback = feedback
         self._client = SearchClient(settings)
 
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
 
-    def ask(self, url: str, provider: Provider, standing: Standing, turn: Turn) -> Asked:
-        """Ask a provider in the form that is next, and judge what it says."""
+    def ask(self, url: str, provider: Provider, progress: CheckProgress, permit: Permit) -> Asked:
+        """Ask a provider in the next form of its query, and judge its reply."""
         queries = provider.queries(url)
-        if standing.provider != provider.name:
-            standing.provider, standing.form = provider.name, 0
-        if standing.form >= len(queries):
+        if progress.provider != provider.name:
+            progress.provider, progress.form = provider.name, 0
+        if progress.form >= len(queries):
             return Asked(provider, Query("site", url), Verdict("error", "query_too_long"))
-        query = queries[standing.form]
-        verdict = self._verdict(url, provider, query, turn)
+        query = queries[progress.form]
+        verdict = self._verdict(url, provider, query, permit)
         if verdict.ask_again:
-            standing.form += 1
-            if standing.form >= len(queries):
-                # It is the answer, and is noted as one.
-                verdict = Verdict(verdict.reason, verdict.code, verdict.match)
+            progress.form += 1
+            if progress.form < len(queries):
+                self._feedback.note(provider, Event.ANSWERED)
             else:
-                self._database.run(pacing.answered(provider.pace_name))
+                # There is no other form: this is the answer, and is noted as one.
+                verdict = replace(verdict, ask_again=False)
         return Asked(provider, query, verdict)
 
-    def _verdict(self, url: str, provider: Provider, query: Query, turn: Turn) -> Verdict:
+    def _verdict(self, url: str, provider: Provider, query: Query, permit: Permit) -> Verdict:
         try:
-            reply = self._reply(provider, query, turn)
-        except Unreachable as error:
-            log.info("provider not reached", provider=provider.name, reason=error.message)
-            return classify(None, Reading(), url=url, form=query.form, traits=provider.traits)
+            reply = self._reply(provider, query, permit)
         except PageTooLarge:
             return Verdict("error", "page_too_large")
+        if isinstance(reply, Unreachable):
+            log.info("provider not reached", provider=provider.name, reason=reply.message)
+            return classify(None, Reading(), url=url, form=query.form, traits=provider.traits)
         return classify(
             reply,
             provider.parse(reply),
@@ -121,44 +116,33 @@ class Asker:
             accept_variants=self._settings.accept_variants,
         )
 
-    def _reply(self, provider: Provider, query: Query, turn: Turn) -> Reply:
-        """Ask, and again after a lost connection or a server's error. Raises Unreachable, PageTooLarge."""
-        tries: list[Reply | Unreachable] = []
-
-        def ask_once() -> Reply:
+    def _reply(self, provider: Provider, query: Query, permit: Permit) -> Reply | Unreachable:
+        """Ask, and again after a lost connection or a server's error. Raises PageTooLarge."""
+        tries = 0
+        while True:
+            tries += 1
+            reply: Reply | Unreachable
             try:
-                reply = self._client.ask(provider.sent(query), while_waiting=partial(self._turns.renew, turn))
+                reply = self._client.ask(provider.request(query), while_waiting=partial(self._pacer.renew, permit))
             except Unreachable as error:
-                tries.append(error)
-                raise
-            tries.append(reply)
-            return reply
+                reply = error
+            if tries >= self._settings.tries or not _is_passing(provider, reply) or not self._wait(provider, tries):
+                return reply
 
-        retrying = Retrying(
-            retry=retry_if_exception_type(Unreachable) | retry_if_result(partial(_is_passing, provider)),
-            stop=stop_after_attempt(self._settings.tries),
-            wait=wait_random_exponential(multiplier=0.2, max=5),
-            sleep=partial(self._wait_for_turn, provider.name),
-            retry_error_callback=lambda state: None,
-        )
-        try:
-            retrying(ask_once)
-        except NoTurn:
-            log.info("no turn for another try", provider=provider.name)
-        last = tries[-1]
-        if isinstance(last, Unreachable):
-            raise last
-        return last
-
-    def _wait_for_turn(self, provider: str, seconds: float) -> None:
-        """Wait before another try, which keeps the provider's pace as the first one did."""
-        time.sleep(seconds)
-        if not self._turns.again(provider, most=LONGEST_WAIT_FOR_A_TURN):
-            raise NoTurn
+    def _wait(self, provider: Provider, tries: int) -> bool:
+        """Wait for another try, which keeps the provider's pace as the first one did; false: that takes too long."""
+        time.sleep(random.uniform(0, PAUSE_SECONDS * tries))  # noqa: S311  no secret
+        self._feedback.note(provider, Event.INCONCLUSIVE)
+        if not self._pacer.take_again(provider.name, most=LONGEST_WAIT_FOR_A_PERMIT):
+            log.info("no permit for another try", provider=provider.name)
+            return False
+        return True
 
 
-def _is_passing(provider: Provider, reply: Reply) -> bool:
-    """Return whether the next try may well be answered.
+def _is_passing(provider: Provider, reply: Reply | Unreachable) -> bool:
+    """Return whether another try may well be answered.
 
-    A page with 503 may be a challenge, which never is; one that names its time is asked again then, and not now."""
+    A page with 503 may be a challenge; it is not asked for again. One that names a time is asked for then, not now."""
+    if isinstance(reply, Unreachable):
+        return True
     return reply.status >= 500 and not retry_after_of(reply) and not provider.parse(reply).is_challenge

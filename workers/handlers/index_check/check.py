@@ -1,23 +1,24 @@
-"""Index check: one URL after the other is asked of a search provider, and its answer kept before the next."""
+"""Index check: asks search providers about one URL, and keeps the answer before the next."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
 from pipeline.database import Database
 from pipeline.errors import NotReady
-from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check import verdicts
 from pipeline.kinds.index_check.check import UrlInput, UrlOutput, lane_of
+from pipeline.kinds.index_check.transitions import Event
 from pipeline.offers import Offer
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
-from workers.engines.search.provider import Provider
+from workers.engines.search.base.provider import Provider
 from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
-from workers.handlers.index_check.asking import Asked, Asker, Standing
-from workers.handlers.index_check.breakers import Breakers
-from workers.handlers.index_check.turns import Turn, Turns
+from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
+from workers.handlers.index_check.feedback import Feedback
+from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 from workers.handlers.index_check.unchecked import UrlUnchecked, unasked, unchecked
 from workers.resources import Resources
 
@@ -27,26 +28,40 @@ MAX_TRIES = 4
 LONGEST_WAIT = timedelta(minutes=1)
 
 
+@dataclass
+class UrlCheck:
+    """One URL, and the providers that may still be asked about it."""
+
+    task: Task[UrlInput]
+    url: str
+    lane: str
+    progress: CheckProgress
+    left: list[str]
+    blocked: Asked | None = None  # the block that the check ends with, if nobody takes over
+
+
+class AskAnother:
+    """A provider did not answer, and another one may: the URL has no outcome yet."""
+
+
 class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
     """Takes one URL at a time into each slot, when a provider's pace allows."""
 
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)
-        settings = resources.settings
-        self.slots = settings.search.slots
-        self._settings = settings.search
-        self._all = settings
+        self._settings = resources.settings.search
+        self.slots = self._settings.slots
         self._providers: dict[str, Provider] = {}
         self._needs: dict[str, str] = {}
         self._lanes: dict[str, list[str]] = {}
 
     def use(self, database: Database) -> None:
-        """Take the database that paces, breakers and verdicts are in."""
+        """Take the database that paces, circuit breakers and verdicts are in."""
         self._database = database
 
     def setup(self) -> None:
         """Find out which providers can be asked. Raises NotReady when none can."""
-        for provider in load_engines(self._all, FAMILY):
+        for provider in load_engines(self.settings, FAMILY):
             if (needs := provider.readiness()) is not None:
                 self._needs[provider.name] = needs
             else:
@@ -56,9 +71,9 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
         names = list(self._providers)
         self._lanes = {lane_of(None): names, **{lane_of(name): [name] for name in names}}
         paces = {name: provider.pace for name, provider in self._providers.items()}
-        self._turns = Turns(self._database, paces, self._lanes)
-        self._asker = Asker(self._settings, self._database, self._turns)
-        self._breakers = Breakers(self._settings, self._database)
+        self._pacer = Pacer(self._database, paces, self._lanes)
+        self._feedback = Feedback(self._settings, self._database)
+        self._asker = Asker(self._settings, self._pacer, self._feedback)
 
     def close(self) -> None:
         """Close all connections."""
@@ -69,122 +84,109 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
         ready = [Offer(FAMILY, name, ready=True) for name in self._providers]
         return ready + [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
 
-    def admit(self, kinds: Sequence[str], room: int) -> Mapping[str, int]:
-        """Return how many URLs of each kind a provider may be asked about now."""
-        return self._turns.admit(kinds, room)
+    def admit(self, lanes: Sequence[str], room: int) -> Mapping[str, int]:
+        """Return how many URLs of each lane a provider may be asked about now."""
+        return self._pacer.admit(lanes, room)
 
-    def claimed(self, kind: str | None, runs: int) -> None:
-        """Keep the turn of the kind that was claimed."""
-        self._turns.claimed(kind, runs)
+    def claimed(self, lane: str | None, runs: int) -> None:
+        """Keep the permit of the lane that was claimed."""
+        self._pacer.claimed(lane, runs)
 
     def pause(self) -> timedelta | None:
         """Return how long it will be until a provider may be asked."""
-        return self._turns.pause()
+        return self._pacer.pause()
 
     def carry_out(self, task: Task[UrlInput]) -> Outcome[UrlOutput]:
         """Check one URL."""
-        kind = lane_of(task.input.engine)
-        turn = self._turns.of(kind)  # first: left behind by an error, it would be the next URL's, and long over
-        standing = Standing.of(task.checkpoint)
-        useless = self._breakers.struck_out(task.job_id)
-        left = [name for name in self._lanes.get(kind, ()) if name not in standing.erred and name not in useless]
+        lane = lane_of(task.input.engine)
+        granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
+        progress = CheckProgress.of(task.checkpoint)
+        set_aside = self._feedback.set_aside(task.job_id)
+        left = [name for name in self._lanes.get(lane, ()) if name not in progress.erred and name not in set_aside]
         if not left:
-            self._turns.give_back(turn)
-            return Failed(unchecked(next(iter(useless.values()), "engine_unavailable")))
-        if turn is None or (turn.provider is not None and turn.provider not in left):
-            # Its provider could not tell before: another one is asked.
-            turn = self._turns.exchange(turn, left) if turn else self._turns.take(left)
-        while turn is not None:
-            outcome, turn = self._use(turn, task, standing, left)
-            if outcome is not None:
+            self._pacer.give_back(granted)
+            return Failed(unchecked(next(iter(set_aside.values()), "engine_unavailable")))
+        return self._ask_providers(UrlCheck(task, task.input.url, lane, progress, left), granted)
+
+    def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[UrlOutput]:
+        """Ask the providers that are left, one after the other, until something is known or nobody may be asked."""
+        for permit in self._pacer.permits(granted, check.left):
+            if check.task.is_stopped():
+                # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
+                self._pacer.give_back(permit)
+                return Release()
+            if isinstance(permit, OutOfUse):
+                unused = unasked(permit.reason or "engine_unavailable", permit.provider)
+                return self._known(check, check.left) or Failed(failure(check.blocked) if check.blocked else unused)
+            if (known := self._known(check, [permit.provider])) is not None:
+                self._pacer.give_back(permit)
+                return known
+            asked = self._asker.ask(check.url, self._providers[permit.provider], check.progress, permit)
+            if asked.verdict.ask_again:
+                continue
+            if asked.verdict.is_answer:
+                return self._answered(check, asked, permit)
+            outcome = self._not_answered(check, asked)
+            if not isinstance(outcome, AskAnother):
                 return outcome
-            turn = turn or self._turns.take(left)
-        return self._put_back(task, standing, left)
+        return self._put_back_or_blocked(check)
 
-    def _use(
-        self, turn: Turn, task: Task[UrlInput], standing: Standing, left: list[str]
-    ) -> tuple[Outcome[UrlOutput] | None, Turn | None]:
-        """Return what becomes of a URL that has its turn; when nothing yet, another provider's turn if there is one."""
-        if task.is_stopped():
-            # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
-            self._turns.give_back(turn)
-            return Release(), None
-        if (known := self._known(task, [turn.provider] if turn.provider else left)) is not None:
-            self._turns.give_back(turn)
-            return known, None
-        if turn.provider is None:
-            return Failed(unasked(turn.reason or "engine_unavailable", turn.refused_by)), None
-        asked = self._asker.ask(task.input.url, self._providers[turn.provider], standing, turn)
-        if asked.verdict.ask_again:
-            return None, None
-        if asked.verdict.is_answer:
-            return self._answer(task, asked, turn), None
-        if asked.verdict.reason == "rate_limited":
-            return self._after_block(task, standing, left, asked)
-        return self._after_error(task, standing, left, asked), None
-
-    def _known(self, task: Task[UrlInput], names: Sequence[str]) -> Outcome[UrlOutput] | None:
-        """Return an answer of one of some providers that is still fresh; one that can't be asked has given it too."""
+    def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[UrlOutput] | None:
+        """Return what one of some providers said of the page lately, whether or not it can be asked now."""
         if not self._settings.fresh_days:
             return None
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(pacing.find_verdict(names, page_of(task.input.url), within=within))
+        found = self._database.run(verdicts.find_verdict(names, page_of(check.url), within=within))
         if found is None:
             return None
         provider = self._providers[found["provider"]]
-        own = _as_asked(found, task.input.url, provider)
+        own = _as_asked(found, check.url, provider)
         return Done(UrlOutput(**own, reused=True), engine=provider.name) if own is not None else None
 
-    def _answer(self, task: Task[UrlInput], asked: Asked, turn: Turn) -> Outcome[UrlOutput]:
+    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[UrlOutput]:
         provider, output = asked.provider, asked.raw_result()
-        self._breakers.note_answer(task.job_id, provider.name)
+        self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.fresh_days:
-            page = page_of(task.input.url)
-            self._database.run(pacing.answered_with(provider.pace_name, page, output, provider=provider.name))
-        elif turn.is_held:
-            self._database.run(pacing.answered(provider.pace_name))
+            kept = verdicts.keep_verdict(provider.name, page_of(check.url), output, pace_name=provider.pace_name)
+            self._database.run(kept)
+        elif permit.is_booked:
+            self._feedback.note(provider, Event.ANSWERED)
         return Done(UrlOutput(**output), engine=provider.name)
 
-    def _after_block(
-        self, task: Task[UrlInput], standing: Standing, left: Sequence[str], asked: Asked
-    ) -> tuple[Outcome[UrlOutput] | None, Turn | None]:
-        """Return what becomes of a URL whose provider blocked it, or the turn of another that takes over."""
-        self._turns.forget()
-        if not self._breakers.note_block(asked):
-            return self._put_back(task, standing, left), None
-        turn = self._turns.take(left)
-        if turn is not None and turn.provider is not None and turn.provider != asked.provider.name:
-            return None, turn
-        if turn is not None and turn.provider is None:
-            # It is out of use from now on, as all others are: there is nobody to wait for.
-            return Failed(failure(asked)), None
-        self._turns.give_back(turn)
-        # Where another is well, and only not due, it will be asked next: nobody but one has blocked the URL.
-        standing.blocked += self._turns.all_rest(left)
-        if standing.blocked >= self._settings.rounds:
-            return Failed(failure(asked)), None
-        return self._put_back(task, standing, left), None
-
-    def _after_error(
-        self, task: Task[UrlInput], standing: Standing, left: list[str], asked: Asked
-    ) -> Outcome[UrlOutput] | None:
-        """Return what becomes of a URL whose provider could not tell; None: another one is asked."""
-        self._turns.forget()
-        self._breakers.note_error(task.job_id, asked)
-        left.remove(asked.provider.name)
-        if left:
-            standing.erred.append(asked.provider.name)
-            return None
-        if asked.verdict.is_passing and task.attempts + 1 < MAX_TRIES:
-            wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts)
+    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[UrlOutput] | AskAnother:
+        """Return what becomes of a URL whose provider did not answer."""
+        self._pacer.look_again()
+        event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
+        if event is Event.BRIEF_LIMIT:
+            return self._put_back(check)
+        if event is Event.BLOCKED:
+            check.blocked = asked
+            return AskAnother()
+        check.blocked = None
+        check.left.remove(asked.provider.name)
+        if check.left:
+            check.progress.erred.append(asked.provider.name)
+            return AskAnother()
+        attempts = check.task.attempts
+        if asked.verdict.is_passing and attempts + 1 < MAX_TRIES:
+            wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**attempts)
             return Retry(wait, failure(asked))
         return Failed(failure(asked))
 
-    def _put_back(self, task: Task[UrlInput], standing: Standing, left: Sequence[str]) -> Outcome[UrlOutput]:
-        """Give the URL back: it stays ready behind the gate of its lane, or waits for who is left."""
-        task.save(asdict(standing))
-        is_whole_lane = len(left) == len(self._lanes[lane_of(task.input.engine)])
-        return Release(timedelta() if is_whole_lane else self._turns.wait(left))
+    def _put_back_or_blocked(self, check: UrlCheck) -> Outcome[UrlOutput]:
+        """Return what becomes of a URL that nobody can be asked about now: it waits, or was blocked too often."""
+        # Where another provider is well, and only not due, it will be asked next: one provider alone is no round.
+        if check.blocked is not None and self._pacer.all_rest(check.left):
+            check.progress.blocked += 1
+            if check.progress.blocked >= self._settings.rounds:
+                return Failed(failure(check.blocked))
+        return self._put_back(check)
+
+    def _put_back(self, check: UrlCheck) -> Outcome[UrlOutput]:
+        """Give the URL back: it stays ready until its lane is admitted, or waits for the providers that are left."""
+        check.task.save(asdict(check.progress))
+        is_whole_lane = len(check.left) == len(self._lanes[check.lane])
+        return Release(timedelta() if is_whole_lane else self._pacer.wait(check.left))
 
 
 def failure(asked: Asked) -> UrlUnchecked:

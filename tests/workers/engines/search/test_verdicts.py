@@ -12,16 +12,17 @@ from pipeline.engine_settings import ProviderSettings, SearchSettings
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines.registry import load_engines
-from workers.engines.search.apis import BraveApi, SerpApi, Serper
+from workers.engines.search.base.markup import unwrap
+from workers.engines.search.base.matching import match
+from workers.engines.search.base.pages import Query, Reading, Reply, retry_after_of
+from workers.engines.search.base.verdict import Verdict, classify
 from workers.engines.search.bing import Bing
+from workers.engines.search.brave_api import BraveApi
 from workers.engines.search.duckduckgo import DuckDuckGo
 from workers.engines.search.google import Google
-from workers.engines.search.judging.markup import unwrap
-from workers.engines.search.judging.matching import match
-from workers.engines.search.judging.pages import Query, Reading, Reply
-from workers.engines.search.judging.resting import read_ladder, retry_after_of
-from workers.engines.search.judging.verdict import Verdict, classify
 from workers.engines.search.searxng import Searxng
+from workers.engines.search.serpapi import SerpApi
+from workers.engines.search.serper import Serper
 
 URL = "https://e.com/a"
 SETTINGS = SearchSettings()
@@ -215,7 +216,6 @@ def test_rests_are_read_from_seconds_dates_and_resets() -> None:
     assert rest(x_ratelimit_reset="1, 1419704", x_ratelimit_remaining="0, 0") == timedelta(seconds=1_419_704)
     assert rest(x_ratelimit_reset="soon, 1", x_ratelimit_remaining="0") == timedelta()
     assert rest(x_ratelimit_reset="9" * 5_000) == timedelta()
-    assert read_ladder("15,60") == [timedelta(minutes=15), timedelta(hours=1)]
 
 
 def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:

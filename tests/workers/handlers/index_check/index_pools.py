@@ -18,10 +18,11 @@ from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import as_json
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest
+from pipeline.kinds.index_check.transitions import RESTING
 from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
-from workers.engines.search.provider import Provider
+from workers.engines.search.base.provider import Provider
 from workers.handler import Task
 from workers.handlers.index_check.check import IndexCheckHandler
 from workers.resources import Resources
@@ -47,7 +48,7 @@ class Pool:
         """Return one more process, as after a restart."""
         handler = IndexCheckHandler(Resources(self.settings))
         self.handlers.append(handler)
-        kinds = {kind.name: kind for kind in map(IndexCheck, (None, "duckduckgo", "bing", "google"))}
+        kinds = {IndexCheck.name: IndexCheck()}
         runner = Runner(
             "search_check",
             kinds,
@@ -115,8 +116,8 @@ class Pool:
     def rests(self, provider: str) -> timedelta | None:
         """Return how long a provider's breaker stays open, None when it is closed."""
         name = self.provider(provider).pace_name
-        standing = self.database.run(pacing.look([name], [])).standings[name]
-        return standing.wait if standing.is_open else None
+        status = self.database.run(pacing.look([name])).providers[name]
+        return status.wait if status.state in RESTING else None
 
     def query(self, sql: str) -> Any:
         """Return the first value that a statement gives; None where it gives none."""

@@ -104,7 +104,9 @@ def test_a_fresh_answer_is_used_again_and_charged_and_an_old_one_is_not(start: S
 def test_a_fresh_answer_is_used_while_its_provider_is_out_of_use(start: Start, engine: SearchEngine) -> None:
     pool = start()
     pool.check(HERE, engine="bing")
-    pool.query("UPDATE search_provider SET off_until = now() + interval '1 hour', reason = 'captcha'")
+    pool.query(
+        "UPDATE search_provider SET state = 'given_up', open_until = now() + interval '1 hour', reason = 'captcha'"
+    )
 
     known, other = pool.check(HERE, GONE)
 

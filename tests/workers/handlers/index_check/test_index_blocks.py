@@ -8,12 +8,13 @@ import pytest
 from index_pools import GONE, HERE, Start, codes, reasons, wait_until
 from search_engine import SearchEngine
 
+from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check.circuit_breaker import note
+from pipeline.kinds.index_check.transitions import Event, State
 from pipeline.kinds.index_check.urls import raw_result_of, reason_of
-from workers.engines.search.judging.pages import Query
-from workers.engines.search.judging.verdict import Verdict
-from workers.handlers.index_check.asking import Asked
-from workers.handlers.index_check.breakers import Breakers
+from workers.engines.search.base.verdict import Verdict
+from workers.handlers.index_check.feedback import Feedback
 
 
 def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start, engine: SearchEngine) -> None:
@@ -53,7 +54,7 @@ def test_urls_that_wait_for_a_provider_that_never_stops_blocking_end_with_it(
         " captcha). Nothing was charged for it. Name another `engine`, or retry it later."
     }
     engine.always = None
-    pool.query("UPDATE search_provider SET open_until = now(), off_until = now()")
+    pool.query("UPDATE search_provider SET open_until = now()")
     assert reasons(pool.check(HERE, GONE)) == ["indexed", "not_indexed"]
     assert not pool.rests("duckduckgo")
 
@@ -96,20 +97,19 @@ def test_only_rounds_in_a_row_put_a_provider_out_of_use(
     start: Start, engine: SearchEngine, happens: str, rested: list[int]
 ) -> None:
     pool = start("duckduckgo")
-    name, ladder = pool.provider("duckduckgo").pace_name, [timedelta(hours=1), timedelta(hours=10)]
-    blocked = pacing.blocked(
-        name, ladder=ladder, retry_after=timedelta(), most=timedelta(days=1), rounds=2, reason="captcha"
-    )
+    name = pool.provider("duckduckgo").pace_name
+    settings = SearchSettings(captcha_minutes="60,600", give_up_rounds=2)
     found = []
     for event in happens.split():
         if event == "block":
-            rest = pool.database.run(blocked)
-            is_off = pool.database.run(pacing.look([name], [])).standings[name].is_off
-            hours = 10 if rest >= ladder[1] else 1
-            found.append(-hours if is_off else hours)
-            pool.query("UPDATE search_provider SET open_until = now(), off_until = NULL")
+            noted = pool.database.run(note(name, Event.BLOCKED, settings, reason="captcha"))
+            assert noted is not None
+            assert noted.rest is not None
+            hours = 10 if noted.rest >= timedelta(hours=10) else 1
+            found.append(-hours if noted.state is State.GIVEN_UP else hours)
+            pool.query("UPDATE search_provider SET open_until = now()")
         elif event == "answer":
-            pool.database.run(pacing.answered(name))
+            pool.database.run(note(name, Event.ANSWERED, settings))
         else:
             pool.query("UPDATE search_provider SET open_until = now() - interval '25 hours'")
 
@@ -162,15 +162,13 @@ def test_a_good_answer_to_the_only_form_is_one_probe_and_closes_no_breaker(start
     engine.always = "elsewhere"
     pool = start("duckduckgo")
     name = pool.provider("duckduckgo").pace_name
-    blocked = pacing.blocked(
-        name, ladder=[timedelta()], retry_after=timedelta(), most=timedelta(hours=1), rounds=3, reason="captcha"
-    )
-    pool.database.run(blocked)
+    pool.database.run(note(name, Event.BLOCKED, pool.settings.search, reason="captcha"))
+    pool.query("UPDATE search_provider SET open_until = now()")
 
     pool.check(GONE.ljust(500, "x"))  # quoted it is too long to ask for
 
     assert len(engine.asked) == 1
-    assert pool.database.run(pacing.look([name], [])).standings[name].is_tested
+    assert pool.database.run(pacing.look([name])).providers[name].state is State.RECOVERING
 
 
 def test_a_url_that_one_provider_blocks_while_another_is_only_not_due_has_no_round_counted(
@@ -217,13 +215,16 @@ def test_an_api_that_names_a_second_is_waited_for_and_no_round_is_counted(start:
 
 def test_an_api_that_names_a_second_time_and_again_is_one_that_blocks(start: Start) -> None:
     pool = start("serper")
-    counted = Breakers(pool.settings.search, pool.database, most_brief=2)
+    provider = pool.provider("serper")
+    feedback = Feedback(pool.settings.search, pool.database, max_brief_limits=2)
     verdict = Verdict("rate_limited", "throttled", rest=timedelta(seconds=1))
-    asked = Asked(pool.provider("serper"), Query("site", "site:e.example"), verdict)
 
-    assert not any(counted.note_block(asked) for _ in range(2))
-    counted.note_answer(uuid4(), "serper")
-    assert not any(counted.note_block(asked) for _ in range(2))
+    def events(times: int) -> set[Event]:
+        return {feedback.note_failure(uuid4(), provider, verdict) for _ in range(times)}
+
+    assert events(2) == {Event.BRIEF_LIMIT}
+    feedback.note(provider, Event.ANSWERED)
+    assert events(2) == {Event.BRIEF_LIMIT}
     assert not pool.rests("serper")
-    assert counted.note_block(asked)
+    assert events(1) == {Event.BLOCKED}
     assert pool.rests("serper")

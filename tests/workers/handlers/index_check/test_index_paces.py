@@ -12,7 +12,7 @@ from search_engine import SearchEngine
 from pipeline.database import Database
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.urls import reason_of
-from workers.engines.search import client
+from workers.engines.search.base import client
 
 HOURLY = pacing.Pace("hourly", timedelta(hours=1), jitter=0.5)
 
@@ -50,11 +50,11 @@ def test_every_try_of_a_query_keeps_the_pace(start: Start, engine: SearchEngine)
 
 
 def test_an_interval_is_as_long_as_its_jitter_says(database: Database) -> None:
-    database.run(pacing.introduce([HOURLY.name]))
+    database.run(pacing.add_providers([HOURLY.name]))
     waits = []
     for _ in range(100):  # that all of them lie on one side is nobody's luck
-        assert database.run(pacing.take(HOURLY, alone=False, busy_for=timedelta()))
-        waits.append(database.run(pacing.look([HOURLY.name], [])).standings[HOURLY.name].wait)
+        assert database.run(pacing.book(HOURLY, alone=False, busy_for=timedelta()))
+        waits.append(database.run(pacing.look([HOURLY.name])).providers[HOURLY.name].wait)
         database.run(pacing.give_back(HOURLY.name))
 
     assert timedelta(minutes=29) < min(waits) < timedelta(minutes=55)
@@ -84,7 +84,7 @@ def test_a_query_on_its_way_keeps_its_turn(start: Start, engine: SearchEngine, m
 def test_a_process_that_died_with_its_turn_loses_it_soon(start: Start, engine: SearchEngine) -> None:
     pool = start("duckduckgo", interval=0.01)
     began = time.time()
-    assert pool.database.run(pacing.take(pool.provider("duckduckgo").pace, alone=True, busy_for=timedelta(seconds=0.5)))
+    assert pool.database.run(pacing.book(pool.provider("duckduckgo").pace, alone=True, busy_for=timedelta(seconds=0.5)))
 
     (item,) = pool.check(HERE)
 

@@ -5,9 +5,8 @@ from datetime import timedelta
 from typing import Literal
 from urllib.parse import urlsplit
 
-from workers.engines.search.judging.matching import Match, match
-from workers.engines.search.judging.pages import Form, Reading, Reply
-from workers.engines.search.judging.resting import retry_after_of
+from workers.engines.search.base.matching import Match, match
+from workers.engines.search.base.pages import Form, Reading, Reply, retry_after_of
 
 Reason = Literal["indexed", "not_indexed", "rate_limited", "error"]
 

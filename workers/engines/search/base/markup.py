@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from workers.engines.search.judging.pages import Reply
+from workers.engines.search.base.pages import Reply
 
 UNUSUAL_TRAFFIC = re.compile(
     r"unusual traffic|automated queries|verify (that )?you are (a )?human"

@@ -1,8 +1,8 @@
-"""Provider: what every search provider is, and what most of them have in common."""
+"""Provider: how a search provider is asked and read; each overrides what it does in its own way."""
 
 import hashlib
 from datetime import timedelta
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self
 from urllib.parse import urlencode
 
 from pipeline.engine_settings import ProviderSettings
@@ -10,42 +10,12 @@ from pipeline.errors import NotReady
 from pipeline.kinds.index_check.pacing import Pace
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
-from workers.engines.search.judging.pages import Query, Reading, Reply, Sent
-from workers.engines.search.judging.verdict import Traits
+from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
+from workers.engines.search.base.verdict import Traits
 
 
-class Provider(Protocol):
-    """How one search provider is asked and read. It does no I/O: `queries`, `sent` and `parse` are pure."""
-
-    name: str
-    traits: Traits
-
-    @property
-    def pace(self) -> Pace:
-        """Return how it wants to be asked."""
-
-    @property
-    def pace_name(self) -> str:
-        """Return the name that its pace is kept under."""
-
-    def readiness(self) -> str | None:
-        """Return what is missing before it can be asked; None: nothing."""
-
-    def queries(self, url: str) -> list[Query]:
-        """Return the ways to ask for a page, best first."""
-
-    def sent(self, query: Query) -> Sent:
-        """Return the request that asks."""
-
-    def parse(self, reply: Reply) -> Reading:
-        """Return what a reply says."""
-
-    def proof_url(self, query: Query) -> str:
-        """Return a results page that a person can open."""
-
-
-class BaseProvider:
-    """A provider at an address, with a key if it wants one."""
+class Provider:
+    """A provider at an address, with a key if it wants one. It does no I/O: what it asks for is sent by the client."""
 
     name: ClassVar[str]
     traits: ClassVar[Traits] = Traits()
@@ -98,6 +68,14 @@ class BaseProvider:
     def forms(self, url: str) -> list[Query]:
         """Return the ways to ask for a page, however long they are."""
         return [Query("site", f"site:{url.partition('://')[2]}"), Query("quoted", f'"{url}"')]
+
+    def request(self, query: Query) -> SearchRequest:
+        """Return the request that asks."""
+        raise NotImplementedError
+
+    def parse(self, reply: Reply) -> Reading:
+        """Return what a reply says."""
+        raise NotImplementedError
 
     def proof_url(self, query: Query) -> str:
         """Return a results page that a person can open."""

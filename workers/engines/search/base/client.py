@@ -9,7 +9,8 @@ import aiohttp
 
 from pipeline.engine_settings import SearchSettings
 from workers.engines import EngineUnavailable
-from workers.engines.search.judging.pages import Reply, Sent
+from workers.engines.search.base.pages import Reply, SearchRequest
+from workers.engines.search.base.verdict import CHALLENGE_PATHS
 
 #: Redirects that are followed, on the same host alone: another one wants something of us, and is judged as it stands.
 MAX_REDIRECTS = 3
@@ -41,9 +42,9 @@ class SearchClient:
         self._thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._thread.start()
 
-    def ask(self, sent: Sent, *, while_waiting: Callable[[], None] = lambda: None) -> Reply:
+    def ask(self, request: SearchRequest, *, while_waiting: Callable[[], None] = lambda: None) -> Reply:
         """Return a provider's reply, whatever its status. Raises Unreachable, PageTooLarge."""
-        coming = asyncio.run_coroutine_threadsafe(self._follow(sent), self._loop)
+        coming = asyncio.run_coroutine_threadsafe(self._follow(request), self._loop)
         while True:
             try:
                 return coming.result(SIGN_EVERY)
@@ -64,35 +65,35 @@ class SearchClient:
         if self._session is not None:
             await self._session.close()
 
-    async def _follow(self, sent: Sent) -> Reply:
-        reply = await self._ask(sent)
+    async def _follow(self, request: SearchRequest) -> Reply:
+        reply = await self._ask(request)
         for _ in range(MAX_REDIRECTS):
             target, asked = urlsplit(reply.location), urlsplit(reply.url)
             # The same scheme as well: a key in a header must not go out in the clear.
             is_same = (target.scheme, target.netloc) == (asked.scheme, asked.netloc)
-            if reply.status not in REDIRECTS or not is_same or _is_wall(target.path):
+            if reply.status not in REDIRECTS or not is_same or target.path.startswith(CHALLENGE_PATHS):
                 break
-            reply = await self._ask(Sent(reply.location, headers=sent.headers))
+            reply = await self._ask(SearchRequest(reply.location, headers=request.headers))
         return reply
 
-    async def _ask(self, sent: Sent) -> Reply:
+    async def _ask(self, request: SearchRequest) -> Reply:
         try:
             # One deadline for all of it: a page that comes byte by byte never ends otherwise.
             async with asyncio.timeout(self._settings.limit_seconds):
-                return await self._exchange(sent)
+                return await self._exchange(request)
         except TimeoutError as error:
             raise Unreachable(f"No answer within {self._settings.limit_seconds:g} s.") from error
         except (aiohttp.ClientError, OSError) as error:
             raise _lost(error) from None
 
-    async def _exchange(self, sent: Sent) -> Reply:
+    async def _exchange(self, request: SearchRequest) -> Reply:
         async with self._open_session().request(
-            sent.method,
-            sent.url,
-            params=dict(sent.query) or None,
-            data=sent.form,
-            json=sent.json,
-            headers=sent.headers,
+            request.method,
+            request.url,
+            params=dict(request.query) or None,
+            data=request.form,
+            json=request.json,
+            headers=request.headers,
             allow_redirects=False,
         ) as response:
             body = await self._read(response)
@@ -147,7 +148,3 @@ def _address(asked: str, location: str) -> str:
     except ValueError:
         return ""
     return whole
-
-
-def _is_wall(path: str) -> bool:
-    return path.startswith(("/sorry", "/sp/captcha", "/captcha"))

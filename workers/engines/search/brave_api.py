@@ -1,0 +1,25 @@
+"""Brave: the Brave Search API."""
+
+from typing import Any
+
+from workers.engines.search.base.api import ApiProvider
+from workers.engines.search.base.pages import Query, SearchRequest
+
+
+class BraveApi(ApiProvider):
+    """The Brave Search API."""
+
+    name = "brave_api"
+    page = "https://search.brave.com/search"
+    rows_at = ("web", "results")
+    address = "url"
+    max_query = 400
+
+    def request(self, query: Query) -> SearchRequest:
+        """Return the request."""
+        headers = {"X-Subscription-Token": self.key, "Accept": "application/json"}
+        return SearchRequest(self.url, query={"q": query.text, "count": "20"}, headers=headers)
+
+    def is_valid(self, document: dict[str, Any]) -> bool:
+        """An answer to a search says so."""
+        return document.get("type") == "search"
