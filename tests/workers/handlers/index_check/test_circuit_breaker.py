@@ -185,7 +185,7 @@ def test_breakers_of_the_release_before_get_their_states(make_database: Callable
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
     with engine.begin() as connection:
         config = alembic_config(connection)
-        revision = ScriptDirectory.from_config(config).get_revision("0006")
+        revision = ScriptDirectory.from_config(config).get_revision("0007")
         command.upgrade(config, str(revision.down_revision))
         connection.exec_driver_sql(
             "INSERT INTO search_provider (name, step, probes, open_until, off_until, reason) VALUES"
