@@ -48,7 +48,8 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
         return
     if kind is None:
         raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
-    items = [delivery.item] if delivery.item else await services.database.run(find_items(job.id))
+    is_read = delivery.item is not None and not kind.answer.shows_inputs
+    items = [delivery.item] if delivery.item and is_read else await services.database.run(find_items(job.id))
     await show_response(services, resp, kind.respond(job, items))
 
 

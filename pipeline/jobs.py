@@ -63,7 +63,7 @@ class Item:
     public_id: UUID
     index: int
     state: str
-    input: dict[str, Any]
+    input: dict[str, Any]  # empty where its reader has no need of it: a text may be long
     captured: int
     output: dict[str, Any] | None
     error: dict[str, Any] | None
@@ -119,14 +119,14 @@ def find_items(job_id: UUID) -> Statement[list[Item]]:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A job with what its answer is made of: its only item, and what its account may spend now."""
+    """A job with what its answer is made of: its only item without its input, and what its account may spend now."""
 
     job: Job
     item: Item | None
     available: int
 
 
-_ONLY_ITEM = ", ".join(f"i.{column.name} AS item_{column.name}" for column in fields(Item))
+_ONLY_ITEM = ", ".join(f"i.{one.name} AS item_{one.name}" for one in fields(Item) if one.name != "input")
 _SELECT_DELIVERY = (
     f"SELECT {_JOB_COLUMNS}, i.progress, a.available, {_ONLY_ITEM}"  # noqa: S608  no values in it
     " FROM job j JOIN account a ON a.id = j.account_id LEFT JOIN item i ON i.job_id = j.id AND j.items_total = 1"
@@ -146,7 +146,7 @@ def _delivery(rows: list[Row]) -> Delivery | None:
     row = rows[0]
     item = {name[5:]: row.pop(name) for name in list(row) if name.startswith("item_")}
     available = row.pop("available")
-    return Delivery(Job(**row), Item(**item) if item["id"] is not None else None, available)
+    return Delivery(Job(**row), Item(input={}, **item) if item["id"] is not None else None, available)
 
 
 def find_replay(

@@ -47,13 +47,22 @@ class NewItem(Generic[I]):
 
 @dataclass(frozen=True, slots=True)
 class FinishedItem(Generic[I, O]):
-    """An item that has ended, for its kind's answer. `output` is None when it failed: `error` then says why."""
+    """An item that has ended, for its kind's answer. `output` is None when it failed: `error` then says why.
 
-    input: I
+    `input` is None unless the answer shows inputs (`Answer.shows_inputs`)."""
+
+    input: I | None
     output: O | None
     error: Mapping[str, Any]
     credits: int
     ended_at: datetime
+
+    @property
+    def given(self) -> I:
+        """Return the input, for an answer that shows it. Raises ValueError."""
+        if self.input is None:
+            raise ValueError("The item's input was not read.")
+        return self.input
 
     @property
     def delivered(self) -> O:
@@ -110,6 +119,8 @@ class Answer:
     alternatives: tuple[str, ...] = ()
     #: Of what is answered at once, with 201, by a kind that nobody waits for.
     receipt: type[BaseModel] | None = None
+    #: Whether it shows what the items were given: their inputs are then read as well.
+    shows_inputs: bool = False
     #: Whether a job without a single success has an answer all the same, rather than its first item's error.
     without_success: bool = False
 
@@ -183,7 +194,7 @@ class Kind(Generic[R, I, O]):
 
     def _finished(self, row: Item) -> FinishedItem[I, O]:
         return FinishedItem(
-            input=self.input.model_validate(row.input),
+            input=self.input.model_validate(row.input) if self.answer.shows_inputs else None,
             output=None if row.output is None else self.output.model_validate(row.output),
             error=row.error or {},
             credits=row.captured,

@@ -69,14 +69,12 @@ class Claimer:
         oldest = next(self._claims) % self._oldest_first_every == 0
         return lifecycle.claim(self._limits, lease_for=self._lease_for, alone=not held, oldest=oldest)
 
-    def claimed(self, items: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
-        """Take note of what was claimed, and return the runs that it is made of."""
-        lane = items[0].lane if items else None
+    def claimed(self, lane: str | None, items: int) -> int:
+        """Note how many items of which lane were claimed (None: none was); returns how many of them make one run."""
         size = self._lanes[lane].batch if lane else 1
-        runs = [items[first : first + size] for first in range(0, len(items), size)]
-        self._gates.claimed(lane, runs=len(runs))
-        self._may_be_more = lane is not None and len(items) == self._limits[lane]
-        return runs
+        self._gates.claimed(lane, runs=-(-items // size))
+        self._may_be_more = lane is not None and items == self._limits[lane]
+        return size
 
     def pause(self, *, most: timedelta) -> timedelta | None:
         """Return how long it will be until a gate opens, None when that is longer than `most`."""

@@ -7,7 +7,6 @@ from pipeline import lifecycle
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
 from workers.handler import Done, Failed, Outcome, Release, Retry
-from workers.task import LeasedTask
 
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
 MAX_TRIES = 2
@@ -22,21 +21,20 @@ def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
     return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
 
 
-def to_row(task: LeasedTask[Any], outcome: Outcome[Any]) -> lifecycle.Outcome:
-    """Return an outcome as the life cycle takes it, with the credits within what is held."""
-    item = task.item.item_id
+def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome:
+    """Return an outcome as the life cycle takes it, with the credits within the price that is held."""
     match outcome:
         case Done(output, engine, credits):
-            earned = task.price if credits is None else credits
-            if not 0 <= earned <= task.price:
-                raise ValueError(f"{earned} credits were earned of an item that costs {task.price}.")
-            return lifecycle.Outcome(item, "done", earned, output=as_json(output), engine=engine)
+            earned = price if credits is None else credits
+            if not 0 <= earned <= price:
+                raise ValueError(f"{earned} credits were earned of an item that costs {price}.")
+            return lifecycle.Outcome(item_id, "done", earned, output=as_json(output), engine=engine)
         case Failed(error, credits):
-            return lifecycle.Outcome(item, "failed", min(credits, task.price), error=error_row(error))
+            return lifecycle.Outcome(item_id, "failed", min(credits, price), error=error_row(error))
         case Retry(after, error):
-            return lifecycle.Outcome(item, "retry", error=error_row(error), after=after)
+            return lifecycle.Outcome(item_id, "retry", error=error_row(error), after=after)
         case Release(after):
-            return lifecycle.Outcome(item, "release", after=after)
+            return lifecycle.Outcome(item_id, "release", after=after)
 
 
 def error_row(error: PressroomError) -> dict[str, Any]:

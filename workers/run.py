@@ -139,7 +139,7 @@ class Runner:
         try:
             claim = self._next_claim(due)
             taken, claimed = self._reporter.write(due, then=claim)
-            started = self._claimer.claimed(claimed) if claim else []
+            started = self._split(claimed) if claim else []
             for items in started:
                 self._start(items)
             self._claimer.wake_another()
@@ -147,6 +147,11 @@ class Runner:
         finally:
             self._let_go(ended, leaves_room=len(started) < len(ended))
         return bool(started)
+
+    def _split(self, claimed: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
+        """Return the runs that the items of a claim make."""
+        size = self._claimer.claimed(claimed[0].lane if claimed else None, len(claimed))
+        return [claimed[first : first + size] for first in range(0, len(claimed), size)]
 
     def _next_claim(self, due: Sequence[Ended]) -> Statement[list[ClaimedItem]] | None:
         """Return the claim to make beside what is held and not due. Raises what a gate raises, if nothing is due."""
@@ -216,17 +221,17 @@ class Runner:
         """Return what became of each task; whatever a handler throws or says, each gets an answer."""
         try:
             outcomes = handler.run(tasks)
-            return [to_row(task, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
+            return [to_row(task.item_id, task.price, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
         except Stopped:
-            return [to_row(task, Release()) for task in tasks]
+            return [to_row(task.item_id, task.price, Release()) for task in tasks]
         except PressroomError as error:
-            return [to_row(task, Failed(error)) for task in tasks]
+            return [to_row(task.item_id, task.price, Failed(error)) for task in tasks]
         except Exception as error:  # the last fence
             log.exception("handler failed", queue=self._queue, items=len(tasks))
             if len(tasks) > 1:
                 # Which of them it was is not known: one by one, so that none fails for its neighbour.
                 return [self._outcomes(handler, [task])[0] for task in tasks]
-            return [to_row(task, unforeseen(error, attempts=task.attempts)) for task in tasks]
+            return [to_row(task.item_id, task.price, unforeseen(error, attempts=task.attempts)) for task in tasks]
 
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""

@@ -42,6 +42,7 @@ class LeasedTask(Generic[I]):
         announce: Callable[[UUID, Parts], None],
     ) -> None:
         self.item = item
+        self.item_id = item.item_id
         self.job_id = item.job_id
         self.index = item.index
         self.price = item.price
@@ -81,7 +82,7 @@ class LeasedTask(Generic[I]):
         self.moved = time.monotonic()
         self._beat = Beat(
             self.item.lease_id,
-            self.item.item_id,
+            self.item_id,
             {"done": done, "total": total},
             credits,
             checkpoint or self.checkpoint,
@@ -94,7 +95,7 @@ class LeasedTask(Generic[I]):
 
     def raise_hold(self, credits: int) -> None:
         """Set aside `credits` in all. Raises InsufficientCredits, Stopped."""
-        raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item.item_id, credits))
+        raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item_id, credits))
         if raised.outcome == "lost":
             self.stop()
             raise Stopped

@@ -18,7 +18,6 @@ from pipeline.kinds.alt_text.fields import (
     PictureTexts,
     check_image_url,
     check_language,
-    modes_of,
     picture_input,
 )
 from pipeline.offers import Offers
@@ -67,7 +66,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
         """Return the text."""
         item, output = items[0], items[0].delivered
-        text = output.texts[modes_of(item.input.mode)[0]]
+        text = output.main
         result = AltTextResult(
             alt_text=text.text,
             confidence=text.confidence,

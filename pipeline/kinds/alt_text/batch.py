@@ -101,7 +101,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     }
     bulky = frozenset({"images"})
     lanes = (LANE,)
-    answer = Answer(model=AltTextBatchResult, without_success=True)
+    answer = Answer(model=AltTextBatchResult, shows_inputs=True, without_success=True)
     limits = PICTURE_LIMITS
 
     def __init__(self, max_images: int = MAX_IMAGES) -> None:
@@ -145,13 +145,13 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
 
 
 def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
-    told: dict[str, Any] = {"image_url": item.input.image_url, "generated_at": timestamp(item.ended_at)}
+    told: dict[str, Any] = {"image_url": item.given.image_url, "generated_at": timestamp(item.ended_at)}
     output = item.output
     if output is None:
         reason = {name: item.error[name] for name in ("error", "message", "code") if name in item.error}
         return {"alt_text": None, **told, "credits_used": item.credits, **reason}
-    modes = modes_of(item.input.mode)
-    main = output.texts[modes[0]]
+    modes = modes_of(item.given.mode)
+    main = output.main
     return {
         "alt_text": main.text,
         **{f"{mode}_alt_text": output.texts[mode].text for mode in modes},

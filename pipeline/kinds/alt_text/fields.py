@@ -61,6 +61,11 @@ class PictureTexts(Stored):
     language: str
     engine: str
 
+    @property
+    def main(self) -> Text:
+        """Return the text that `alt_text` shows: the shortest mode that was asked for."""
+        return next(self.texts[mode] for mode in MODES if mode in self.texts)
+
 
 def picture_input(image_url: str, mode: Literal["short", "long", "seo", "all"], language: str) -> PictureInput:
     """Return what a worker needs to know of a picture."""
