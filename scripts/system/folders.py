@@ -7,14 +7,16 @@ from pathlib import Path
 
 from pipeline.errors import NotReady
 
-#: A unix socket's path has at most 103 bytes on macOS and 107 on Linux; the longest name in the folder has 17.
-MAX_FOLDER_BYTES = 85
+#: A unix socket's path has at most 103 bytes on macOS and 107 on Linux.
+MAX_SOCKET_BYTES = 103
+#: The longest path in the folder.
+LONGEST_NAME = "/postgres/.s.PGSQL.5432"
 
 
 def sockets_folder(data: Path) -> Path:
     """Return the folder of a system's unix sockets: in DATA, or in a temporary folder where that path is too long."""
     folder = data.resolve() / "run"
-    if len(os.fsencode(folder)) > MAX_FOLDER_BYTES:
+    if len(os.fsencode(folder)) > MAX_SOCKET_BYTES - len(LONGEST_NAME):
         name = hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:16]
         folder = Path(tempfile.gettempdir()) / f"pressroom-{os.geteuid()}-{name}"
     return folder

@@ -79,7 +79,6 @@ def test_the_deadline_and_the_retention_of_index_jobs_are_the_operators(tmp_path
     kinds = load_kinds(settings)
 
     assert lifetimes(kinds["index_check"], settings) == (timedelta(days=2), timedelta(days=3))
-    assert lifetimes(kinds["index_check_bing"], settings) == (timedelta(days=2), timedelta(days=3))
     assert lifetimes(kinds["speech"], settings) == (timedelta(hours=1), timedelta(hours=24))
 
 
