@@ -77,7 +77,7 @@ class Order:
             max_open_items=settings.limits.open_items,
             job_id=job_id,
         )
-        return cls(caller, kind.requests(request), submission)
+        return cls(caller, kind.counts_as(request), submission)
 
 
 async def submit_job(submission: Submission, services: Services, *, alone: bool = False) -> Submitted:

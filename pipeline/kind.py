@@ -128,9 +128,9 @@ class Answer:
 class Kind(Generic[R, I, O]):
     """One thing that can be asked for: its request, what its items store, and what they deliver.
 
-    A subclass in pipeline/kinds declares all of it. A simple one states the first six attributes, `items` and
-    `response`."""
+    A subclass in pipeline/kinds declares all of it. A simple one states what is required here, and nothing else."""
 
+    # Required, with `items` and `response`.
     name: ClassVar[str]
     queue: ClassVar[str]
     #: Paths it is asked at.
@@ -141,11 +141,12 @@ class Kind(Generic[R, I, O]):
     #: A request that shows what it does: in the documents, and in the demo.
     example: ClassVar[Mapping[str, Any]]
 
+    # Optional.
     #: What its progress counts.
     unit: ClassVar[str] = "items"
     #: Files among the request's form fields.
     files: ClassVar[tuple[str, ...]] = ()
-    #: Request fields that its items hold, so that the job need not.
+    #: Request fields that are long: its items hold them, and the job's row then does not keep them once more.
     bulky: ClassVar[frozenset[str]] = frozenset()
     #: Whether its answer is sent while it is made, as parts; the output of its only item is then `streams.Parts`.
     streams: ClassVar[bool] = False
@@ -172,7 +173,7 @@ class Kind(Generic[R, I, O]):
     def check(self, request: R, offers: Offers) -> None:
         """Refuse what the fields' types can't, such as a voice that no engine has. Raises InvalidRequest."""
 
-    def requests(self, request: R) -> int:
+    def counts_as(self, request: R) -> int:
         """Return how many requests it counts as, towards rate limits."""
         return 1
 

@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from given_task import GivenTask
 
 from pipeline.kind import FinishedItem
 from pipeline.offers import Offers
@@ -36,10 +37,14 @@ def test_the_kind_of_the_example_goes_from_request_to_answer(example: dict[str, 
 
     kind.check(request, Offers())
     (item,) = kind.items(request)
-    (done,) = handler.run([SimpleNamespace(input=item.input)])
+    (done,) = handler.run([GivenTask(item.input)])
     finished = FinishedItem(item.input, done.output, {}, item.price, datetime.now(UTC))
 
     assert kind.response(SimpleNamespace(), [finished]).media == {"words": 2}
+
+
+def test_the_test_of_the_example_passes(example: dict[str, ModuleType]) -> None:
+    example["tests.workers.handlers.words.test_words_handler"].test_words_are_what_stands_between_spaces()
 
 
 def test_the_handler_that_the_example_names_is_there(example: dict[str, ModuleType]) -> None:

@@ -95,7 +95,9 @@ def _file_fields(kind: AnyKind) -> dict[str, Any]:
 def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     answer = kind.answer
     if answer.model is None:
-        return {answer.content_type: {"schema": {"type": "string", "contentMediaType": answer.content_type}}}
+        is_json = answer.content_type == "application/json"
+        schema: Json = {} if is_json else {"type": "string", "contentMediaType": answer.content_type}
+        return {answer.content_type: {"schema": schema}}
     others = {content_type: {"schema": {"type": "string"}} for content_type in answer.alternatives}
     return {answer.content_type: {"schema": ref(add_model(schemas, answer.model))}, **others}
 

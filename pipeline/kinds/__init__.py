@@ -1,4 +1,4 @@
-"""The kinds: a folder a family, each of which lists its kinds in `KINDS`. This is the place to add a capability."""
+"""The kinds: a module or a folder a family, which lists its kinds in `KINDS`. Add a capability here."""
 
 import importlib
 import pkgutil

@@ -35,10 +35,10 @@ def test_an_engine_of_another_package_speaks_first_and_its_voice_is_listed(servi
 
 
 def test_a_kind_of_another_package_is_asked_for_like_any_other(service: Running) -> None:
-    counted = service.ask("/words/count", {"text": "Two words."})
+    counted = service.ask("/words/tally", {"text": "Two words."})
 
     assert (counted.status, counted.json) == (200, {"words": 2}), counted.body
     assert counted.headers["X-Credits-Used"] == "2"
     assert "X-Engine" not in counted.headers
-    assert "/words/count" in service.ask("/openapi.json").json["paths"]
-    assert service.ask("/words/count", {"text": 5}).json["code"] == "invalid_request"
+    assert "/words/tally" in service.ask("/openapi.json").json["paths"]
+    assert service.ask("/words/tally", {"text": 5}).json["code"] == "invalid_request"

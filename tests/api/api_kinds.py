@@ -80,7 +80,7 @@ class Many(Kind[ManyRequest, Anything, Anything]):
         while request.looking and Path(request.looking).exists():
             time.sleep(0.01)
 
-    def requests(self, request: ManyRequest) -> int:
+    def counts_as(self, request: ManyRequest) -> int:
         return request.items
 
     def items(self, request: ManyRequest) -> list[NewItem[Anything]]:

@@ -4,13 +4,18 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import redis
+from given_task import GivenTask
 
 from pipeline import notices
 from pipeline.database import Database
+from pipeline.kind import AnyKind
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
+from workers.handler import Handler
+from workers.outcomes import to_row
 
 LEASE = timedelta(seconds=30)
 KINDS = {"echo": 8, "many": 1_000, "files": 8}
@@ -29,17 +34,28 @@ def refuse(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "failed", 0, error=error)
 
 
+def by(kind: AnyKind, handler: Handler[Any, Any]) -> Do:
+    """Return what has a handler carry out an item of its kind."""
+
+    def carry_out(item: ClaimedItem) -> Outcome:
+        (outcome,) = handler.run([GivenTask(kind.input.model_validate(item.input), price=item.price)])
+        return to_row(item.item_id, item.price, outcome)
+
+    return carry_out
+
+
 @dataclass
 class ManualWorker:
     """A worker: it claims what there is when it is told to."""
 
     database: Database
     client: "redis.Redis"
+    lanes: dict[str, int] = field(default_factory=lambda: dict(KINDS))
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def work(self, do: Do = deliver, *, tell: bool = True) -> list[UUID]:
-        """Take one claim and report it; returns the jobs that it ended."""
-        items = self.database.run(claim(KINDS, lease_for=LEASE))
+        """Take one claim of `lanes` and report it; returns the jobs that it ended."""
+        items = self.database.run(claim(self.lanes, lease_for=LEASE))
         if not items:
             return []
         taken = self.database.run(report(items[0].lease_id, [do(item) for item in items]))

@@ -20,11 +20,11 @@ class WordsCounted(Stored):
 
 
 class CountWords(Kind[WordsRequest, WordsRequest, WordsCounted]):
-    """POST /words/count."""
+    """POST /words/tally."""
 
-    name = "word_count"
+    name = "word_tally"
     queue = "synthesis"
-    routes = ("/words/count",)
+    routes = ("/words/tally",)
     handler = "pressroom_words_handler:CountWordsHandler"
     summary = "Count the words of a text."
     example: ClassVar[dict[str, Any]] = {"text": "Good morning!"}

@@ -120,7 +120,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
                 field="images",
             )
 
-    def requests(self, request: AltTextBatchRequest) -> int:
+    def counts_as(self, request: AltTextBatchRequest) -> int:
         """Return how many pictures there are (docs/api.md, Limits)."""
         return len(request.images)
 

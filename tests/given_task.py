@@ -1,0 +1,32 @@
+"""Given task: an item for a handler, without a database."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID, uuid4
+
+from pydantic import BaseModel
+
+
+class GivenTask:
+    """A task with an input; it is never stopped, and keeps what is stored in `kept`."""
+
+    def __init__(self, given: BaseModel, *, price: int = 1) -> None:
+        self.input = given
+        self.price = price
+        self.job_id: UUID = uuid4()
+        self.index = 0
+        self.attempts = 0
+        self.checkpoint: Mapping[str, Any] | None = None
+        self.kept: dict[str, bytes] = {}
+        self.steps: list[tuple[float, float]] = []
+
+    def is_stopped(self) -> bool:
+        return False
+
+    def progress(self, done: float, total: float, **_: Any) -> None:
+        self.steps.append((done, total))
+
+    def store(self, data: Any, *, suffix: str = "", **_: Any) -> str:
+        key = f"kept-{len(self.kept)}{suffix}"
+        self.kept[key] = data if isinstance(data, bytes) else data.read()
+        return key
