@@ -111,16 +111,6 @@ def listed_form(url: str) -> str:
     return listed.replace('"', "%22").replace("|", "%7C")
 
 
-def host_of(key: str) -> str:
-    """Return the host of a match key, with its port if it has one."""
-    return re.split(r"[/?#]", key, maxsplit=1)[0]
-
-
-def path_of(key: str) -> str:
-    """Return the path of a match key, without query."""
-    return re.split(r"[?#]", key[len(host_of(key)) :], maxsplit=1)[0]
-
-
 def _segments(path: str) -> list[str]:
     """Return the segments of a path, without those that are empty or mean where one is."""
     kept: list[str] = []

@@ -55,14 +55,6 @@ class CountedJob:
     begins: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class CountedPage:
-    """Some jobs of a list, and how many the whole list has."""
-
-    jobs: list[CountedJob]
-    total: int
-
-
 def index_job_document(
     job: Job, counts: Counts, *, now: datetime | None = None, rest: timedelta = NOTHING, interval: timedelta = NOTHING
 ) -> dict[str, Any]:
@@ -125,7 +117,7 @@ _BEGINS = (
     " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)))"
 )
 _COUNTED = (
-    # Counted where the URLs are, and never wrong; each count has an index of its own (models/item.py).
+    # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
     f"SELECT p.*, now() AS now, {_BEGINS} AS begins,"  # noqa: S608  no values in it
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
@@ -149,13 +141,16 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
     )
 
 
-def list_index_jobs(account_id: UUID, *, providers: Sequence[str], limit: int, offset: int) -> Statement[CountedPage]:
-    """Read an account's index jobs, newest first, but for those whose URLs have been deleted: nothing counts them."""
+def list_index_jobs(
+    account_id: UUID, *, providers: Sequence[str], limit: int, offset: int
+) -> Statement[tuple[list[CountedJob], int]]:
+    """Read a page of an account's index jobs, newest first, and how many there are in all.
 
-    def read(rows: list[Row]) -> CountedPage:
-        total = rows[0]["total"]
-        jobs = [{name: value for name, value in row.items() if name != "total"} for row in rows]
-        return CountedPage([_counted(row) for row in jobs if row["id"] is not None], total)
+    Those whose URLs have been deleted are left out: nothing counts them."""
+
+    def read(rows: list[Row]) -> tuple[list[CountedJob], int]:
+        totals = [row.pop("total") for row in rows]
+        return [_counted(row) for row in rows if row["id"] is not None], totals[0]
 
     where = (
         "j.account_id = %(account)s AND j.kind = %(kind)s"
@@ -165,12 +160,6 @@ def list_index_jobs(account_id: UUID, *, providers: Sequence[str], limit: int, o
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
         " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
-        {
-            "account": account_id,
-            "kind": KIND,
-            "providers": list(providers),
-            "limit": limit,
-            "offset": offset,
-        },
+        {"account": account_id, "kind": KIND, "providers": list(providers), "limit": limit, "offset": offset},
         read,
     )

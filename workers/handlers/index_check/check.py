@@ -9,8 +9,9 @@ from typing import Any
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check import verdicts
-from pipeline.kinds.index_check.check import UrlInput, UrlOutput, lane_of
+from pipeline.kinds.index_check.check import UrlInput, lane_of
 from pipeline.kinds.index_check.transitions import Event
+from pipeline.kinds.index_check.urls import RawResult
 from pipeline.offers import Offer
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
@@ -34,6 +35,7 @@ class UrlCheck:
 
     task: Task[UrlInput]
     url: str
+    page: str  # its match key
     lane: str
     progress: CheckProgress
     left: list[str]
@@ -44,7 +46,7 @@ class AskAnother:
     """A provider did not answer, and another one may: the URL has no outcome yet."""
 
 
-class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
+class IndexCheckHandler(Handler[UrlInput, RawResult]):
     """Takes one URL at a time into each slot, when a provider's pace allows."""
 
     def __init__(self, resources: Resources) -> None:
@@ -96,19 +98,19 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
         """Return how long it will be until a provider may be asked."""
         return self._pacer.pause()
 
-    def carry_out(self, task: Task[UrlInput]) -> Outcome[UrlOutput]:
+    def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Check one URL."""
-        lane = lane_of(task.input.engine)
+        url, lane = task.input.url, lane_of(task.input.engine)
         granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
-        progress = CheckProgress.of(task.checkpoint)
+        progress = CheckProgress(**(task.checkpoint or {}))
         set_aside = self._feedback.set_aside(task.job_id)
         left = [name for name in self._lanes.get(lane, ()) if name not in progress.erred and name not in set_aside]
         if not left:
             self._pacer.give_back(granted)
             return Failed(unchecked(next(iter(set_aside.values()), "engine_unavailable")))
-        return self._ask_providers(UrlCheck(task, task.input.url, lane, progress, left), granted)
+        return self._ask_providers(UrlCheck(task, url, match_key(url) or url, lane, progress, left), granted)
 
-    def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[UrlOutput]:
+    def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[RawResult]:
         """Ask the providers that are left, one after the other, until something is known or nobody may be asked."""
         for permit in self._pacer.permits(granted, check.left):
             if check.task.is_stopped():
@@ -121,7 +123,7 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
             if (known := self._known(check, [permit.provider])) is not None:
                 self._pacer.give_back(permit)
                 return known
-            asked = self._asker.ask(check.url, self._providers[permit.provider], check.progress, permit)
+            asked = self._asker.ask(check.url, check.page, self._providers[permit.provider], check.progress, permit)
             if asked.verdict.ask_again:
                 continue
             if asked.verdict.is_answer:
@@ -131,29 +133,29 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
                 return outcome
         return self._put_back_or_blocked(check)
 
-    def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[UrlOutput] | None:
+    def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[RawResult] | None:
         """Return what one of some providers said of the page lately, whether or not it can be asked now."""
         if not self._settings.fresh_days:
             return None
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(verdicts.find_verdict(names, page_of(check.url), within=within))
+        found = self._database.run(verdicts.find_verdict(names, _key_of(check.page), within=within))
         if found is None:
             return None
         provider = self._providers[found["provider"]]
         own = _as_asked(found, check.url, provider)
-        return Done(UrlOutput(**own, reused=True), engine=provider.name) if own is not None else None
+        return Done(RawResult(**own, reused=True), engine=provider.name) if own is not None else None
 
-    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[UrlOutput]:
+    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[RawResult]:
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.fresh_days:
-            kept = verdicts.keep_verdict(provider.name, page_of(check.url), output, pace_name=provider.pace_name)
+            kept = verdicts.keep_verdict(provider.name, _key_of(check.page), output, pace_name=provider.pace_name)
             self._database.run(kept)
         elif permit.is_booked:
             self._feedback.note(provider, Event.ANSWERED)
-        return Done(UrlOutput(**output), engine=provider.name)
+        return Done(RawResult(**output), engine=provider.name)
 
-    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[UrlOutput] | AskAnother:
+    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[RawResult] | AskAnother:
         """Return what becomes of a URL whose provider did not answer."""
         self._pacer.look_again()
         event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
@@ -173,7 +175,7 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
             return Retry(wait, failure(asked))
         return Failed(failure(asked))
 
-    def _put_back_or_blocked(self, check: UrlCheck) -> Outcome[UrlOutput]:
+    def _put_back_or_blocked(self, check: UrlCheck) -> Outcome[RawResult]:
         """Return what becomes of a URL that nobody can be asked about now: it waits, or was blocked too often."""
         # Where another provider is well, and only not due, it will be asked next: one provider alone is no round.
         if check.blocked is not None and self._pacer.all_rest(check.left):
@@ -182,7 +184,7 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
                 return Failed(failure(check.blocked))
         return self._put_back(check)
 
-    def _put_back(self, check: UrlCheck) -> Outcome[UrlOutput]:
+    def _put_back(self, check: UrlCheck) -> Outcome[RawResult]:
         """Give the URL back: it stays ready until its lane is admitted, or waits for the providers that are left."""
         check.task.save(asdict(check.progress))
         is_whole_lane = len(check.left) == len(self._lanes[check.lane])
@@ -199,13 +201,13 @@ def _as_asked(found: Mapping[str, Any], url: str, provider: Provider) -> dict[st
     """Return an answer about a page as if it had been asked with this URL; None: its query would be too long.
 
     Another account may have asked, with what is nobody else's business in its query: a session, a campaign."""
-    same = next((query for query in provider.queries(url) if query.text[:4] == found["query"][:4]), None)
+    same = next((query for query in provider.queries(url) if query[:4] == found["query"][:4]), None)
     if same is None:
         return None
     proof = {"proofUrl": provider.proof_url(same)} if "proofUrl" in found else {}
-    return {**found, "query": same.text, **proof}
+    return {**found, "query": same, **proof}
 
 
-def page_of(url: str) -> bytes:
+def _key_of(page: str) -> bytes:
     """Return what a page's verdicts are kept under."""
-    return hashlib.sha256((match_key(url) or url).encode()).digest()
+    return hashlib.sha256(page.encode()).digest()
