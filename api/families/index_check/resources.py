@@ -25,7 +25,7 @@ from pipeline.errors import Conflict
 from pipeline.keys import Caller
 from pipeline.kind import Request, as_json
 from pipeline.kinds.index_check.check import IndexCheckRequest
-from pipeline.kinds.index_check.jobs import CountedJob, find_index_job, index_job_document, list_index_jobs
+from pipeline.kinds.index_check.jobs import CountedJob, IndexJob, find_index_job, list_index_jobs
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls
 from pipeline.offers import preferred_engines
 
@@ -50,13 +50,8 @@ def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
     """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
     first = counted.job.request.get("engine") or next(iter(preferred_engines(services.settings, "search")), "")
     provider = getattr(services.settings.search, first, None)
-    return index_job_document(
-        counted.job,
-        counted.counts,
-        now=counted.now,
-        rest=counted.begins - counted.now,
-        interval=timedelta(seconds=provider.interval_seconds if isinstance(provider, ProviderSettings) else 0),
-    )
+    seconds = provider.interval_seconds if isinstance(provider, ProviderSettings) else 0
+    return as_json(IndexJob.of(counted, interval=timedelta(seconds=seconds)))
 
 
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from pipeline.database import Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
-from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
-from pipeline.kinds.index_check.jobs import KIND, Counts, IndexJob, index_job_document, status_of_job
+from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
+from pipeline.kinds.index_check.jobs import KIND, CountedJob, IndexJob, status_of_job
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.lifecycle import SWEEP_ROWS
@@ -130,7 +130,8 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     def response(self, job: Job, items: Sequence[FinishedItem[UrlInput, RawResult]]) -> Response:
         """Return the index job as it has ended."""
         reasons = [item.output.reason if item.output else str(item.error.get("reason", "error")) for item in items]
-        return Response(index_job_document(job, Counts(reasons.count("indexed"), reasons.count("rate_limited"))))
+        counted = CountedJob(job, reasons.count("indexed"), reasons.count("rate_limited"))
+        return Response(as_json(IndexJob.of(counted)))
 
 
 def lane_of(engine: str | None) -> str:

@@ -11,6 +11,8 @@ from ran import Ran
 
 from pipeline.database import Database, Statement
 from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check.circuit_breaker import note
+from pipeline.kinds.index_check.transitions import Event
 from pipeline.offers import Offer, publish_offers
 from pipeline.settings import Settings
 from scripts.commands import doctor
@@ -76,9 +78,8 @@ def test_the_doctor_tells_which_search_provider_rests(
 ) -> None:
     monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "duckduckgo")
     name = DuckDuckGo.from_settings(Settings()).pace_name
-    database.run(pacing.introduce([name]))
-    ladder, most = [timedelta(hours=1)], timedelta(days=1)
-    database.run(pacing.blocked(name, ladder=ladder, retry_after=timedelta(), most=most, rounds=6, reason="captcha"))
+    database.run(pacing.add_providers([name]))
+    database.run(note(name, Event.BLOCKED, Settings().search, reason="captcha"))
 
     ran = pressroom("doctor")
 

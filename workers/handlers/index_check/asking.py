@@ -75,8 +75,8 @@ class Asker:
         """Close all connections."""
         self._client.close()
 
-    def ask(self, url: str, page: str, provider: Provider, progress: CheckProgress, permit: Permit) -> Asked:
-        """Ask a provider about a URL in the next form of its query, and judge its reply; `page` is its match key."""
+    def ask(self, url: str, key: str, provider: Provider, progress: CheckProgress, permit: Permit) -> Asked:
+        """Ask a provider about a URL in the next form of its query, and judge its reply; `key` is its match key."""
         queries = provider.queries(url)
         if progress.provider != provider.name:
             progress.provider, progress.form = provider.name, 0
@@ -91,7 +91,7 @@ class Asker:
             provider,
             reply,
             reading,
-            page,
+            key,
             is_first=progress.form == 0,
             accept_variants=self._settings.accept_variants,
         )

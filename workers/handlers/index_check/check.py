@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
 
 from pipeline.database import Database
 from pipeline.errors import NotReady
@@ -20,7 +19,7 @@ from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
 from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
-from workers.handlers.index_check.unchecked import UrlUnchecked, unasked, unchecked
+from workers.handlers.index_check.unchecked import UrlUnchecked, unasked
 from workers.resources import Resources
 
 FAMILY = "search"
@@ -35,15 +34,16 @@ class UrlCheck:
 
     task: Task[UrlInput]
     url: str
-    page: str  # its match key
+    key: str  # its match key
     lane: str
     progress: CheckProgress
     left: list[str]
     blocked: Asked | None = None  # the block that the check ends with, if nobody takes over
 
-
-class AskAnother:
-    """A provider did not answer, and another one may: the URL has no outcome yet."""
+    @property
+    def page(self) -> bytes:
+        """What the page's verdicts are kept under."""
+        return hashlib.sha256(self.key.encode()).digest()
 
 
 class IndexCheckHandler(Handler[UrlInput, RawResult]):
@@ -107,7 +107,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         left = [name for name in self._lanes.get(lane, ()) if name not in progress.erred and name not in set_aside]
         if not left:
             self._pacer.give_back(granted)
-            return Failed(unchecked(next(iter(set_aside.values()), "engine_unavailable")))
+            return Failed(UrlUnchecked(next(iter(set_aside.values()), "engine_unavailable")))
         return self._ask_providers(UrlCheck(task, url, match_key(url) or url, lane, progress, left), granted)
 
     def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[RawResult]:
@@ -118,57 +118,60 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 self._pacer.give_back(permit)
                 return Release()
             if isinstance(permit, OutOfUse):
-                unused = unasked(permit.reason or "engine_unavailable", permit.provider)
-                return self._known(check, check.left) or Failed(failure(check.blocked) if check.blocked else unused)
+                error = failure(check.blocked) if check.blocked else unasked(permit.provider, permit.reason)
+                return self._known(check, check.left) or Failed(error)
             if (known := self._known(check, [permit.provider])) is not None:
                 self._pacer.give_back(permit)
                 return known
-            asked = self._asker.ask(check.url, check.page, self._providers[permit.provider], check.progress, permit)
+            asked = self._asker.ask(check.url, check.key, self._providers[permit.provider], check.progress, permit)
             if asked.verdict.ask_again:
                 continue
             if asked.verdict.is_answer:
                 return self._answered(check, asked, permit)
-            outcome = self._not_answered(check, asked)
-            if not isinstance(outcome, AskAnother):
+            if (outcome := self._not_answered(check, asked)) is not None:
                 return outcome
         return self._put_back_or_blocked(check)
 
     def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[RawResult] | None:
-        """Return what one of some providers said of the page lately, whether or not it can be asked now."""
-        if not self._settings.fresh_days:
-            return None
+        """Return what one of some providers said of the page lately, whether or not it can be asked now.
+
+        It is told as if the URL had been asked for: another account may have asked, with what is nobody else's
+        business in its query (a session, a campaign). None as well where that query would be too long."""
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(verdicts.find_verdict(names, _key_of(check.page), within=within))
+        found = self._database.run(verdicts.find_verdict(names, check.page, within=within)) if within else None
         if found is None:
             return None
         provider = self._providers[found["provider"]]
-        own = _as_asked(found, check.url, provider)
-        return Done(RawResult(**own, reused=True), engine=provider.name) if own is not None else None
+        query = next((query for query in provider.queries(check.url) if query[:4] == found["query"][:4]), None)
+        if query is None:
+            return None
+        proof = {"proofUrl": provider.proof_url(query)} if "proofUrl" in found else {}
+        return Done(RawResult(**{**found, "query": query, **proof, "reused": True}), engine=provider.name)
 
     def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[RawResult]:
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.fresh_days:
-            kept = verdicts.keep_verdict(provider.name, _key_of(check.page), output, pace_name=provider.pace_name)
+            kept = verdicts.keep_verdict(provider.name, check.page, output, pace_name=provider.pace_name)
             self._database.run(kept)
         elif permit.is_booked:
             self._feedback.note(provider, Event.ANSWERED)
         return Done(RawResult(**output), engine=provider.name)
 
-    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[RawResult] | AskAnother:
-        """Return what becomes of a URL whose provider did not answer."""
+    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[RawResult] | None:
+        """Return what becomes of a URL whose provider did not answer; None: another one may."""
         self._pacer.look_again()
         event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
         if event is Event.BRIEF_LIMIT:
             return self._put_back(check)
         if event is Event.BLOCKED:
             check.blocked = asked
-            return AskAnother()
+            return None
         check.blocked = None
         check.left.remove(asked.provider.name)
         if check.left:
             check.progress.erred.append(asked.provider.name)
-            return AskAnother()
+            return None
         attempts = check.task.attempts
         if asked.verdict.is_passing and attempts + 1 < MAX_TRIES:
             wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**attempts)
@@ -194,20 +197,4 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
 def failure(asked: Asked) -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
-    return unchecked(asked.verdict.code, **shown)
-
-
-def _as_asked(found: Mapping[str, Any], url: str, provider: Provider) -> dict[str, Any] | None:
-    """Return an answer about a page as if it had been asked with this URL; None: its query would be too long.
-
-    Another account may have asked, with what is nobody else's business in its query: a session, a campaign."""
-    same = next((query for query in provider.queries(url) if query[:4] == found["query"][:4]), None)
-    if same is None:
-        return None
-    proof = {"proofUrl": provider.proof_url(same)} if "proofUrl" in found else {}
-    return {**found, "query": same, **proof}
-
-
-def _key_of(page: str) -> bytes:
-    """Return what a page's verdicts are kept under."""
-    return hashlib.sha256(page.encode()).digest()
+    return UrlUnchecked(asked.verdict.code, **shown)

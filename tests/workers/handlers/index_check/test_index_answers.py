@@ -9,7 +9,7 @@ from index_pools import GONE, HERE, Start, raw_result_of, reason_of, wait_until
 from search_engine import SearchEngine
 
 from pipeline import lifecycle
-from pipeline.kinds import load_kinds
+from pipeline.kinds import lanes_of, load_kinds
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 
@@ -78,7 +78,7 @@ def test_the_deadline_and_the_retention_of_index_jobs_are_the_operators(tmp_path
     kinds = load_kinds(settings)
 
     assert lifetimes(kinds["index_check"], settings) == (timedelta(days=2), timedelta(days=3))
-    assert lifetimes(kinds["index_check_bing"], settings) == (timedelta(days=2), timedelta(days=3))
+    assert lifetimes(lanes_of(kinds)["index_check_bing"], settings) == (timedelta(days=2), timedelta(days=3))
     assert lifetimes(kinds["speech"], settings) == (timedelta(hours=1), timedelta(hours=24))
 
 

@@ -62,12 +62,12 @@ def classify(
     provider: Provider,
     reply: Reply | None,
     reading: Reading,
-    page: str,
+    key: str,
     *,
     is_first: bool,
     accept_variants: bool = False,
 ) -> Verdict:
-    """Return the verdict on the page with a match key; the first condition that holds counts. Pure.
+    """Return the verdict on the page of a match key; the first condition that holds counts. Pure.
 
     No reply at all is None. `is_first`: it was asked in the first form of the query."""
     if reply is None:
@@ -83,7 +83,7 @@ def classify(
     if reading.is_consent or any(host.startswith(CONSENT_HOSTS) for host, _ in reply.places):
         return Verdict("error", "consent_required")
     if reply.is_success and (reading.rows or reading.opaque):
-        found = match(reading.rows, page, accept_variants=accept_variants)
+        found = match(reading.rows, key, accept_variants=accept_variants)
         if found.url is not None:
             return Verdict("indexed", "match", found)
         if reading.opaque:
@@ -100,9 +100,9 @@ def classify(
     return Verdict("error", "unrecognised_page")
 
 
-def match(rows: Iterable[str], page: str, *, accept_variants: bool = False) -> Match:
-    """Look for the page with a match key among rows."""
-    host, path = _parts(page)[:2]
+def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
+    """Look for the page of a match key among rows."""
+    host, path = _parts(wanted)[:2]
     near: list[tuple[str, str]] = []
     has_host = False
     found = None
@@ -111,9 +111,9 @@ def match(rows: Iterable[str], page: str, *, accept_variants: bool = False) -> M
             continue
         row_host, row_path, _ = _parts(key)
         has_host = has_host or row_host == host
-        if key == page:
+        if key == wanted:
             found = found or row
-        elif _plain(key) == _plain(page):
+        elif _plain(key) == _plain(wanted):
             if accept_variants:
                 found = found or row
             else:
