@@ -130,7 +130,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 return self._answered(check, asked, permit)
             if (outcome := self._not_answered(check, asked)) is not None:
                 return outcome
-        return self._put_back_or_blocked(check)
+        return self._put_back(check)
 
     def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[RawResult] | None:
         """Return what one of some providers said of the page lately, whether or not it can be asked now.
@@ -178,17 +178,15 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
             return Retry(wait, failure(asked))
         return Failed(failure(asked))
 
-    def _put_back_or_blocked(self, check: UrlCheck) -> Outcome[RawResult]:
-        """Return what becomes of a URL that nobody can be asked about now: it waits, or was blocked too often."""
+    def _put_back(self, check: UrlCheck) -> Failed | Release:
+        """Give the URL back, unless it was blocked too often.
+
+        It stays ready until its lane is admitted, or waits for the providers that are left."""
         # Where another provider is well, and only not due, it will be asked next: one provider alone is no round.
         if check.blocked is not None and self._pacer.all_rest(check.left):
             check.progress.blocked += 1
             if check.progress.blocked >= self._settings.rounds:
                 return Failed(failure(check.blocked))
-        return self._put_back(check)
-
-    def _put_back(self, check: UrlCheck) -> Outcome[RawResult]:
-        """Give the URL back: it stays ready until its lane is admitted, or waits for the providers that are left."""
         check.task.save(asdict(check.progress))
         is_whole_lane = len(check.left) == len(self._lanes[check.lane])
         return Release(timedelta() if is_whole_lane else self._pacer.wait(check.left))
