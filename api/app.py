@@ -77,7 +77,8 @@ def create_app(
     app.add_route("/readyz", Ready(services))
     app.add_route("/metrics", Exposition(services))
     more = {path: methods for family in families for path, methods in family.PATHS.items()}
-    document = make_document(kinds, more, version=version("pressroom"))
+    models = [model for family in families for model in family.MODELS]
+    document = make_document(kinds, more, models, version=version("pressroom"))
     app.add_route("/openapi.json", OpenApi(document))
     app.add_route("/docs", Docs(document))
     return RequestMiddleware(app, services.metrics, drain=services.waiting.drain)

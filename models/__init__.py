@@ -3,13 +3,11 @@
 from models.account import Account
 from models.api_key import ApiKey
 from models.credit_entry import CreditEntry
-from models.index_check import ITEM_INDEXES
+from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
 from models.item import Item
 from models.job import Job
 from models.offer import Offer
-from models.search_provider import SearchProvider
 from models.signing_key import SigningKey
-from models.verdict import Verdict
 
 __all__ = [
     "ITEM_INDEXES",

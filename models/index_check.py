@@ -1,8 +1,12 @@
-"""Index check: the indexes that its family has on the table of items."""
+"""Index check: its tables, and the indexes that it has on the table of items."""
 
-from sqlalchemy import Index, text
-from sqlmodel import SQLModel
+from datetime import datetime
+from typing import Any
 
+from sqlalchemy import Column, Index, LargeBinary, text
+from sqlmodel import Field, SQLModel
+
+from models.columns import document, moment
 from models.item import Item
 
 _items = SQLModel.metadata.tables[str(Item.__tablename__)]
@@ -16,3 +20,33 @@ ITEM_INDEXES = (
         postgresql_where=text("state = 'failed' AND error->>'reason' = 'rate_limited'"),
     ),
 )
+
+
+class SearchProvider(SQLModel, table=True):
+    """One search engine with one key: its pace and its circuit breaker, the same for all processes."""
+
+    __tablename__ = "search_provider"
+
+    name: str = Field(primary_key=True)  # the provider's, and a hash of its address and key
+    next_at: datetime = Field(sa_column=moment(now=True))  # earliest time of the next query
+    busy_until: datetime | None = Field(sa_column=moment(nullable=True))  # a query is on its way; lost after that
+    #: Of the breaker (pipeline/kinds/index_check/circuit_breaker.py). That a rest is over is seen from `open_until`.
+    state: str = Field(sa_column_kwargs={"server_default": text("'closed'")})
+    open_until: datetime | None = Field(sa_column=moment(nullable=True))  # end of the rest, or of the last one
+    off_until: datetime | None = Field(sa_column=moment(nullable=True))  # the same while no URL waits for it
+    reason: str | None  # why it rests
+    step: int = Field(sa_column_kwargs={"server_default": text("0")})  # the rest's place in the ladder; 0: none
+    blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
+    brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
+    probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
+
+
+class Verdict(SQLModel, table=True):
+    """What a search provider last said of a page, whoever asked: a cache."""
+
+    __table_args__ = (Index("verdict_checked_at_idx", "checked_at"),)
+
+    page: bytes = Field(sa_column=Column(LargeBinary, primary_key=True))  # SHA-256 of the match key
+    provider: str = Field(primary_key=True)
+    output: dict[str, Any] = Field(sa_column=document(nullable=False))
+    checked_at: datetime = Field(sa_column=moment(now=True))

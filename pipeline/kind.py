@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from pipeline.database import Statement
 from pipeline.jobs import Item, Job
 from pipeline.offers import Offers
 from pipeline.settings import Settings
@@ -169,6 +170,10 @@ class Kind(Generic[R, I, O]):
     def configured(self, settings: Settings) -> "Kind[R, I, O]":
         """Return the kind with the limits that the operator wants."""
         return self
+
+    def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
+        """Return what the sweep runs now and then: statements by name that delete some rows, and return how many."""
+        return {}
 
     def check(self, request: R, offers: Offers) -> None:
         """Refuse what the fields' types can't, such as a voice that no engine has. Raises InvalidRequest."""

@@ -1,7 +1,7 @@
 """URLs: which ones may be checked, and when two of them stand for the same page."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes, urlsplit, urlunsplit
 
@@ -89,8 +89,8 @@ def match_key(url: str) -> str | None:
     place = (
         host if port in (None, default) or (default is None and port in DEFAULT_PORTS.values()) else f"{host}:{port}"
     )
-    path = _joined(_segments(_escape(SESSION.sub("", parts.path))))
-    query = _query(parts.query)
+    path = "".join(f"/{segment}" for segment in _segments(_escape(SESSION.sub("", parts.path))))
+    query = "&".join(sorted(_kept(_escape(part) for part in parts.query.split("&"))))
     bang = f"#{parts.fragment}" if parts.fragment.startswith("!") else ""
     return place + path + (f"?{query}" if query else "") + bang
 
@@ -103,22 +103,12 @@ def listed_form(url: str) -> str:
     parts = urlsplit(url)
     host = host_key(parts.hostname or "") or parts.hostname or ""
     place = host if parts.port in (None, DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{parts.port}"
-    query = "&".join(part for part in parts.query.split("&") if part and not _is_tracking(part))
+    query = "&".join(_kept(parts.query.split("&")))
     fragment = parts.fragment if parts.fragment.startswith("!") else ""
     path = _listed_path(SESSION.sub("", parts.path))
     listed = urlunsplit(parts._replace(netloc=place, path=path, query=query, fragment=fragment))
     # To an engine these are operators: the end of a phrase, and "or".
     return listed.replace('"', "%22").replace("|", "%7C")
-
-
-def host_of(key: str) -> str:
-    """Return the host of a match key, with its port if it has one."""
-    return re.split(r"[/?#]", key, maxsplit=1)[0]
-
-
-def path_of(key: str) -> str:
-    """Return the path of a match key, without query."""
-    return re.split(r"[?#]", key[len(host_of(key)) :], maxsplit=1)[0]
 
 
 def _segments(path: str) -> list[str]:
@@ -145,21 +135,15 @@ def _listed_path(path: str) -> str:
             del kept[-1 if last else -2 :]
         elif segment != "." and (segment or last.endswith(":")):
             kept.append(segment)
-    return _joined(kept) + "/" * path.endswith(("/", "/.", "/.."))
+    return "".join(f"/{segment}" for segment in kept) + "/" * path.endswith(("/", "/.", "/.."))
 
 
-def _joined(segments: Iterable[str]) -> str:
-    return "".join(f"/{segment}" for segment in segments)
-
-
-def _query(query: str) -> str:
-    parts = [_escape(part) for part in query.split("&")]
-    return "&".join(sorted(part for part in parts if part and not _is_tracking(part)))
-
-
-def _is_tracking(parameter: str) -> bool:
-    name = parameter.partition("=")[0].lower()
-    return name in TRACKING or name.startswith(TRACKING_PREFIXES)
+def _kept(parameters: Iterable[str]) -> Iterator[str]:
+    """Yield the parameters that tell one page from another."""
+    for parameter in parameters:
+        name = parameter.partition("=")[0].lower()
+        if parameter and name not in TRACKING and not name.startswith(TRACKING_PREFIXES):
+            yield parameter
 
 
 def _escape(text: str) -> str:

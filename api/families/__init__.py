@@ -1,12 +1,12 @@
 """Families: what a family adds to the API beside its kinds. Each module or folder here is found by itself.
 
 It has `WORK` (resources of kinds' routes that answer more than POST, by path), `resources(services)` (the resources of
-its other paths), and `PATHS` (these paths in OpenAPI).
+its other paths), `PATHS` (these paths in OpenAPI), and `MODELS` (what they refer to besides).
 """
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from api.services import Services
@@ -18,6 +18,7 @@ class Family(Protocol):
 
     WORK: Mapping[str, type[Work]]
     PATHS: Mapping[str, Any]
+    MODELS: Sequence[type[Any]]
 
     def resources(self, services: Services) -> Mapping[str, object]:
         """Return the family's resources by path."""

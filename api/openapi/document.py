@@ -1,6 +1,6 @@
 """OpenAPI: the document of all routes, made from the kinds' own schemas, so that it can't fall behind them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from api.documents import JobDocument
@@ -28,10 +28,14 @@ KEY_FIELD = {
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 
 
-def make_document(kinds: Kinds, more: Mapping[str, Any], *, version: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of the service with these kinds, and with `more` paths of their families."""
+def make_document(
+    kinds: Kinds, more: Mapping[str, Any], models: Sequence[type[Any]], *, version: str
+) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of these kinds, and of `more` paths of their families, which refer to models."""
     schemas = dict(COMPONENTS["schemas"])
     add_model(schemas, JobDocument, name="Job")
+    for model in models:
+        add_model(schemas, model)
     paths: dict[str, Any] = {}
     for kind in kinds.values():
         for route in kind.routes:

@@ -12,14 +12,9 @@ Json = dict[str, Any]
 #: The part of the document that no kind has to do with, as it is: the service's own routes, and what all routes share.
 OPENAPI: Json = json.loads(files("api.openapi").joinpath("openapi.json").read_text("utf-8"))
 COMPONENTS: Json = OPENAPI["components"]
-JOB_ID: Json = COMPONENTS["parameters"]["JobId"]
 IDEMPOTENCY_KEY: Json = COMPONENTS["parameters"]["IdempotencyKey"]
 JOB_PARAMETERS: list[Json] = [COMPONENTS["parameters"]["Prefer"], IDEMPOTENCY_KEY]
 WORK_HEADERS: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in COMPONENTS["headers"]}
-#: Errors of every route of a job.
-JOB_ERRORS = ("401", "404", "429", "500", "503")
-COUNT: Json = {"type": "integer", "minimum": 0}
-MOMENT: Json = {"type": "string", "format": "date-time"}
 
 
 def ref(name: str) -> Json:
@@ -34,32 +29,6 @@ def add_model(schemas: Json, model: type[Any], mode: JsonSchemaMode = "serializa
     schema["title"] = name or schema["title"]
     schemas[schema["title"]] = schema
     return str(schema["title"])
-
-
-def text(description: str = "", **more: Any) -> Json:
-    """Return the schema of a text."""
-    return {"type": "string", **({"description": description} if description else {}), **more}
-
-
-def object_of(**properties: Json) -> Json:
-    """Return the schema of an object."""
-    return {"type": "object", "properties": properties}
-
-
-def maybe(schema: Json) -> Json:
-    """Return a schema that null fits as well."""
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def parameter(name: str, place: str, schema: Json, description: str) -> Json:
-    """Return a parameter of a path, a query or a header."""
-    return {
-        "name": name,
-        "in": place,
-        "required": place == "path",
-        "schema": schema,
-        "description": description,
-    }
 
 
 def json_answer(schema: Json, description: str) -> Json:

@@ -18,7 +18,6 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_open
 from pipeline.kinds import Kinds, lanes_of, load_kinds
-from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from scripts.commands import SYSTEM
@@ -58,7 +57,7 @@ class Sweep:
         }
         if time.monotonic() >= self._housekeeping_due:
             self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
-            done |= self._delete_files() | {"verdicts": self._forget_verdicts()}
+            done |= self._delete_files() | self._keep_house()
         if any(done.values()):
             logger.info("swept", **{name: number for name, number in done.items() if number})
         return done
@@ -104,10 +103,13 @@ class Sweep:
         for failure in close_job(self._broker.client, self._artifacts, job_id):
             logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
 
-    def _forget_verdicts(self) -> int:
-        older_than = timedelta(days=self._settings.search.fresh_days)
-        statement = forget_verdicts(older_than=older_than, limit=lifecycle.SWEEP_ROWS)
-        return self._repeat(lambda: self._database.run(statement) == lifecycle.SWEEP_ROWS)
+    def _keep_house(self) -> dict[str, int]:
+        """Run each statement of the kinds until it finds nothing; returns how many rows each has deleted."""
+        return {
+            name: sum(iter(partial(self._database.run, statement), 0))
+            for kind in self._kinds.values()
+            for name, statement in kind.housekeeping(self._settings).items()
+        }
 
     def _delete_files(self) -> dict[str, int]:
         """Delete expired files; what can't be deleted now is tried again at the next sweep."""

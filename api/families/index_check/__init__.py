@@ -1,16 +1,22 @@
 """Index check: its jobs, their URLs, and both as CSV."""
 
+import json
 from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
 
-from api.families.index_check.openapi import INDEXING_PATHS as PATHS
 from api.families.index_check.resources import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
 from api.services import Services
 from api.work import Work
 from pipeline.kinds.index_check.check import IndexCheck
+from pipeline.kinds.index_check.jobs import IndexJob
+from pipeline.kinds.index_check.urls import UrlRecord
 
-__all__ = ["PATHS", "WORK", "resources"]
+__all__ = ["MODELS", "PATHS", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {"/indexing/jobs": IndexJobs}
+PATHS: Mapping[str, Any] = json.loads(files(__name__).joinpath("openapi.json").read_text("utf-8"))
+MODELS = (IndexJob, UrlRecord)
 
 
 def resources(services: Services) -> Mapping[str, object]:

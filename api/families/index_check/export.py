@@ -7,8 +7,7 @@ from uuid import UUID
 
 from pipeline.cells import defused
 from pipeline.database import AsyncDatabase
-from pipeline.jobs import Item
-from pipeline.kinds.index_check.urls import next_urls, raw_result_of, status_of
+from pipeline.kinds.index_check.urls import UrlRecord, next_urls
 from pipeline.timestamps import timestamp
 
 #: Rows of a page: as much is in memory, however long the job is.
@@ -21,17 +20,17 @@ async def export_lines(database: AsyncDatabase, job_id: UUID) -> AsyncIterator[b
     yield _lines([COLUMNS])
     after = -1
     while items := await database.run(next_urls(job_id, after=after, limit=PAGE_ROWS)):
-        yield _lines([_row(item) for item in items])
+        yield _lines([_row(UrlRecord.of(item)) for item in items])
         after = items[-1].index
         if len(items) < PAGE_ROWS:
             return
 
 
-def _row(item: Item) -> tuple[str, ...]:
-    reason = str((raw_result_of(item) or {}).get("reason", ""))
-    is_indexed = {"indexed": "true", "not_indexed": "false"}.get(reason, "")
-    moments = (timestamp(item.created_at), timestamp(item.updated_at))
-    return (item.input["url"], status_of(item), is_indexed, reason, "", *moments)
+def _row(record: UrlRecord) -> tuple[str, ...]:
+    is_indexed = {True: "true", False: "false", None: ""}[record.is_indexed]
+    reason = record.raw_result.reason if record.raw_result else ""
+    moments = (timestamp(record.created_at), timestamp(record.updated_at))
+    return (record.url, record.status, is_indexed, reason, "", *moments)
 
 
 def _lines(rows: list[tuple[str, ...]]) -> bytes:

@@ -22,14 +22,12 @@ from api.submitting import Order
 from api.work import Work
 from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import Conflict
-from pipeline.jobs import Item
 from pipeline.keys import Caller
-from pipeline.kind import Request
+from pipeline.kind import Request, as_json
 from pipeline.kinds.index_check.check import IndexCheckRequest
-from pipeline.kinds.index_check.jobs import CountedJob, CountedPage, find_index_job, index_job_document, list_index_jobs
-from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls, raw_result_of, status_of
+from pipeline.kinds.index_check.jobs import CountedJob, IndexJob, find_index_job, list_index_jobs
+from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls
 from pipeline.offers import preferred_engines
-from pipeline.timestamps import timestamp
 
 #: Longest page of jobs and of URLs (docs/api.md, Lists).
 MAX_JOBS = 100
@@ -52,13 +50,8 @@ def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
     """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
     first = counted.job.request.get("engine") or next(iter(preferred_engines(services.settings, "search")), "")
     provider = getattr(services.settings.search, first, None)
-    return index_job_document(
-        counted.job,
-        counted.counts,
-        now=counted.now,
-        rest=counted.begins - counted.now,
-        interval=timedelta(seconds=provider.interval_seconds if isinstance(provider, ProviderSettings) else 0),
-    )
+    seconds = provider.interval_seconds if isinstance(provider, ProviderSettings) else 0
+    return as_json(IndexJob.of(counted, interval=timedelta(seconds=seconds)))
 
 
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
@@ -74,24 +67,6 @@ async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJo
     return found
 
 
-def url_document(item: Item) -> dict[str, Any]:
-    """Return a URL's record. `last_error` is why it is asked for again."""
-    raw_result = raw_result_of(item)
-    reason = raw_result["reason"] if raw_result else None
-    waits = raw_result is None and item.error is not None
-    return {
-        "id": str(item.public_id),
-        "url": item.input["url"],
-        "status": status_of(item),
-        "is_indexed": {"indexed": True, "not_indexed": False}.get(reason or ""),
-        "search_status": None,
-        "raw_result": raw_result,
-        "last_error": (item.error or {}).get("message") if waits else None,
-        "created_at": timestamp(item.created_at),
-        "updated_at": timestamp(item.updated_at),
-    }
-
-
 class IndexJobs(Work):
     """POST and GET /indexing/jobs."""
 
@@ -103,13 +78,11 @@ class IndexJobs(Work):
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
         providers = preferred_engines(services.settings, "search")
-        page = CountedPage([], 0)  # of jobs that submit URLs there are none yet
-        if wanted != "submit":
-            page = await services.database.run(
-                list_index_jobs(caller.account_id, providers=providers, limit=limit, offset=offset)
-            )
-        show_page(req, resp, limit=limit, offset=offset, total=page.total)
-        show_json(resp, [show_index_job(services, counted) for counted in page.jobs])
+        listing = list_index_jobs(caller.account_id, providers=providers, limit=limit, offset=offset)
+        # Of jobs that submit URLs there are none yet.
+        page, total = ([], 0) if wanted == "submit" else await services.database.run(listing)
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [show_index_job(services, counted) for counted in page])
 
     on_head = on_get
 
@@ -136,11 +109,10 @@ class IndexJobUrls(Resource):
         limit = read_whole(req, "limit", default=100, least=1, most=MAX_URLS)
         offset = read_whole(req, "offset", default=0)
         job = (await find_own(self._services, caller, job_id)).job
-        page = await self._services.database.run(
-            list_urls(job.id, status=status, reason=reason, limit=limit, offset=offset)
-        )
-        show_page(req, resp, limit=limit, offset=offset, total=page.total)
-        show_json(resp, [url_document(item) for item in page.items])
+        listing = list_urls(job.id, status=status, reason=reason, limit=limit, offset=offset)
+        page, total = await self._services.database.run(listing)
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [as_json(record) for record in page])
 
     on_head = on_get
 

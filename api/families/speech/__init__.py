@@ -9,10 +9,11 @@ from api.families.speech.voices import Voices
 from api.services import Services
 from api.work import Work
 
-__all__ = ["PATHS", "WORK", "resources"]
+__all__ = ["MODELS", "PATHS", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {}
 PATHS: Mapping[str, Any] = json.loads(files(__name__).joinpath("openapi.json").read_text("utf-8"))
+MODELS = ()
 
 
 def resources(services: Services) -> Mapping[str, object]:

@@ -1,16 +1,20 @@
 """Index check: are these pages in a search engine's results?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from pipeline.database import Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
-from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
-from pipeline.kinds.index_check.jobs import KIND, Counts, IndexJob, index_job_document, status_of_job
+from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
+from pipeline.kinds.index_check.jobs import KIND, CountedJob, IndexJob, status_of_job
+from pipeline.kinds.index_check.urls import RawResult
+from pipeline.kinds.index_check.verdicts import forget_verdicts
+from pipeline.lifecycle import SWEEP_ROWS
 from pipeline.offers import Offers
 from pipeline.settings import Settings
 from pipeline.sources import Source
@@ -59,28 +63,7 @@ class UrlInput(Stored):
     engine: str | None = None
 
 
-class NearMatch(BaseModel):
-    """A row of the results that is not the URL, and how it is related to it."""
-
-    url: str
-    relation: str
-
-
-class UrlOutput(Stored):
-    """What a search provider said of a URL (docs/indexing.md, Records)."""
-
-    reason: str
-    code: str
-    provider: str
-    query: str
-    checked_at: str
-    matched_url: str | None = None
-    proof_url: str | None = Field(None, alias="proofUrl")
-    near_matches: list[NearMatch] | None = None
-    reused: bool | None = None
-
-
-class IndexCheck(Kind[IndexCheckRequest, UrlInput, UrlOutput]):
+class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     """POST /indexing/jobs. URLs that name a provider have a lane of their own, which its pace alone stops."""
 
     name = KIND
@@ -105,6 +88,10 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, UrlOutput]):
             keep_for=timedelta(days=settings.retention.index_days),
         )
         return kind
+
+    def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
+        """Delete verdicts that are too old to be used."""
+        return {"verdicts": forget_verdicts(older_than=timedelta(days=settings.search.fresh_days), limit=SWEEP_ROWS)}
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""
@@ -140,10 +127,11 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, UrlOutput]):
         )
         return Response(created.model_dump(), status=201, headers={"Location": f"/indexing/jobs/{job.id}"})
 
-    def response(self, job: Job, items: Sequence[FinishedItem[UrlInput, UrlOutput]]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[UrlInput, RawResult]]) -> Response:
         """Return the index job as it has ended."""
         reasons = [item.output.reason if item.output else str(item.error.get("reason", "error")) for item in items]
-        return Response(index_job_document(job, Counts(reasons.count("indexed"), reasons.count("rate_limited"))))
+        counted = CountedJob(job, reasons.count("indexed"), reasons.count("rate_limited"))
+        return Response(as_json(IndexJob.of(counted)))
 
 
 def lane_of(engine: str | None) -> str:

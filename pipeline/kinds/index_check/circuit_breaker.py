@@ -28,9 +28,11 @@ _CHANGED = f" AND (p.busy_until IS NOT NULL OR p.state <> '{State.CLOSED}' OR p.
 _COLUMNS = ("state", "step", "blocked_rounds", "reason", "open_until", "off_until")
 
 #: The state of a row `p` of search_provider now, in SQL. A process of the release before writes no state, but it does
-#: write until when a provider rests.
+#: write until when a provider rests (`open_until`), and until when no URL waits for it (`off_until`).
 STATE = (
-    f"(CASE WHEN p.open_until > now() THEN CASE WHEN p.state IN {tuple(map(str, RESTING))}"
+    f"(CASE WHEN p.state = '{State.CLOSED}' AND p.off_until > now()"
+    f" THEN CASE WHEN p.open_until > now() THEN '{State.GIVEN_UP}' ELSE '{State.MISCONFIGURED}' END"
+    f" WHEN p.open_until > now() THEN CASE WHEN p.state IN {tuple(map(str, RESTING))}"
     f" THEN p.state ELSE '{State.OPEN}' END ELSE CASE p.state"
     + "".join(f" WHEN '{row.state}' THEN '{row.next}'" for row in TRANSITIONS if row.event is Event.TIME_PASSED)
     + " ELSE p.state END END)"

@@ -3,20 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Self
 from uuid import UUID
 
 from pydantic import BaseModel
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import SELECT_JOBS, Job
-from pipeline.timestamps import timestamp
+from pipeline.timestamps import Timestamp
 
 #: The kind of index jobs.
 KIND = "index_check"
 #: Items done before their rate tells more than the pace does.
 TELLING = 10
-NOTHING = timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class CountedJob:
+    """A job, and how many of its URLs came out how.
+
+    While it runs, `now` is the database's clock, and `begins` when a provider may be asked again."""
+
+    job: Job
+    indexed: int
+    rate_limited: int
+    now: datetime | None = None
+    begins: datetime | None = None
 
 
 class IndexJob(BaseModel):
@@ -30,63 +42,35 @@ class IndexJob(BaseModel):
     submitted_count: int | None
     status: str
     error_message: str | None
-    created_at: str
+    created_at: Timestamp
     pending_count: int
     failed_count: int
     rate_limited_count: int
-    eta: str | None
+    eta: Timestamp | None
 
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many of a job's URLs came out how."""
-
-    indexed: int = 0
-    rate_limited: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CountedJob:
-    """A job with its counts; `now` is the database's clock, `begins` when a provider may be asked again."""
-
-    job: Job
-    counts: Counts
-    now: datetime
-    begins: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class CountedPage:
-    """Some jobs of a list, and how many the whole list has."""
-
-    jobs: list[CountedJob]
-    total: int
-
-
-def index_job_document(
-    job: Job, counts: Counts, *, now: datetime | None = None, rest: timedelta = NOTHING, interval: timedelta = NOTHING
-) -> dict[str, Any]:
-    """Return a job for its users; its end is guessed from `now`: the providers' rest, and then an interval a URL.
-
-    `interval` is a guess, until the job's own rate tells more."""
-    processed = job.items_ok + job.items_failed
-    document = IndexJob(
-        id=str(job.id),
-        type="check",
-        total_urls=job.items_total,
-        processed_urls=processed,
-        indexed_count=counts.indexed,
-        submitted_count=None,
-        status=status_of_job(job),
-        error_message=_error_message(job),
-        created_at=timestamp(job.created_at),
-        pending_count=0 if job.is_final else job.items_total - processed,
-        # A cancelled or expired job's other URLs have no answer either; their records say failed.
-        failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
-        rate_limited_count=counts.rate_limited,
-        eta=_eta(job, now, rest, interval),
-    )
-    return document.model_dump()
+    @classmethod
+    def of(cls, counted: CountedJob, *, interval: timedelta = timedelta()) -> Self:
+        """Return a job for its users. A URL takes an `interval`, until the job's own rate tells more."""
+        job = counted.job
+        processed = job.items_ok + job.items_failed
+        status = status_of_job(job)
+        has_message = status in {"cancelled", "failed"}
+        return cls(
+            id=str(job.id),
+            type="check",
+            total_urls=job.items_total,
+            processed_urls=processed,
+            indexed_count=counted.indexed,
+            submitted_count=None,
+            status=status,
+            error_message=str((job.error or {}).get("message", "")) or None if has_message else None,
+            created_at=job.created_at,
+            pending_count=0 if job.is_final else job.items_total - processed,
+            # A cancelled or expired job's other URLs have no answer either; their records say failed.
+            failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
+            rate_limited_count=counted.rate_limited,
+            eta=_end_of(counted, interval),
+        )
 
 
 def status_of_job(job: Job) -> str:
@@ -99,20 +83,14 @@ def status_of_job(job: Job) -> str:
     return "complete" if job.items_ok + job.items_failed == job.items_total else "failed"
 
 
-def _error_message(job: Job) -> str | None:
-    if status_of_job(job) in {"running", "complete"}:
-        return None
-    return str((job.error or {}).get("message", "")) or None
-
-
-def _eta(job: Job, now: datetime | None, rest: timedelta, interval: timedelta) -> str | None:
-    if job.is_final or now is None:
+def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
+    job = counted.job
+    if job.is_final or counted.now is None or counted.begins is None:
         return None
     processed = job.items_ok + job.items_failed
-    left = job.items_total - processed
     if processed >= TELLING and job.started_at is not None:
-        interval = (now - job.started_at) / processed
-    return timestamp(now + rest + left * interval)
+        interval = (counted.now - job.started_at) / processed
+    return counted.begins + (job.items_total - processed) * interval
 
 
 _BEGINS = (
@@ -125,7 +103,7 @@ _BEGINS = (
     " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)))"
 )
 _COUNTED = (
-    # Counted where the URLs are, and never wrong; each count has an index of its own (models/item.py).
+    # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
     f"SELECT p.*, now() AS now, {_BEGINS} AS begins,"  # noqa: S608  no values in it
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
@@ -134,9 +112,8 @@ _COUNTED = (
 
 
 def _counted(row: Row) -> CountedJob:
-    counts = Counts(row.pop("indexed"), row.pop("rate_limited"))
-    now, begins = row.pop("now"), row.pop("begins")
-    return CountedJob(Job(**row), counts, now, begins)
+    counted = {name: row.pop(name) for name in ("indexed", "rate_limited", "now", "begins")}
+    return CountedJob(Job(**row), **counted)
 
 
 def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) -> Statement[CountedJob | None]:
@@ -149,13 +126,16 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
     )
 
 
-def list_index_jobs(account_id: UUID, *, providers: Sequence[str], limit: int, offset: int) -> Statement[CountedPage]:
-    """Read an account's index jobs, newest first, but for those whose URLs have been deleted: nothing counts them."""
+def list_index_jobs(
+    account_id: UUID, *, providers: Sequence[str], limit: int, offset: int
+) -> Statement[tuple[list[CountedJob], int]]:
+    """Read a page of an account's index jobs, newest first, and how many there are in all.
 
-    def read(rows: list[Row]) -> CountedPage:
-        total = rows[0]["total"]
-        jobs = [{name: value for name, value in row.items() if name != "total"} for row in rows]
-        return CountedPage([_counted(row) for row in jobs if row["id"] is not None], total)
+    Those whose URLs have been deleted are left out: nothing counts them."""
+
+    def read(rows: list[Row]) -> tuple[list[CountedJob], int]:
+        totals = [row.pop("total") for row in rows]
+        return [_counted(row) for row in rows if row["id"] is not None], totals[0]
 
     where = (
         "j.account_id = %(account)s AND j.kind = %(kind)s"
@@ -165,12 +145,6 @@ def list_index_jobs(account_id: UUID, *, providers: Sequence[str], limit: int, o
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
         " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
-        {
-            "account": account_id,
-            "kind": KIND,
-            "providers": list(providers),
-            "limit": limit,
-            "offset": offset,
-        },
+        {"account": account_id, "kind": KIND, "providers": list(providers), "limit": limit, "offset": offset},
         read,
     )

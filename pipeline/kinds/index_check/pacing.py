@@ -79,8 +79,8 @@ def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]
 def list_rests() -> Statement[list[tuple[str, str]]]:
     """Read which providers are not asked now: the name of each, and a sentence that says until when and why."""
     return Statement(
-        "SELECT name, to_char(open_until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS until,"
-        " coalesce(reason, 'unknown') AS reason FROM search_provider WHERE open_until > now()",
+        "SELECT name, to_char(greatest(open_until, off_until) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS until,"
+        " coalesce(reason, 'unknown') AS reason FROM search_provider WHERE greatest(open_until, off_until) > now()",
         {},
         lambda rows: [(row["name"], f"is not asked before {row['until']} UTC: {row['reason']}") for row in rows],
     )

@@ -59,7 +59,7 @@ NEXT_REST = {"step": "p.step + 1", "blocked_rounds": "p.blocked_rounds + 1", "op
 SAME_REST = {"open_until": f"greatest(p.open_until, {_rest('greatest(p.step, 1)')})"}
 OFF = {"open_until": "now() + %(off_for)s"}
 NO_ROUNDS = {"blocked_rounds": "0"}
-FORGET = {"step": "0", "blocked_rounds": "0", "open_until": "NULL"}
+FORGET = {"step": "0", "blocked_rounds": "0", "open_until": "NULL", "off_until": "NULL"}
 
 
 class Transition(NamedTuple):

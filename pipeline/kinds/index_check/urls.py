@@ -1,69 +1,104 @@
 """Index URLs: the URLs of an index job as their users see them, read from its items."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Literal, Self, get_args
 from uuid import UUID
+
+from pydantic import BaseModel, Field
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import ITEM_COLUMNS, Item
+from pipeline.kind import Stored
+from pipeline.timestamps import Timestamp
 
-#: A URL's status, and the states of its item.
-STATUSES: Mapping[str, tuple[str, ...]] = {
+Status = Literal["pending", "processing", "done", "failed"]
+Reason = Literal["indexed", "not_indexed", "rate_limited", "error"]
+
+#: The states of an item whose URL has a status.
+STATES: Mapping[str, tuple[str, ...]] = {
     "pending": ("waiting", "ready"),
     "processing": ("leased",),
     "done": ("done",),
     "failed": ("failed", "cancelled"),
 }
-REASONS = ("indexed", "not_indexed", "rate_limited", "error")
+STATUSES: tuple[Status, ...] = get_args(Status)
+REASONS: tuple[Reason, ...] = get_args(Reason)
 _REASON = (
     "CASE WHEN i.state = 'done' THEN coalesce(i.output->>'reason', 'error')"
     " WHEN i.state IN ('failed', 'cancelled') THEN coalesce(i.error->>'reason', 'error') END"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UrlPage:
-    """Some URLs of a job, and how many fit in all."""
+class NearMatch(BaseModel):
+    """A row of the results that is not the URL, and how it is related to it."""
 
-    items: list[Item]
-    total: int
-
-
-def status_of(item: Item) -> str:
-    """Return a URL's status."""
-    return next(status for status, states in STATUSES.items() if item.state in states)
+    url: str
+    relation: str
 
 
-def reason_of(item: Item) -> str | None:
-    """Return how a URL came out (docs/indexing.md, Records); None while it is not known."""
-    if item.state == "done":
-        return str((item.output or {}).get("reason", "error"))
-    if item.state in {"failed", "cancelled"}:
-        return str((item.error or {}).get("reason", "error"))
-    return None
+class RawResult(Stored, extra="allow"):
+    """What was found out about a URL, or why nothing was (docs/indexing.md, Records).
+
+    Of a missing text the schema names no default: it is not shown."""
+
+    reason: Reason
+    code: str = Field(default_factory=str, description="The finer cause.")
+    message: str = Field(default_factory=str, description="Why there is no answer, and what helps; of a failed URL.")
+    provider: str = Field(default_factory=str, description="Whose index answered.")
+    query: str = Field(default_factory=str)
+    checked_at: str = Field(default_factory=str, json_schema_extra={"format": "date-time"})
+    matched_url: str | None = None
+    proof_url: str = Field(default_factory=str, alias="proofUrl", description="A results page; of an indexed URL.")
+    near_matches: list[NearMatch] = Field(default_factory=list)
+    reused: bool = False
 
 
-def raw_result_of(item: Item) -> dict[str, Any] | None:
-    """Return what was found out about a URL; None while it is not known."""
-    if item.state == "done":
-        return item.output
-    if item.state not in {"failed", "cancelled"}:
-        return None
-    error = {name: value for name, value in (item.error or {}).items() if name not in {"status", "error"}}
-    code = "cancelled" if error.get("code") == "job_cancelled" else error.get("code", "internal_error")
-    return {"reason": "error", **error, "code": code}
+class UrlRecord(BaseModel):
+    """A URL of an index job as its users see it."""
+
+    id: UUID
+    url: str
+    status: Status
+    is_indexed: bool | None
+    search_status: None
+    raw_result: RawResult | None
+    last_error: str | None = Field(description="Why it is asked for again.")
+    created_at: Timestamp
+    updated_at: Timestamp
+
+    @classmethod
+    def of(cls, item: Item) -> Self:
+        """Return the record of an item's URL."""
+        status = next(status for status in STATUSES if item.state in STATES[status])
+        error = item.error or {}
+        raw_result: RawResult | None = None
+        if status == "done":
+            raw_result = RawResult.model_validate(item.output)
+        elif status == "failed":
+            code = "cancelled" if error.get("code") == "job_cancelled" else error.get("code", "internal_error")
+            shown = {name: value for name, value in error.items() if name not in {"status", "error"}}
+            raw_result = RawResult.model_validate({"reason": "error", **shown, "code": code})
+        return cls(
+            id=item.public_id,
+            url=item.input["url"],
+            status=status,
+            is_indexed={"indexed": True, "not_indexed": False}.get(raw_result.reason) if raw_result else None,
+            search_status=None,
+            raw_result=raw_result,
+            last_error=error.get("message") if raw_result is None else None,
+            created_at=item.created_at,
+            updated_at=item.updated_at,
+        )
 
 
 def list_urls(
     job_id: UUID, *, status: str | None = None, reason: str | None = None, limit: int, offset: int
-) -> Statement[UrlPage]:
-    """Read a page of a job's URLs, in input order."""
+) -> Statement[tuple[list[UrlRecord], int]]:
+    """Read a page of a job's URLs, in input order, and how many fit in all."""
 
-    def read(rows: list[Row]) -> UrlPage:
-        total = rows[0].pop("total")
-        items = [Item(**{n: v for n, v in row.items() if n != "total"}) for row in rows if row["id"] is not None]
-        return UrlPage(items, total)
+    def read(rows: list[Row]) -> tuple[list[UrlRecord], int]:
+        totals = [row.pop("total") for row in rows]
+        return [UrlRecord.of(Item(**row)) for row in rows if row["id"] is not None], totals[0]
 
     where = "i.job_id = %(job)s"
     where += " AND i.state = ANY(%(states)s)" if status else ""
@@ -74,7 +109,7 @@ def list_urls(
         " ORDER BY p.index",
         {
             "job": job_id,
-            "states": list(STATUSES.get(status or "", ())),
+            "states": list(STATES.get(status or "", ())),
             "reason": reason,
             "limit": limit,
             "offset": offset,

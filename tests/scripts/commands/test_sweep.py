@@ -65,6 +65,23 @@ def test_an_uploads_folder_that_is_a_file_does_not_end_a_sweep(
     assert (said["expired"], said["uploads_deleted"]) == (str(len(late)), "0")
 
 
+def test_a_sweep_deletes_what_the_kinds_keep_for_a_while(
+    sweep: Callable[[], dict[str, str]], database: Database
+) -> None:
+    query = (
+        "INSERT INTO verdict (page, provider, output, checked_at)"
+        " SELECT name::bytea, 'it', '{}', now() - age"
+        " FROM unnest(%(names)s::text[], %(ages)s::interval[]) AS t (name, age) RETURNING 1"
+    )
+    ages = [timedelta(days=8), timedelta(days=9), timedelta(days=6)]
+    database.run(Statement(query, {"names": ["a", "b", "c"], "ages": ages}))
+
+    said = sweep()
+
+    assert said["verdicts"] == "2"
+    assert [bytes(row["page"]) for row in database.run(Statement("SELECT page FROM verdict"))] == [b"c"]
+
+
 def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(
     make_database: Callable[..., str], redis_url: str, tmp_path: Path
 ) -> None:

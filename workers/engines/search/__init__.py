@@ -1,4 +1,4 @@
-"""Search providers, one a file. `base` is what they share: client, markup, verdict."""
+"""Search providers, one a file. `base` is what they share: client, pages, verdict."""
 
 from collections.abc import Mapping
 

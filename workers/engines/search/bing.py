@@ -1,37 +1,33 @@
 """Bing: its results pages."""
 
-from workers.engines.search.base.markup import UNUSUAL_TRAFFIC, has, href_of, soup_of, unwrapped, visible_text
-from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.provider import Provider
+from typing import ClassVar
 
-CHALLENGE = ("div.captcha", "#turnstile-widget", "form#captcha-form", "iframe[src*='challenges.cloudflare.com']")
+from bs4 import BeautifulSoup
+
+from workers.engines.search.base.pages import PageProvider
+from workers.engines.search.base.provider import Reading, Reply
 
 
-class Bing(Provider):
+class Bing(PageProvider):
     """GET /search."""
 
     name = "bing"
     page = "https://www.bing.com/search"
-
-    def forms(self, url: str) -> list[Query]:
-        """Return `site:` first, and then `url:`, which Bing documents as its test of one page."""
-        return [super().forms(url)[0], Query("url", f"url:{url}")]
-
-    def request(self, query: Query) -> SearchRequest:
-        """Return the search in English, so that what it says is known."""
-        return SearchRequest(self.url, query={"q": query.text, "setlang": "en", "count": "30"})
+    home = "https://www.bing.com/"
+    second_form = "url:{url}"  # which Bing documents as its test of one page
+    parameters: ClassVar = {"setlang": "en", "count": "30"}  # in English, so that what it says is known
+    challenge = "div.captcha, #turnstile-widget, form#captcha-form, iframe[src*='challenges.cloudflare.com']"
+    none = "#b_results li.b_no"
 
     def parse(self, reply: Reply) -> Reading:
-        """Return what a page says. Rows under "There are no results for" are filler."""
-        soup = soup_of(reply)
-        if has(soup, "#b_results li.b_no"):
-            return Reading(is_none=True)
-        links = []
-        for row in soup.select("#b_results > li.b_algo"):
-            link = row.select_one("h2 a[href]") or row.select_one("a.tilk[href]")
-            if link is not None:
-                links.append(href_of(link, "https://www.bing.com/"))
-        rows, opaque = unwrapped(links)
-        if rows or opaque:
-            return Reading(rows, opaque)
-        return Reading(is_challenge=has(soup, *CHALLENGE) or bool(UNUSUAL_TRAFFIC.search(visible_text(soup))))
+        """Return what a page says. One that has found nothing is no challenge, whatever the words on it."""
+        reading = super().parse(reply)
+        return Reading(is_none=True) if reading.is_none else reading
+
+    def links(self, soup: BeautifulSoup) -> list[str]:
+        """Return the links of rows. Under "There are no results for" they are filler."""
+        if soup.select_one(self.none):
+            return []
+        rows = soup.select("#b_results > li.b_algo")
+        links = [row.select_one("h2 a[href]") or row.select_one("a.tilk[href]") for row in rows]
+        return [self.href_of(link) for link in links if link is not None]

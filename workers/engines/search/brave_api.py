@@ -3,7 +3,7 @@
 from typing import Any
 
 from workers.engines.search.base.api import ApiProvider
-from workers.engines.search.base.pages import Query, SearchRequest
+from workers.engines.search.base.provider import SearchRequest
 
 
 class BraveApi(ApiProvider):
@@ -15,10 +15,10 @@ class BraveApi(ApiProvider):
     address = "url"
     max_query = 400
 
-    def request(self, query: Query) -> SearchRequest:
+    def request(self, query: str) -> SearchRequest:
         """Return the request."""
         headers = {"X-Subscription-Token": self.key, "Accept": "application/json"}
-        return SearchRequest(self.url, query={"q": query.text, "count": "20"}, headers=headers)
+        return SearchRequest(self.url, query={"q": query, "count": "20"}, headers=headers)
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """An answer to a search says so."""

@@ -1,22 +1,29 @@
 """SearXNG: the JSON of an instance of one's own."""
 
-from urllib.parse import urlencode, urljoin
+from dataclasses import replace
+from typing import ClassVar
+from urllib.parse import urljoin
 
+from pipeline.engine_settings import ProviderSettings
 from workers.engines.search.base.api import document_of
-from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.provider import Provider
-from workers.engines.search.base.verdict import Traits
+from workers.engines.search.base.provider import Provider, Reading, Reply, SearchRequest
 
 
 class Searxng(Provider):
     """GET /search?format=json."""
 
     name = "searxng"
-    traits = Traits(is_api=True)
+    is_api = True
+    parameters: ClassVar = {"format": "json", "language": "en"}
 
-    def request(self, query: Query) -> SearchRequest:
-        """Return the request."""
-        return SearchRequest(self._search(), query={"q": query.text, "format": "json", "language": "en"})
+    def __init__(self, settings: ProviderSettings) -> None:
+        super().__init__(settings)
+        root = self.url.rstrip("/")
+        self.page = self.url if root.endswith("/search") else urljoin(f"{root}/", "search")
+
+    def request(self, query: str) -> SearchRequest:
+        """Return the request for the page's JSON."""
+        return replace(super().request(query), url=self.page)
 
     def parse(self, reply: Reply) -> Reading:
         """Return what an answer says. Nothing found counts only if every engine behind it has answered."""
@@ -31,10 +38,3 @@ class Searxng(Provider):
             is_none=not rows and not silent,
             blocked_inside="" if rows else ", ".join(silent),
         )
-
-    def proof_url(self, query: Query) -> str:
-        """Return the page of the same instance."""
-        return f"{self._search()}?{urlencode({'q': query.text})}"
-
-    def _search(self) -> str:
-        return self.url if self.url.rstrip("/").endswith("/search") else urljoin(self.url.rstrip("/") + "/", "search")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from workers.engines.search.base.api import ApiProvider
-from workers.engines.search.base.pages import Query, SearchRequest
+from workers.engines.search.base.provider import SearchRequest
 
 
 class SerpApi(ApiProvider):
@@ -14,9 +14,9 @@ class SerpApi(ApiProvider):
     rows_at = ("organic_results",)
     address = "link"
 
-    def request(self, query: Query) -> SearchRequest:
+    def request(self, query: str) -> SearchRequest:
         """Return the request; its key can only go into the address, which is therefore never shown."""
-        return SearchRequest(self.url, query={"engine": "google", "q": query.text, "num": "20", "api_key": self.key})
+        return SearchRequest(self.url, query={"engine": "google", "q": query, "num": "20", "api_key": self.key})
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """It says what became of the organic results."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from workers.engines.search.base.api import ApiProvider
-from workers.engines.search.base.pages import Query, SearchRequest
+from workers.engines.search.base.provider import SearchRequest
 
 
 class Serper(ApiProvider):
@@ -14,9 +14,9 @@ class Serper(ApiProvider):
     rows_at = ("organic",)
     address = "link"
 
-    def request(self, query: Query) -> SearchRequest:
+    def request(self, query: str) -> SearchRequest:
         """Return the request."""
-        return SearchRequest(self.url, "POST", json={"q": query.text, "num": 20}, headers={"X-API-KEY": self.key})
+        return SearchRequest(self.url, "POST", json={"q": query, "num": 20}, headers={"X-API-KEY": self.key})
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """The list is there, and empty."""

@@ -2,10 +2,10 @@
 
 import random
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from typing import Any
 
 from pipeline.engine_settings import SearchSettings
@@ -13,8 +13,7 @@ from pipeline.kinds.index_check.transitions import Event
 from pipeline.log import get_logger
 from pipeline.timestamps import timestamp
 from workers.engines.search.base.client import PageTooLarge, SearchClient, Unreachable
-from workers.engines.search.base.pages import Query, Reading, Reply, retry_after_of
-from workers.engines.search.base.provider import Provider
+from workers.engines.search.base.provider import Provider, Reading, Reply
 from workers.engines.search.base.verdict import Verdict, classify
 from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.pacer import Pacer, Permit
@@ -36,18 +35,13 @@ class CheckProgress:
     provider: str = ""
     erred: list[str] = field(default_factory=list)  # providers that could not tell
 
-    @classmethod
-    def of(cls, checkpoint: Mapping[str, Any] | None) -> "CheckProgress":
-        """Read it from a checkpoint."""
-        return cls(**checkpoint) if checkpoint else cls()
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A query, who was asked, and the verdict."""
 
     provider: Provider
-    query: Query
+    query: str
     verdict: Verdict
 
     def raw_result(self) -> dict[str, Any]:
@@ -57,7 +51,7 @@ class Asked:
             "reason": verdict.reason,
             "code": verdict.code,
             "provider": self.provider.name,
-            "query": self.query.text,
+            "query": self.query,
             "checked_at": timestamp(datetime.now(UTC)),
             "matched_url": verdict.match.url,
         }
@@ -81,15 +75,26 @@ class Asker:
         """Close all connections."""
         self._client.close()
 
-    def ask(self, url: str, provider: Provider, progress: CheckProgress, permit: Permit) -> Asked:
-        """Ask a provider in the next form of its query, and judge its reply."""
+    def ask(self, url: str, key: str, provider: Provider, progress: CheckProgress, permit: Permit) -> Asked:
+        """Ask a provider about a URL in the next form of its query, and judge its reply; `key` is its match key."""
         queries = provider.queries(url)
         if progress.provider != provider.name:
             progress.provider, progress.form = provider.name, 0
         if progress.form >= len(queries):
-            return Asked(provider, Query("site", url), Verdict("error", "query_too_long"))
+            return Asked(provider, url, Verdict("error", "query_too_long"))
         query = queries[progress.form]
-        verdict = self._verdict(url, provider, query, permit)
+        try:
+            reply, reading = self._reply(provider, query, permit)
+        except PageTooLarge:
+            return Asked(provider, query, Verdict("error", "page_too_large"))
+        verdict = classify(
+            provider,
+            reply,
+            reading,
+            key,
+            is_first=progress.form == 0,
+            accept_variants=self._settings.accept_variants,
+        )
         if verdict.ask_again:
             progress.form += 1
             if progress.form < len(queries):
@@ -99,35 +104,22 @@ class Asker:
                 verdict = replace(verdict, ask_again=False)
         return Asked(provider, query, verdict)
 
-    def _verdict(self, url: str, provider: Provider, query: Query, permit: Permit) -> Verdict:
-        try:
-            reply = self._reply(provider, query, permit)
-        except PageTooLarge:
-            return Verdict("error", "page_too_large")
-        if isinstance(reply, Unreachable):
-            log.info("provider not reached", provider=provider.name, reason=reply.message)
-            return classify(None, Reading(), url=url, form=query.form, traits=provider.traits)
-        return classify(
-            reply,
-            provider.parse(reply),
-            url=url,
-            form=query.form,
-            traits=provider.traits,
-            accept_variants=self._settings.accept_variants,
-        )
-
-    def _reply(self, provider: Provider, query: Query, permit: Permit) -> Reply | Unreachable:
+    def _reply(self, provider: Provider, query: str, permit: Permit) -> tuple[Reply | None, Reading]:
         """Ask, and again after a lost connection or a server's error. Raises PageTooLarge."""
-        tries = 0
-        while True:
-            tries += 1
-            reply: Reply | Unreachable
+        for tries in count(1):
+            reply, reading, lost = None, Reading(), ""
             try:
                 reply = self._client.ask(provider.request(query), while_waiting=partial(self._pacer.renew, permit))
+                reading = provider.parse(reply)
             except Unreachable as error:
-                reply = error
-            if tries >= self._settings.tries or not _is_passing(provider, reply) or not self._wait(provider, tries):
-                return reply
+                lost = error.message
+            # A page with 503 may be a challenge; it is not asked for again. One that names a time is asked for then.
+            is_over = reply and (reply.status < 500 or reply.retry_after() or reading.is_challenge)
+            if is_over or tries >= self._settings.tries or not self._wait(provider, tries):
+                break
+        if lost:
+            log.info("provider not reached", provider=provider.name, reason=lost)
+        return reply, reading
 
     def _wait(self, provider: Provider, tries: int) -> bool:
         """Wait for another try, which keeps the provider's pace as the first one did; false: that takes too long."""
@@ -137,12 +129,3 @@ class Asker:
             log.info("no permit for another try", provider=provider.name)
             return False
         return True
-
-
-def _is_passing(provider: Provider, reply: Reply | Unreachable) -> bool:
-    """Return whether another try may well be answered.
-
-    A page with 503 may be a challenge; it is not asked for again. One that names a time is asked for then, not now."""
-    if isinstance(reply, Unreachable):
-        return True
-    return reply.status >= 500 and not retry_after_of(reply) and not provider.parse(reply).is_challenge

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
 
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check import verdicts
-from pipeline.kinds.index_check.check import UrlInput, UrlOutput, lane_of
+from pipeline.kinds.index_check.check import UrlInput, lane_of
 from pipeline.kinds.index_check.transitions import Event
+from pipeline.kinds.index_check.urls import RawResult
 from pipeline.offers import Offer
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
@@ -19,7 +19,7 @@ from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
 from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
-from workers.handlers.index_check.unchecked import UrlUnchecked, unasked, unchecked
+from workers.handlers.index_check.unchecked import UrlUnchecked, unasked
 from workers.resources import Resources
 
 FAMILY = "search"
@@ -34,17 +34,19 @@ class UrlCheck:
 
     task: Task[UrlInput]
     url: str
+    key: str  # its match key
     lane: str
     progress: CheckProgress
     left: list[str]
     blocked: Asked | None = None  # the block that the check ends with, if nobody takes over
 
+    @property
+    def page(self) -> bytes:
+        """What the page's verdicts are kept under."""
+        return hashlib.sha256(self.key.encode()).digest()
 
-class AskAnother:
-    """A provider did not answer, and another one may: the URL has no outcome yet."""
 
-
-class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
+class IndexCheckHandler(Handler[UrlInput, RawResult]):
     """Takes one URL at a time into each slot, when a provider's pace allows."""
 
     def __init__(self, resources: Resources) -> None:
@@ -96,19 +98,19 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
         """Return how long it will be until a provider may be asked."""
         return self._pacer.pause()
 
-    def carry_out(self, task: Task[UrlInput]) -> Outcome[UrlOutput]:
+    def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Check one URL."""
-        lane = lane_of(task.input.engine)
+        url, lane = task.input.url, lane_of(task.input.engine)
         granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
-        progress = CheckProgress.of(task.checkpoint)
+        progress = CheckProgress(**(task.checkpoint or {}))
         set_aside = self._feedback.set_aside(task.job_id)
         left = [name for name in self._lanes.get(lane, ()) if name not in progress.erred and name not in set_aside]
         if not left:
             self._pacer.give_back(granted)
-            return Failed(unchecked(next(iter(set_aside.values()), "engine_unavailable")))
-        return self._ask_providers(UrlCheck(task, task.input.url, lane, progress, left), granted)
+            return Failed(UrlUnchecked(next(iter(set_aside.values()), "engine_unavailable")))
+        return self._ask_providers(UrlCheck(task, url, match_key(url) or url, lane, progress, left), granted)
 
-    def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[UrlOutput]:
+    def _ask_providers(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[RawResult]:
         """Ask the providers that are left, one after the other, until something is known or nobody may be asked."""
         for permit in self._pacer.permits(granted, check.left):
             if check.task.is_stopped():
@@ -116,74 +118,75 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
                 self._pacer.give_back(permit)
                 return Release()
             if isinstance(permit, OutOfUse):
-                unused = unasked(permit.reason or "engine_unavailable", permit.provider)
-                return self._known(check, check.left) or Failed(failure(check.blocked) if check.blocked else unused)
+                error = failure(check.blocked) if check.blocked else unasked(permit.provider, permit.reason)
+                return self._known(check, check.left) or Failed(error)
             if (known := self._known(check, [permit.provider])) is not None:
                 self._pacer.give_back(permit)
                 return known
-            asked = self._asker.ask(check.url, self._providers[permit.provider], check.progress, permit)
+            asked = self._asker.ask(check.url, check.key, self._providers[permit.provider], check.progress, permit)
             if asked.verdict.ask_again:
                 continue
             if asked.verdict.is_answer:
                 return self._answered(check, asked, permit)
-            outcome = self._not_answered(check, asked)
-            if not isinstance(outcome, AskAnother):
+            if (outcome := self._not_answered(check, asked)) is not None:
                 return outcome
-        return self._put_back_or_blocked(check)
+        return self._put_back(check)
 
-    def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[UrlOutput] | None:
-        """Return what one of some providers said of the page lately, whether or not it can be asked now."""
-        if not self._settings.fresh_days:
-            return None
+    def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[RawResult] | None:
+        """Return what one of some providers said of the page lately, whether or not it can be asked now.
+
+        It is told as if the URL had been asked for: another account may have asked, with what is nobody else's
+        business in its query (a session, a campaign). None as well where that query would be too long."""
         within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(verdicts.find_verdict(names, page_of(check.url), within=within))
+        found = self._database.run(verdicts.find_verdict(names, check.page, within=within)) if within else None
         if found is None:
             return None
         provider = self._providers[found["provider"]]
-        own = _as_asked(found, check.url, provider)
-        return Done(UrlOutput(**own, reused=True), engine=provider.name) if own is not None else None
+        query = next((query for query in provider.queries(check.url) if query[:4] == found["query"][:4]), None)
+        if query is None:
+            return None
+        proof = {"proofUrl": provider.proof_url(query)} if "proofUrl" in found else {}
+        return Done(RawResult(**{**found, "query": query, **proof, "reused": True}), engine=provider.name)
 
-    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[UrlOutput]:
+    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[RawResult]:
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.fresh_days:
-            kept = verdicts.keep_verdict(provider.name, page_of(check.url), output, pace_name=provider.pace_name)
+            kept = verdicts.keep_verdict(provider.name, check.page, output, pace_name=provider.pace_name)
             self._database.run(kept)
         elif permit.is_booked:
             self._feedback.note(provider, Event.ANSWERED)
-        return Done(UrlOutput(**output), engine=provider.name)
+        return Done(RawResult(**output), engine=provider.name)
 
-    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[UrlOutput] | AskAnother:
-        """Return what becomes of a URL whose provider did not answer."""
+    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[RawResult] | None:
+        """Return what becomes of a URL whose provider did not answer; None: another one may."""
         self._pacer.look_again()
         event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
         if event is Event.BRIEF_LIMIT:
             return self._put_back(check)
         if event is Event.BLOCKED:
             check.blocked = asked
-            return AskAnother()
+            return None
         check.blocked = None
         check.left.remove(asked.provider.name)
         if check.left:
             check.progress.erred.append(asked.provider.name)
-            return AskAnother()
+            return None
         attempts = check.task.attempts
         if asked.verdict.is_passing and attempts + 1 < MAX_TRIES:
             wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**attempts)
             return Retry(wait, failure(asked))
         return Failed(failure(asked))
 
-    def _put_back_or_blocked(self, check: UrlCheck) -> Outcome[UrlOutput]:
-        """Return what becomes of a URL that nobody can be asked about now: it waits, or was blocked too often."""
+    def _put_back(self, check: UrlCheck) -> Failed | Release:
+        """Give the URL back, unless it was blocked too often.
+
+        It stays ready until its lane is admitted, or waits for the providers that are left."""
         # Where another provider is well, and only not due, it will be asked next: one provider alone is no round.
         if check.blocked is not None and self._pacer.all_rest(check.left):
             check.progress.blocked += 1
             if check.progress.blocked >= self._settings.rounds:
                 return Failed(failure(check.blocked))
-        return self._put_back(check)
-
-    def _put_back(self, check: UrlCheck) -> Outcome[UrlOutput]:
-        """Give the URL back: it stays ready until its lane is admitted, or waits for the providers that are left."""
         check.task.save(asdict(check.progress))
         is_whole_lane = len(check.left) == len(self._lanes[check.lane])
         return Release(timedelta() if is_whole_lane else self._pacer.wait(check.left))
@@ -192,20 +195,4 @@ class IndexCheckHandler(Handler[UrlInput, UrlOutput]):
 def failure(asked: Asked) -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
-    return unchecked(asked.verdict.code, **shown)
-
-
-def _as_asked(found: Mapping[str, Any], url: str, provider: Provider) -> dict[str, Any] | None:
-    """Return an answer about a page as if it had been asked with this URL; None: its query would be too long.
-
-    Another account may have asked, with what is nobody else's business in its query: a session, a campaign."""
-    same = next((query for query in provider.queries(url) if query.text[:4] == found["query"][:4]), None)
-    if same is None:
-        return None
-    proof = {"proofUrl": provider.proof_url(same)} if "proofUrl" in found else {}
-    return {**found, "query": same.text, **proof}
-
-
-def page_of(url: str) -> bytes:
-    """Return what a page's verdicts are kept under."""
-    return hashlib.sha256((match_key(url) or url).encode()).digest()
+    return UrlUnchecked(asked.verdict.code, **shown)

@@ -29,7 +29,7 @@ def event_of(provider: Provider, verdict: Verdict) -> Event:
     if verdict.is_answer:
         return Event.ANSWERED
     if verdict.reason == "rate_limited":
-        is_brief = provider.traits.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF
+        is_brief = provider.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF
         return Event.BRIEF_LIMIT if is_brief else Event.BLOCKED
     if verdict.code == "config":
         return Event.REFUSED

@@ -23,28 +23,26 @@ MESSAGES = {
 
 
 class UrlUnchecked(PressroomError):
-    """No provider gave an answer about a URL."""
+    """No provider gave an answer about a URL; `shown` stands in its record."""
 
-    code = "unchecked"
-
-
-def unchecked(code: str, **shown: Any) -> UrlUnchecked:
-    """Return why a URL has no answer; `shown` stands in its record."""
-    remedy = " Retry it later, with fewer others." if code in BLOCKS else ""
-    return _error(code, _cause(code), remedy, **shown)
+    def __init__(self, code: str, *, cause: str = "", remedy: str = "", **shown: Any) -> None:
+        is_block = code in BLOCKS
+        remedy = remedy or ("Retry it later, with fewer others." if is_block else "")
+        message = f"The URL was not checked: {cause or _cause_of(code)}. Nothing was charged for it. {remedy}".rstrip()
+        super().__init__(message, code=code, **{"reason": "rate_limited" if is_block else "error", **shown})
 
 
-def unasked(code: str, provider: str) -> UrlUnchecked:
+def unasked(provider: str, reason: str | None) -> UrlUnchecked:
     """Return why a URL was not asked of a provider, which is out of use for a while."""
+    code = reason or "engine_unavailable"
     state = "blocks us" if code in BLOCKS else "is out of use"
-    cause = f"{provider} {state}, so it was not asked this time ({_cause(code)})"
-    return _error(code, cause, " Name another `engine`, or retry it later.", provider=provider)
+    return UrlUnchecked(
+        code,
+        cause=f"{provider} {state}, so it was not asked this time ({_cause_of(code)})",
+        remedy="Name another `engine`, or retry it later.",
+        provider=provider,
+    )
 
 
-def _cause(code: str) -> str:
+def _cause_of(code: str) -> str:
     return MESSAGES.get(code, "the search engine failed")
-
-
-def _error(code: str, cause: str, remedy: str, **shown: Any) -> UrlUnchecked:
-    message = f"The URL was not checked: {cause}. Nothing was charged for it.{remedy}"
-    return UrlUnchecked(message, code=code, **{"reason": "rate_limited" if code in BLOCKS else "error", **shown})

@@ -53,5 +53,5 @@ def test_what_came_of_urls_is_counted_without_a_look_at_any(database: Database, 
         "item_rate_limited_idx",
     }
     assert {step["Node Type"] for step in looks if step["Actual Loops"]} == {"Index Only Scan"}
-    for counted in database.run(listing).jobs:
-        assert (counted.counts.indexed, counted.counts.rate_limited) == (URLS // 3, URLS // 6)
+    for counted in database.run(listing)[0]:
+        assert (counted.indexed, counted.rate_limited) == (URLS // 3, URLS // 6)

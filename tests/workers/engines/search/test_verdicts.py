@@ -12,10 +12,9 @@ from pipeline.engine_settings import ProviderSettings, SearchSettings
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines.registry import load_engines
-from workers.engines.search.base.markup import unwrap
-from workers.engines.search.base.matching import match
-from workers.engines.search.base.pages import Query, Reading, Reply, retry_after_of
-from workers.engines.search.base.verdict import Verdict, classify
+from workers.engines.search.base.pages import unwrap
+from workers.engines.search.base.provider import Reading, Reply
+from workers.engines.search.base.verdict import Verdict, classify, match
 from workers.engines.search.bing import Bing
 from workers.engines.search.brave_api import BraveApi
 from workers.engines.search.duckduckgo import DuckDuckGo
@@ -24,7 +23,7 @@ from workers.engines.search.searxng import Searxng
 from workers.engines.search.serpapi import SerpApi
 from workers.engines.search.serper import Serper
 
-URL = "https://e.com/a"
+URL, PAGE = "https://e.com/a", "e.com/a"
 SETTINGS = SearchSettings()
 WITH_KEY = ProviderSettings(url="http://127.0.0.1:9/", api_key="secret")
 DDG, BING, GOOGLE = DuckDuckGo(SETTINGS.duckduckgo), Bing(SETTINGS.bing), Google(SETTINGS.google)
@@ -52,12 +51,12 @@ def google_page(*rows: str, also: str = "") -> str:
 
 
 def judge(
-    provider, body: object = "", status: int = 200, *, form="quoted", url="", location="", **headers: str
+    provider, body: object = "", status: int = 200, *, is_first=False, url="", location="", **headers: str
 ) -> Verdict:
     text = body if isinstance(body, str) else json.dumps(body)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     reply = Reply(status, url or provider.url, text.encode(), location, named)
-    return classify(reply, provider.parse(reply), url=URL, form=form, traits=provider.traits)
+    return classify(provider, reply, provider.parse(reply), PAGE, is_first=is_first)
 
 
 CHALLENGE = '<form id="challenge-form"><div class="anomaly-modal__title">x</div></form>'
@@ -129,7 +128,7 @@ def test_the_verdict_table(row, provider, page, status, more, reason, code) -> N
 
 
 def test_no_reply_is_an_error_of_transport() -> None:
-    verdict = classify(None, Reading(), url=URL, form="site", traits=DDG.traits)
+    verdict = classify(DDG, None, Reading(), PAGE, is_first=True)
 
     assert (verdict.reason, verdict.code) == ("error", "transport")
 
@@ -138,7 +137,7 @@ def test_no_reply_is_an_error_of_transport() -> None:
     ("rows", "asks_again"), [(("https://o.net/",), True), (("https://e.com/b",), False), ((URL,), False)]
 )
 def test_a_site_query_without_a_row_of_the_host_is_asked_in_another_form(rows, asks_again) -> None:
-    assert judge(BING, bing_page(*rows), form="site").ask_again is asks_again
+    assert judge(BING, bing_page(*rows), is_first=True).ask_again is asks_again
     assert not judge(BING, bing_page(*rows)).ask_again
 
 
@@ -155,11 +154,11 @@ def test_a_site_query_without_a_row_of_the_host_is_asked_in_another_form(rows, a
     ],
 )
 def test_near_matches_are_told_and_taken_only_when_that_is_wanted(row: str, relation: str | None) -> None:
-    found = match([row], URL)
+    found = match([row], PAGE)
 
     assert found.url is None
     assert found.near == (((row, relation),) if relation else ())
-    assert bool(match([row], URL, accept_variants=True).url) is (relation == "variant")
+    assert bool(match([row], PAGE, accept_variants=True).url) is (relation == "variant")
 
 
 def test_wrapped_addresses_are_unwrapped_and_ads_are_none() -> None:
@@ -187,7 +186,7 @@ def test_an_address_that_is_none_spoils_no_other_row(href: str) -> None:
 
 @pytest.mark.parametrize("row", ["https://e.com/a/\x00", "https://e.com/a/\ud800", "\x00https://e.com/a/b"])
 def test_a_row_that_no_database_takes_is_no_row(row: str) -> None:
-    assert match([row, f"https://e.com/a/{'x' * 5_000}"], URL) == match([], URL)
+    assert match([row, f"https://e.com/a/{'x' * 5_000}"], PAGE) == match([], PAGE)
 
 
 def test_a_page_made_to_take_long_does_not() -> None:
@@ -202,9 +201,8 @@ def test_rests_are_read_from_seconds_dates_and_resets() -> None:
     now = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
     def rest(**headers: str) -> timedelta:
-        return retry_after_of(
-            Reply(429, "", headers={name.replace("_", "-"): v for name, v in headers.items()}), now=now
-        )
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Reply(429, "", headers=named).retry_after(now=now)
 
     assert rest(retry_after="120") == timedelta(minutes=2)
     assert rest(retry_after="Fri, 20 Nov 2026 12:05:00 GMT") == timedelta(minutes=5)
@@ -219,12 +217,12 @@ def test_rests_are_read_from_seconds_dates_and_resets() -> None:
 
 
 def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:
-    assert [query.text for query in DDG.queries(URL)] == ["site:e.com/a", '"https://e.com/a"']
-    assert [query.text for query in BING.queries(URL)] == ["site:e.com/a", "url:https://e.com/a"]
+    assert DDG.queries(URL) == ["site:e.com/a", '"https://e.com/a"']
+    assert BING.queries(URL) == ["site:e.com/a", "url:https://e.com/a"]
     assert DDG.queries(URL + "x" * 500) == []
     assert BING.queries(URL + "x" * 2_030) == []
     for provider in (BRAVE, SERPER, SERPAPI):
-        assert "secret" not in provider.proof_url(Query("site", "site:e.com"))
+        assert "secret" not in provider.proof_url("site:e.com")
 
 
 def test_the_order_of_providers_is_as_set_or_what_is_there() -> None:

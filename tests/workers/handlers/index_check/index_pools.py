@@ -19,7 +19,7 @@ from pipeline.kind import as_json
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest
 from pipeline.kinds.index_check.transitions import RESTING
-from pipeline.kinds.index_check.urls import raw_result_of, reason_of
+from pipeline.kinds.index_check.urls import UrlRecord
 from pipeline.metrics import Metrics
 from pipeline.settings import Settings
 from workers.engines.search.base.provider import Provider
@@ -136,6 +136,16 @@ def wait_until(holds: Callable[[], Any]) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def raw_result_of(item: Item) -> dict[str, Any] | None:
+    """Return what a URL's record says was found out."""
+    found: dict[str, Any] | None = as_json(UrlRecord.of(item))["raw_result"]
+    return found
+
+
+def reason_of(item: Item) -> str | None:
+    return (raw_result_of(item) or {}).get("reason")
 
 
 def reasons(items: list[Item]) -> list[str | None]:

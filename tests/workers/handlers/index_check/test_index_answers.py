@@ -5,12 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from index_pools import GONE, HERE, Start, wait_until
+from index_pools import GONE, HERE, Start, raw_result_of, reason_of, wait_until
 from search_engine import SearchEngine
 
 from pipeline import lifecycle
-from pipeline.kinds import load_kinds
-from pipeline.kinds.index_check.urls import raw_result_of, reason_of
+from pipeline.kinds import lanes_of, load_kinds
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 
@@ -79,6 +78,7 @@ def test_the_deadline_and_the_retention_of_index_jobs_are_the_operators(tmp_path
     kinds = load_kinds(settings)
 
     assert lifetimes(kinds["index_check"], settings) == (timedelta(days=2), timedelta(days=3))
+    assert lifetimes(lanes_of(kinds)["index_check_bing"], settings) == (timedelta(days=2), timedelta(days=3))
     assert lifetimes(kinds["speech"], settings) == (timedelta(hours=1), timedelta(hours=24))
 
 
@@ -91,9 +91,9 @@ def test_a_fresh_answer_is_used_again_and_charged_and_an_old_one_is_not(start: S
     assert (reason_of(again), again.captured, len(engine.asked)) == ("indexed", 1, 1)
     # As if it had been asked with this URL: another's query is nobody's business.
     own = provider.queries("http://www.e.example/here/?utm_source=x")[0]
-    assert own.text == "site:www.e.example/here/"
+    assert own == "site:www.e.example/here/"
     assert again.output is not None
-    assert (again.output["query"], again.output["proofUrl"]) == (own.text, provider.proof_url(own))
+    assert (again.output["query"], again.output["proofUrl"]) == (own, provider.proof_url(own))
 
     pool.query("UPDATE verdict SET checked_at = now() - interval '8 days'")
     pool.check(HERE)

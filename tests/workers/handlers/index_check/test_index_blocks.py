@@ -5,14 +5,13 @@ from email.utils import format_datetime
 from uuid import uuid4
 
 import pytest
-from index_pools import GONE, HERE, Start, codes, reasons, wait_until
+from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons, wait_until
 from search_engine import SearchEngine
 
 from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.circuit_breaker import note
 from pipeline.kinds.index_check.transitions import Event, State
-from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from workers.engines.search.base.verdict import Verdict
 from workers.handlers.index_check.feedback import Feedback
 

@@ -5,13 +5,12 @@ import time
 from datetime import timedelta
 
 import pytest
-from index_pools import GONE, HERE, Start, reasons, wait_until
+from index_pools import GONE, HERE, Start, reason_of, reasons, wait_until
 from payers import open_account
 from search_engine import SearchEngine
 
 from pipeline.database import Database
 from pipeline.kinds.index_check import pacing
-from pipeline.kinds.index_check.urls import reason_of
 from workers.engines.search.base import client
 
 HOURLY = pacing.Pace("hourly", timedelta(hours=1), jitter=0.5)

@@ -1,10 +1,9 @@
 """Search providers that fail: who takes over, what is asked again, and what is said of the URL."""
 
 import pytest
-from index_pools import GONE, HERE, Start, codes, reasons
+from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
 
-from pipeline.kinds.index_check.urls import raw_result_of, reason_of
 from workers.handlers.index_check.check import MAX_TRIES
 
 

@@ -180,6 +180,26 @@ def test_a_rest_that_a_process_of_the_release_before_has_written_is_kept(databas
     assert breaker.pacer.take(["it"]) == Permit("it")
 
 
+@pytest.mark.parametrize(
+    ("columns", "state"),
+    [("off_until", State.MISCONFIGURED), ("off_until, open_until", State.GIVEN_UP)],
+)
+def test_no_url_waits_for_a_provider_that_a_process_of_the_release_before_has_put_out_of_use(
+    database: Database, columns: str, state: State
+) -> None:
+    breaker = Breaker(database)
+    values = ", ".join("now() + interval '1 hour'" for _ in columns.split(", "))
+    query = f"UPDATE search_provider SET ({columns}, reason) = ROW ({values}, 'config') WHERE name = %(n)s RETURNING 1"
+
+    database.run(Statement(query, {"n": breaker.name}))
+
+    assert breaker.status.state is state
+    assert breaker.pacer.take(["it"]) == OutOfUse("it", "config")
+    assert [name for name, _ in database.run(pacing.list_rests()) if name == breaker.name]
+    breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
+    assert breaker.pacer.take(["it"]) == Permit("it")
+
+
 def test_breakers_of_the_release_before_get_their_states(make_database: Callable[..., str]) -> None:
     url = make_database(template="template0")
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))

@@ -3,9 +3,7 @@
 import json
 from typing import Any, ClassVar
 
-from workers.engines.search.base.pages import Reading, Reply
-from workers.engines.search.base.provider import Provider
-from workers.engines.search.base.verdict import Traits
+from workers.engines.search.base.provider import Provider, Reading, Reply
 
 QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "credits", "usage limit")
 
@@ -13,7 +11,7 @@ QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "credits", "usag
 class ApiProvider(Provider):
     """What reads its answers the same way: a list under a path of names, each with an address."""
 
-    traits: ClassVar[Traits] = Traits(is_api=True)
+    is_api = True
     is_parallel = True
     needs_key = True
     #: Where the list of results is, and what an entry's address is called.

@@ -9,7 +9,7 @@ import aiohttp
 
 from pipeline.engine_settings import SearchSettings
 from workers.engines import EngineUnavailable
-from workers.engines.search.base.pages import Reply, SearchRequest
+from workers.engines.search.base.provider import Reply, SearchRequest
 from workers.engines.search.base.verdict import CHALLENGE_PATHS
 
 #: Redirects that are followed, on the same host alone: another one wants something of us, and is judged as it stands.
@@ -66,28 +66,18 @@ class SearchClient:
             await self._session.close()
 
     async def _follow(self, request: SearchRequest) -> Reply:
-        reply = await self._ask(request)
+        reply = await self._exchange(request)
         for _ in range(MAX_REDIRECTS):
             target, asked = urlsplit(reply.location), urlsplit(reply.url)
             # The same scheme as well: a key in a header must not go out in the clear.
             is_same = (target.scheme, target.netloc) == (asked.scheme, asked.netloc)
             if reply.status not in REDIRECTS or not is_same or target.path.startswith(CHALLENGE_PATHS):
                 break
-            reply = await self._ask(SearchRequest(reply.location, headers=request.headers))
+            reply = await self._exchange(SearchRequest(reply.location, headers=request.headers))
         return reply
 
-    async def _ask(self, request: SearchRequest) -> Reply:
-        try:
-            # One deadline for all of it: a page that comes byte by byte never ends otherwise.
-            async with asyncio.timeout(self._settings.limit_seconds):
-                return await self._exchange(request)
-        except TimeoutError as error:
-            raise Unreachable(f"No answer within {self._settings.limit_seconds:g} s.") from error
-        except (aiohttp.ClientError, OSError) as error:
-            raise _lost(error) from None
-
     async def _exchange(self, request: SearchRequest) -> Reply:
-        async with self._open_session().request(
+        sending = self._open_session().request(
             request.method,
             request.url,
             params=dict(request.query) or None,
@@ -95,11 +85,18 @@ class SearchClient:
             json=request.json,
             headers=request.headers,
             allow_redirects=False,
-        ) as response:
-            body = await self._read(response)
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            location = _address(str(response.url), headers.get("location", ""))
-            return Reply(response.status, str(response.url), body, location, headers)
+        )
+        try:
+            # One deadline for all of it: a page that comes byte by byte never ends otherwise.
+            async with asyncio.timeout(self._settings.limit_seconds), sending as response:
+                body = await self._read(response)
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                location = _address(str(response.url), headers.get("location", ""))
+                return Reply(response.status, str(response.url), body, location, headers)
+        except TimeoutError as error:
+            raise Unreachable(f"No answer within {self._settings.limit_seconds:g} s.") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise _lost(error) from None
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         body = bytearray()

@@ -1,83 +1,112 @@
-"""Pages: a query to a search provider, its reply, and what the reply says."""
+"""Pages: search providers that answer with HTML, and what their pages have in common."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Literal
+import base64
+import binascii
+import re
+from typing import ClassVar
+from urllib.parse import parse_qs, unquote, urljoin, urlsplit
 
-from pipeline.retry_after import MAX_DIGITS, read_retry_after
+from bs4 import BeautifulSoup, Tag
 
-Form = Literal["site", "url", "quoted"]
+from workers.engines.search.base.provider import Provider, Reading, Reply
 
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What a provider is asked, and in which form."""
-
-    form: Form
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """An HTTP request to a provider."""
-
-    url: str
-    method: Literal["GET", "POST"] = "GET"
-    query: Mapping[str, str] = field(default_factory=dict)
-    form: Mapping[str, str] | None = None
-    json: Mapping[str, object] | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+UNUSUAL_TRAFFIC = re.compile(
+    r"unusual traffic|automated queries|verify (that )?you are (a )?human"
+    r"|подозрительн\w+ трафик|ungewöhnlichen datenverkehr",
+    re.IGNORECASE,
+)
+#: Is found in no text.
+NEVER = re.compile(r"(?!)")
+#: A row whose address can't be read.
+OPAQUE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back. `url` was asked last, `location` is where it would have sent us on; headers in lower case."""
+class PageProvider(Provider):
+    """What reads its pages the same way: rows first, because ordinary pages contain every word of a challenge."""
 
-    status: int
-    url: str
-    body: bytes = b""
-    location: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    #: Address that links are relative to.
+    home: ClassVar[str]
+    #: Elements (CSS) that only a challenge has, a page that asks for consent, and one without results.
+    challenge: ClassVar[str]
+    consent: ClassVar[str] = ""
+    none: ClassVar[str] = ""
+    #: What only a page without results says to its reader, and what only a page that needs JavaScript has.
+    none_words: ClassVar[re.Pattern[str]] = NEVER
+    script: ClassVar[re.Pattern[str]] = NEVER
 
-    @property
-    def is_success(self) -> bool:
-        """Whether the status is 2xx."""
-        return 200 <= self.status < 300
+    def parse(self, reply: Reply) -> Reading:
+        """Return what a page says."""
+        soup = BeautifulSoup(reply.text, "lxml")
+        found = [unwrap(link) for link in self.links(soup)]
+        rows = tuple(dict.fromkeys(one for one in found if one))
+        if rows or OPAQUE in found:
+            return Reading(rows, found.count(OPAQUE))
+        is_none, is_challenge, is_consent = (
+            bool(selector) and soup.select_one(selector) is not None
+            for selector in (self.none, self.challenge, self.consent)
+        )
+        text = visible_text(soup)  # last: it takes scripts away, which tell a challenge
+        return Reading(
+            is_none=is_none or bool(self.none_words.search(text)),
+            is_challenge=is_challenge or bool(UNUSUAL_TRAFFIC.search(text)),
+            is_consent=is_consent,
+            is_script=bool(self.script.search(reply.text)),
+        )
 
-    @property
-    def text(self) -> str:
-        """The body as text, whatever it is."""
-        return self.body.decode("utf-8", "replace")
+    def links(self, soup: BeautifulSoup) -> list[str]:
+        """Return where the links of organic results lead, as whole addresses."""
+        raise NotImplementedError
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a reply says. `rows` are the addresses of organic results, unwrapped; ads and self-links are none."""
-
-    rows: tuple[str, ...] = ()
-    opaque: int = 0  # rows whose address can't be read
-    is_none: bool = False  # it says itself that there are no results
-    is_challenge: bool = False  # it wants to know whether we are a person, or complains of our traffic
-    is_consent: bool = False  # it wants us to agree to something first
-    is_script: bool = False  # it only works with JavaScript
-    is_quota: bool = False  # an API's refusal, because of how much we asked
-    blocked_inside: str = ""  # a search engine behind this one has blocked it
-
-
-def retry_after_of(reply: Reply, *, now: datetime | None = None) -> timedelta:
-    """Return how long Retry-After (seconds or a date) or X-RateLimit-Reset asks us to wait; zero without either."""
-    if header := reply.headers.get("retry-after", "").strip():
-        return read_retry_after(header, now=now) or timedelta()
-    # Brave: the seconds until the limit of this second, and until that of this month, are reset. Only one that is used
-    # up is waited for; where none is said to be, it is the first.
-    resets = _numbers(reply, "x-ratelimit-reset")
-    used_up = [reset for reset, left in zip(resets, _numbers(reply, "x-ratelimit-remaining"), strict=False) if not left]
-    return timedelta(seconds=max(used_up, default=next(iter(resets), 0)))
+    def href_of(self, tag: Tag) -> str:
+        """Return where a link leads, as a whole address; nothing for what can't be one."""
+        try:
+            return urljoin(self.home, str(tag.get("href") or "").strip())
+        except ValueError:
+            return ""
 
 
-def _numbers(reply: Reply, header: str) -> list[int]:
-    """Return the whole numbers of a header, separated by commas; none when something else is among them."""
-    parts = [part.strip() for part in reply.headers.get(header, "").split(",")]
-    are_numbers = all(part.isascii() and part.isdecimal() and len(part) <= MAX_DIGITS for part in parts)
-    return [int(part) for part in parts] if are_numbers else []
+def visible_text(soup: BeautifulSoup) -> str:
+    """Return what a person reads on a page."""
+    for hidden in soup(["script", "style", "noscript", "template"]):
+        hidden.extract()
+    return soup.get_text(" ", strip=True)
+
+
+def unwrap(address: str) -> str | None:
+    """Return the page behind an engine's own link: OPAQUE when it can't be read, None for what is no result."""
+    try:
+        parts = urlsplit(address)
+        host, path = parts.hostname or "", parts.path
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"}:
+        return None
+    given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    if f".{host}".endswith(".duckduckgo.com"):
+        # /y.js is an ad; the rest leads to other searches.
+        return given.get("uddg", OPAQUE) if path == "/l/" else None
+    if f".{host}".endswith(".bing.com") and path.startswith("/ck/a"):
+        return _unwrap_bing(given.get("u", ""))
+    if re.fullmatch(r"(www\.)?google\.[a-z.]{2,6}", host):
+        return _unwrap_google(path, given)
+    if host == "r.search.yahoo.com":
+        found = re.search(r"/RU=([^/]+)/", path)
+        return unquote(found[1]) if found else OPAQUE
+    return address
+
+
+def _unwrap_bing(value: str) -> str:
+    if not value.startswith("a1"):
+        return OPAQUE
+    encoded = value[2:] + "=" * (-len(value[2:]) % 4)
+    try:
+        return base64.urlsafe_b64decode(encoded).decode()
+    except (binascii.Error, ValueError):
+        return OPAQUE
+
+
+def _unwrap_google(path: str, given: dict[str, str]) -> str | None:
+    if path == "/url":
+        found = given.get("q") or given.get("url") or ""
+        return found if found.startswith(("http://", "https://")) else None
+    return OPAQUE if path == "/goto" else None

@@ -1,31 +1,108 @@
 """Provider: how a search provider is asked and read; each overrides what it does in its own way."""
 
 import hashlib
-from datetime import timedelta
-from typing import ClassVar, Self
-from urllib.parse import urlencode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import ClassVar, Literal, Self
+from urllib.parse import urlencode, urlsplit
 
 from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check.pacing import Pace
+from pipeline.retry_after import MAX_DIGITS, read_retry_after
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
-from workers.engines.search.base.pages import Query, Reading, Reply, SearchRequest
-from workers.engines.search.base.verdict import Traits
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """An HTTP request to a provider."""
+
+    url: str
+    method: Literal["GET", "POST"] = "GET"
+    query: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] | None = None
+    json: Mapping[str, object] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `url` was asked last, `location` is where it would have sent us on; headers in lower case."""
+
+    status: int
+    url: str
+    body: bytes = b""
+    location: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The body as text, whatever it is."""
+        return self.body.decode("utf-8", "replace")
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Host and path that were asked last, and those that it would have sent us on to."""
+        found = [urlsplit(address) for address in (self.url, self.location)]
+        return [(parts.hostname or "", parts.path) for parts in found]
+
+    def retry_after(self, *, now: datetime | None = None) -> timedelta:
+        """Return how long Retry-After (seconds or a date) or X-RateLimit-Reset asks us to wait; zero without either."""
+        if header := self.headers.get("retry-after", "").strip():
+            return read_retry_after(header, now=now) or timedelta()
+        # Brave: the seconds until the limit of this second, and until that of this month, are reset. Only one that is
+        # used up is waited for; where none is said to be, it is the first.
+        resets, left = self._numbers("x-ratelimit-reset"), self._numbers("x-ratelimit-remaining")
+        used_up = [reset for reset, some_left in zip(resets, left, strict=False) if not some_left]
+        return timedelta(seconds=max(used_up, default=next(iter(resets), 0)))
+
+    def _numbers(self, header: str) -> list[int]:
+        """Return the whole numbers of a header, separated by commas; none when something else is among them."""
+        parts = [part.strip() for part in self.headers.get(header, "").split(",")]
+        are_numbers = all(part.isascii() and part.isdecimal() and len(part) <= MAX_DIGITS for part in parts)
+        return [int(part) for part in parts] if are_numbers else []
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reply says. `rows` are the addresses of organic results, unwrapped; ads and self-links are none."""
+
+    rows: tuple[str, ...] = ()
+    opaque: int = 0  # rows whose address can't be read
+    is_none: bool = False  # it says itself that there are no results
+    is_challenge: bool = False  # it wants to know whether we are a person, or complains of our traffic
+    is_consent: bool = False  # it wants us to agree to something first
+    is_script: bool = False  # it only works with JavaScript
+    is_quota: bool = False  # an API's refusal, because of how much we asked
+    blocked_inside: str = ""  # a search engine behind this one has blocked it
 
 
 class Provider:
     """A provider at an address, with a key if it wants one. It does no I/O: what it asks for is sent by the client."""
 
     name: ClassVar[str]
-    traits: ClassVar[Traits] = Traits()
+    is_api: ClassVar[bool] = False
+    #: Statuses with which it says that it is asked too often.
+    throttle_statuses: ClassVar[frozenset[int]] = frozenset((429,))
     #: Whether several queries may be on their way at once.
     is_parallel: ClassVar[bool] = False
     needs_key: ClassVar[bool] = False
     #: Longest query that it takes, in characters.
     max_query: ClassVar[int] = 2_000
+    #: How it is asked for one page, where `site:` gives no row of the page's host.
+    second_form: ClassVar[str] = '"{url}"'
+    #: What is sent besides the query, and whether both are a form rather than a part of the address.
+    parameters: ClassVar[Mapping[str, str]] = {}
+    sends_form: ClassVar[bool] = False
     #: Where a person sees the same results.
-    page: ClassVar[str]
+    page: str
 
     def __init__(self, settings: ProviderSettings) -> None:
         self.settings = settings
@@ -44,7 +121,7 @@ class Provider:
 
     @property
     def pace(self) -> Pace:
-        """Return how it wants to be asked: a page one at a time, unless all pacing is off."""
+        """How it wants to be asked: a page one at a time, unless all pacing is off."""
         interval = timedelta(seconds=self.settings.interval_seconds)
         alone = not self.is_parallel and bool(interval)
         return Pace(self.pace_name, interval, self.settings.jitter, alone)
@@ -61,22 +138,21 @@ class Provider:
             return f"set {prefix}URL"
         return f"set {prefix}API_KEY" if self.needs_key and not self.key else None
 
-    def queries(self, url: str) -> list[Query]:
+    def queries(self, url: str) -> list[str]:
         """Return the ways to ask for a page, best first; none when all are too long."""
-        return [query for query in self.forms(listed_form(url)) if len(query.text) < self.max_query]
+        listed = listed_form(url)
+        forms = (f"site:{listed.partition('://')[2]}", self.second_form.format(url=listed))
+        return [query for query in forms if len(query) < self.max_query]
 
-    def forms(self, url: str) -> list[Query]:
-        """Return the ways to ask for a page, however long they are."""
-        return [Query("site", f"site:{url.partition('://')[2]}"), Query("quoted", f'"{url}"')]
-
-    def request(self, query: Query) -> SearchRequest:
+    def request(self, query: str) -> SearchRequest:
         """Return the request that asks."""
-        raise NotImplementedError
+        asked = {"q": query, **self.parameters}
+        return SearchRequest(self.url, "POST", form=asked) if self.sends_form else SearchRequest(self.url, query=asked)
 
     def parse(self, reply: Reply) -> Reading:
         """Return what a reply says."""
         raise NotImplementedError
 
-    def proof_url(self, query: Query) -> str:
+    def proof_url(self, query: str) -> str:
         """Return a results page that a person can open."""
-        return f"{self.page}?{urlencode({'q': query.text})}"
+        return f"{self.page}?{urlencode({'q': query})}"

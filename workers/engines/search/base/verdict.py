@@ -1,14 +1,13 @@
 """Verdict: what a provider's reply means for a page. The table is tested row by row."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
-from urllib.parse import urlsplit
 
-from workers.engines.search.base.matching import Match, match
-from workers.engines.search.base.pages import Form, Reading, Reply, retry_after_of
-
-Reason = Literal["indexed", "not_indexed", "rate_limited", "error"]
+from pipeline.kinds.index_check.urls import Reason
+from pipeline.urls import match_key
+from workers.engines.search.base.provider import Provider, Reading, Reply
 
 CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")
 CHALLENGE_HOSTS = ("sorry.google.com",)
@@ -16,15 +15,26 @@ CONSENT_HOSTS = ("consent.google.", "consent.youtube.", "consent.yahoo.", "guce.
 #: Codes of pages that will look the same next time: some in a row, and the provider is out of use.
 UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required"))
 
-NO_MATCH = Match()
+#: Most rows that are kept as near matches.
+MAX_NEAR = 5
+#: Longest row that is looked at; what is submitted is half as long (pipeline/urls.py).
+MAX_ROW_CHARACTERS = 4_096
+#: What no address has, and no row of a database takes.
+UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+MOBILE_PREFIXES = ("m.", "mobile.", "amp.")
+AMP_CACHE = ".cdn.ampproject.org"
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
-    """How a provider differs from others where its replies are judged."""
+class Match:
+    """The row that is the page, if there is one, and those that are nearly it, with their relation."""
 
-    is_api: bool = False
-    throttle_statuses: frozenset[int] = frozenset((429,))
+    url: str | None = None
+    near: tuple[tuple[str, str], ...] = ()
+    has_host: bool = False  # some row is on the page's host
+
+
+NO_MATCH = Match()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,34 +59,40 @@ class Verdict:
 
 
 def classify(
+    provider: Provider,
     reply: Reply | None,
     reading: Reading,
+    key: str,
     *,
-    url: str,
-    form: Form,
-    traits: Traits,
+    is_first: bool,
     accept_variants: bool = False,
 ) -> Verdict:
-    """Return the verdict on a page; the first condition that holds counts. No reply at all is None. Pure."""
+    """Return the verdict on the page of a match key; the first condition that holds counts. Pure.
+
+    No reply at all is None. `is_first`: it was asked in the first form of the query."""
     if reply is None:
         return Verdict("error", "transport")
-    if _is_challenge_address(reply):
-        return Verdict("rate_limited", "captcha", rest=retry_after_of(reply))
-    if reply.status in traits.throttle_statuses or (traits.is_api and reply.status == 403 and reading.is_quota):
+    rest = reply.retry_after()
+    if any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in reply.places):
+        return Verdict("rate_limited", "captcha", rest=rest)
+    if reply.status in provider.throttle_statuses or (provider.is_api and reply.status == 403 and reading.is_quota):
         # A challenge says more than its status: it opens the breaker for longer.
-        code = "captcha" if reading.is_challenge else "throttled"
-        return Verdict("rate_limited", code, rest=retry_after_of(reply))
-    if traits.is_api and reply.status in {400, 401, 402, 403}:
+        return Verdict("rate_limited", "captcha" if reading.is_challenge else "throttled", rest=rest)
+    if provider.is_api and reply.status in {400, 401, 402, 403}:
         return Verdict("error", "config")
-    if reading.is_consent or _is_consent_address(reply):
+    if reading.is_consent or any(host.startswith(CONSENT_HOSTS) for host, _ in reply.places):
         return Verdict("error", "consent_required")
     if reply.is_success and (reading.rows or reading.opaque):
-        return _of_rows(reading, match(reading.rows, url, accept_variants=accept_variants), form)
+        found = match(reading.rows, key, accept_variants=accept_variants)
+        if found.url is not None:
+            return Verdict("indexed", "match", found)
+        if reading.opaque:
+            return Verdict("error", "opaque_links", found)
+        return Verdict("not_indexed", "no_match", found, ask_again=is_first and not found.has_host)
     if reading.is_challenge or reading.blocked_inside:
-        code = "captcha" if reading.is_challenge else "engines_blocked"
-        return Verdict("rate_limited", code, rest=retry_after_of(reply))
+        return Verdict("rate_limited", "captcha" if reading.is_challenge else "engines_blocked", rest=rest)
     if not reply.is_success:
-        return Verdict("error", f"http_{reply.status}", rest=retry_after_of(reply))
+        return Verdict("error", f"http_{reply.status}", rest=rest)
     if reading.is_script:
         return Verdict("error", "js_required")
     if reading.is_none:
@@ -84,23 +100,46 @@ def classify(
     return Verdict("error", "unrecognised_page")
 
 
-def _of_rows(reading: Reading, found: Match, form: Form) -> Verdict:
-    if found.url is not None:
-        return Verdict("indexed", "match", found)
-    if reading.opaque:
-        return Verdict("error", "opaque_links", found)
-    return Verdict("not_indexed", "no_match", found, ask_again=form == "site" and not found.has_host)
+def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
+    """Look for the page of a match key among rows."""
+    host, path = _parts(wanted)[:2]
+    near: list[tuple[str, str]] = []
+    has_host = False
+    found = None
+    for row in rows:
+        if len(row) > MAX_ROW_CHARACTERS or UNFIT.search(row) or (key := match_key(row)) is None:
+            continue
+        row_host, row_path, _ = _parts(key)
+        has_host = has_host or row_host == host
+        if key == wanted:
+            found = found or row
+        elif _plain(key) == _plain(wanted):
+            if accept_variants:
+                found = found or row
+            else:
+                near.append((row, "variant"))
+        elif row_host == host and row_path.startswith(path + "/"):
+            near.append((row, "deeper"))
+    return Match(found, tuple(near[:MAX_NEAR]), has_host)
 
 
-def _is_challenge_address(reply: Reply) -> bool:
-    return any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in _places(reply))
+def _parts(key: str) -> tuple[str, str, str]:
+    """Return the host of a match key, with its port if it has one, its path and its query."""
+    host, slash, path = re.split(r"[?#]", key, maxsplit=1)[0].partition("/")
+    return host, slash + path, key.partition("?")[2].partition("#")[0]
 
 
-def _is_consent_address(reply: Reply) -> bool:
-    return any(host.startswith(CONSENT_HOSTS) for host, _ in _places(reply))
-
-
-def _places(reply: Reply) -> list[tuple[str, str]]:
-    """Return the host and path that was asked last, and those that it would have sent us on to."""
-    found = [urlsplit(address) for address in (reply.url, reply.location)]
-    return [(parts.hostname or "", parts.path) for parts in found]
+def _plain(key: str) -> str:
+    """Return a match key without what makes a mobile, AMP or differently written copy of the same page."""
+    host, path, query = _parts(key)
+    path = path.lower()
+    if host.endswith(AMP_CACHE):
+        # /c/s/example.com/page: content, over TLS, of that host.
+        parts = [part for part in path.split("/") if part]
+        while parts and parts[0] in {"c", "v", "s"}:
+            parts.pop(0)
+        host, path = (parts[0], "".join(f"/{part}" for part in parts[1:])) if parts else (host, path)
+    for prefix in MOBILE_PREFIXES:
+        host = host.removeprefix(prefix)
+    kept = "&".join(part for part in query.split("&") if part and part not in {"amp", "amp=1"})
+    return f"{host}{path.removesuffix('/amp')}?{kept}"
