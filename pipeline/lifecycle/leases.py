@@ -33,9 +33,6 @@ class ClaimedItem:
     waited: timedelta
 
 
-_CLAIM = call("claim", "lanes", "limits", "lease", "lease_for", "alone", "oldest")
-
-
 def claim(
     limits: Mapping[str, int], *, lease_for: timedelta, alone: bool = True, oldest: bool = False
 ) -> Statement[list[ClaimedItem]]:
@@ -45,8 +42,8 @@ def claim(
     `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     """
     lease_id = uuid4()
-    return Statement(
-        _CLAIM,
+    return call(
+        "claim",
         {
             "lanes": list(limits),
             "limits": list(limits.values()),
@@ -81,9 +78,6 @@ class Beat:
     checkpoint: Mapping[str, Any] | None = None
 
 
-_HEARTBEAT = call("heartbeat", "beats", "lease_for")
-
-
 def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[int]]:
     """Renew leases; returns the items still held. A missing one was cancelled, expired or lost."""
     rows = [
@@ -96,8 +90,8 @@ def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[i
         }
         for beat in beats
     ]
-    return Statement(
-        _HEARTBEAT,
+    return call(
+        "heartbeat",
         {"beats": Jsonb(rows), "lease_for": lease_for},
         lambda found: {row["heartbeat"] for row in found},
     )
@@ -111,11 +105,6 @@ class Raised:
     available: int | None
 
 
-_RAISE_HOLD = call("raise_hold", "lease", "item", "credits")
-
-
 def raise_hold(lease_id: UUID, item_id: int, credits: int) -> Statement[Raised]:
     """Set aside `credits` in all for an item, once its real price is known."""
-    return Statement(
-        _RAISE_HOLD, {"lease": lease_id, "item": item_id, "credits": credits}, lambda rows: Raised(**rows[0])
-    )
+    return call("raise_hold", {"lease": lease_id, "item": item_id, "credits": credits}, lambda rows: Raised(**rows[0]))

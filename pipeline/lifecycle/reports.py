@@ -34,9 +34,6 @@ class Taken:
     job_state: str | None
 
 
-_REPORT = call("report", "outcomes")
-
-
 def report(lease_id: UUID, outcomes: Sequence[Outcome]) -> Statement[list[Taken]]:
     """Hand in what became of items; those no longer on the lease change nothing and are missing from the answer."""
     return report_together([(lease_id, outcomes)])
@@ -58,4 +55,4 @@ def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statem
         for lease_id, outcomes in reports
         for outcome in outcomes
     ]
-    return Statement(_REPORT, {"outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found])
+    return call("report", {"outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found])

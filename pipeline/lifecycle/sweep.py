@@ -32,9 +32,7 @@ CRASHED = {
 
 def wake_waiting() -> Statement[dict[str, int]]:
     """Make items whose time has come ready; returns how many of each lane."""
-    return Statement(
-        call("wake_waiting", "limit"), {"limit": SWEEP_ROWS}, lambda rows: {row["lane"]: row["items"] for row in rows}
-    )
+    return call("wake_waiting", {"limit": SWEEP_ROWS}, lambda rows: {row["lane"]: row["items"] for row in rows})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,8 @@ class Reaped:
 
 def reap() -> Statement[Reaped | None]:
     """Take the items of one job back from workers that are not heard of any more."""
-    return Statement(
-        call("reap", "max_crashes", "error"),
+    return call(
+        "reap",
         {"max_crashes": MAX_CRASHES, "error": Jsonb(CRASHED)},
         lambda rows: Reaped(**rows[0]) if rows else None,
     )
@@ -57,18 +55,14 @@ def reap() -> Statement[Reaped | None]:
 
 def expire() -> Statement[UUID | None]:
     """End one job that is past its deadline."""
-    return Statement(call("expire", "error"), {"error": Jsonb(EXPIRED)}, lambda rows: rows[0]["expire"])
+    return call("expire", {"error": Jsonb(EXPIRED)}, lambda rows: rows[0]["expire"])
 
 
 def purge() -> Statement[int | None]:
     """Delete items and request of one job whose result has expired; None when there is none."""
-    return Statement(call("purge", "limit"), {"limit": SWEEP_ROWS}, lambda rows: rows[0]["purge"])
+    return call("purge", {"limit": SWEEP_ROWS}, lambda rows: rows[0]["purge"])
 
 
 def forget(older_than: timedelta) -> Statement[int]:
     """Delete the summaries of jobs that ended so long ago."""
-    return Statement(
-        call("forget", "older_than", "limit"),
-        {"older_than": older_than, "limit": SWEEP_ROWS},
-        lambda rows: rows[0]["forget"],
-    )
+    return call("forget", {"older_than": older_than, "limit": SWEEP_ROWS}, lambda rows: rows[0]["forget"])
