@@ -21,24 +21,16 @@ class Stopping(ServiceUnavailable):
     """This process is stopping, and takes no request any more that would wait."""
 
     code = "restarting"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The service is restarting. Nothing was made of this request or charged for it; send it again.",
-            retry_after=timedelta(seconds=1),
-        )
+    message = "The service is restarting. Nothing was made of this request or charged for it; send it again."
+    retry_after = timedelta(seconds=1)
 
 
 class Restarting(ServiceUnavailable):
     """This process is stopping; the job goes on."""
 
     code = "restarting"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The service is restarting. The job goes on: read it at Location, or send the same Idempotency-Key again.",
-            retry_after=timedelta(seconds=1),
-        )
+    message = "The service is restarting. The job goes on: read it at Location, or send the same Idempotency-Key again."
+    retry_after = timedelta(seconds=1)
 
 
 class TooManyWaiting(ServiceUnavailable):

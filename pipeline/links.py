@@ -41,11 +41,7 @@ class LinkInvalid(Forbidden):
     """The link is not one of ours, or not as we made it; which of them is not told."""
 
     code = "link_invalid"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This link is not as it was made. Use it unchanged, with all that stands after the question mark."
-        )
+    message = "This link is not as it was made. Use it unchanged, with all that stands after the question mark."
 
 
 class LinkExpired(Gone):
