@@ -19,12 +19,12 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-#: What obstore raises for a key that is not there: its own error, or Python's, by the store and the call.
+#: What obstore raises for a key that is not there: its own error or Python's, which depends on the store and the call.
 MISSING = (NotFoundError, FileNotFoundError)
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
-#: Bytes of an upload that are held until they are written: a folder takes any, S3 no part under 5 MiB but the last.
-#: obstore's own would be 10 MiB for each upload.
+#: Bytes of an upload that are buffered before they are written. A folder takes parts of any size; S3 takes none under
+#: 5 MiB but the last. obstore's default is 10 MiB for each upload.
 FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
 UPLOADS = "uploads"
@@ -38,7 +38,7 @@ def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, 
 
 
 def upload_key(job_id: UUID, field: str) -> str:
-    """Return the key of a file that a request brought."""
+    """Return the key of a file that was uploaded with a request."""
     return f"{UPLOADS}/{job_id}/{field}"
 
 
@@ -64,7 +64,7 @@ def open_store(settings: Settings) -> "ObjectStore":
     plain_http = {"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}
     return S3Store.from_url(
         url,
-        # obstore itself would go on for three minutes, with somebody waiting.
+        # obstore retries for three minutes by default, while a client waits.
         retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=15)},
         client_options=plain_http,  # type: ignore[arg-type]  # obstore's TypedDict
         **{name: value for name, value in options.items() if value is not None},  # type: ignore[arg-type]
@@ -80,7 +80,7 @@ class Artifacts:
         self._buffer_bytes = FOLDER_BUFFER_BYTES if self._folder else S3_BUFFER_BYTES
 
     def put(self, key: str, data: bytes | IO[bytes]) -> None:
-        """Keep bytes, or what an open file holds from where it stands, under a key. Raises ServiceUnavailable."""
+        """Write bytes, or the rest of an open file, under a key. Raises ServiceUnavailable."""
         with _translated():
             obstore.put(self._store, key, data)
 
@@ -106,7 +106,7 @@ class Artifacts:
     async def open_all(self, keys: Sequence[str]) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size of several artifacts and their bytes, one after the other. Raises Gone, ServiceUnavailable.
 
-        All of them are looked at first: an answer that has begun can't say any more that it is gone."""
+        All of them are checked first: an answer that has begun can't report a missing one any more."""
         if len(keys) == 1:
             return await self.open(keys[0])
         sizes = [await self.size(key) for key in keys]
@@ -124,7 +124,7 @@ class Artifacts:
             return (await obstore.head_async(self._store, key))["size"]
 
     async def put_stream(self, key: str, chunks: AsyncIterator[bytes]) -> None:
-        """Keep a stream of bytes under a key, holding only a part of it in memory. Raises ServiceUnavailable."""
+        """Write a stream of bytes under a key, with only a part of it in memory. Raises ServiceUnavailable."""
         with _translated():
             async with obstore.open_writer_async(self._store, key, buffer_size=self._buffer_bytes) as writer:
                 async for chunk in chunks:
@@ -135,7 +135,7 @@ class Artifacts:
         self._delete([key])
 
     def delete_upload(self, job_id: UUID) -> None:
-        """Delete what a request brought, if it is still there, unfinished files too. Raises ServiceUnavailable."""
+        """Delete the files of an upload, if they are still there, incomplete ones too. Raises ServiceUnavailable."""
         if self._folder is None:
             self._delete(self._list(f"{UPLOADS}/{job_id}"))
             return
@@ -163,7 +163,7 @@ class Artifacts:
             obstore.delete(self._store, keys)
 
     def orphaned_uploads(self, older_than: timedelta) -> list[UUID]:
-        """Return the jobs of uploads older than that; the caller knows which of them still need theirs.
+        """Return the jobs of uploads older than that; the caller checks which of them still need theirs.
 
         Raises ServiceUnavailable."""
         limit = datetime.now(UTC) - older_than

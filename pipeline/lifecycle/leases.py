@@ -14,7 +14,7 @@ from pipeline.lifecycle.schema import call
 
 @dataclass(frozen=True, slots=True)
 class ClaimedItem:
-    """An item out on a lease. `waited` counts from the submission."""
+    """An item on a lease. `waited` counts from the submission."""
 
     lease_id: UUID
     item_id: int
@@ -57,7 +57,7 @@ def claim(
 
 
 def has_crashed_ready(lanes: Sequence[str]) -> Statement[bool]:
-    """Tell whether an item that has crashed a worker is ready: one of the oldest of its lane, for it was out before."""
+    """Tell whether an item that has crashed a worker is ready. It was claimed before, so it is among the oldest."""
     return Statement(
         "SELECT EXISTS (SELECT FROM unnest(%(lanes)s::text[]) l CROSS JOIN LATERAL (SELECT i.crashes FROM item i"
         " WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l ORDER BY i.created_at, i.id LIMIT 100) head"
@@ -69,7 +69,7 @@ def has_crashed_ready(lanes: Sequence[str]) -> Statement[bool]:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A sign of life for an item: what is done of all, credits earned so far, and where a next attempt goes on."""
+    """An item's part of a heartbeat: its progress, credits earned so far, and where a next attempt resumes."""
 
     lease_id: UUID
     item_id: int

@@ -1,4 +1,4 @@
-"""Reports: what became of items, which counts while their lease does."""
+"""Reports: the outcomes of items. One counts only while its lease is the item's current one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def report(lease_id: UUID, outcomes: Sequence[Outcome]) -> Statement[list[Taken]
 
 
 def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statement[list[Taken]]:
-    """Hand in several reports, each with its lease, at the price of one; a lease may have several."""
+    """Hand in several reports in one statement, each with its lease; a lease may have several."""
     rows = [
         {
             "lease": str(lease_id),

@@ -1,4 +1,4 @@
-"""The sweep: what time asks for, a job a transaction."""
+"""The sweep: ends and deletes what is overdue, and makes waiting items ready; one job a transaction."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from pipeline.database import Statement
 from pipeline.lifecycle.schema import call
 
-#: An item whose worker dies so often is given up: whoever runs it dies of it.
+#: An item that has crashed so many workers is given up: it would crash the next one too.
 MAX_CRASHES = 3
 #: Rows that one statement of the sweep may touch.
 SWEEP_ROWS = 1_000
@@ -37,7 +37,7 @@ def wake_waiting() -> Statement[dict[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Reaped:
-    """A job with items whose worker died; `job_state` is set when that ended it."""
+    """A job with items whose lease ran out; `job_state` is set when that ended the job."""
 
     job_id: UUID
     crashed: int
@@ -45,7 +45,7 @@ class Reaped:
 
 
 def reap() -> Statement[Reaped | None]:
-    """Take the items of one job back from workers that are not heard of any more."""
+    """Take the items of one job back from workers whose leases have run out."""
     return call(
         "reap",
         {"max_crashes": MAX_CRASHES, "error": Jsonb(CRASHED)},
