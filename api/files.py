@@ -15,7 +15,7 @@ from pipeline.links import artifact_of, title_of
 
 #: Content types that a browser may show, by the suffix of the name; anything else is bytes, and is saved.
 SHOWN = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
-#: A file does nothing but be looked at, and may be looked at from any page.
+#: Any page may show a file; a file itself may load or run nothing.
 HEADERS = {
     "Accept-Ranges": "bytes",
     "Access-Control-Allow-Origin": "*",
@@ -70,12 +70,12 @@ class Files:
 
 
 def _etag(name: str) -> str:
-    """Return the tag of a file: behind one name there are never other bytes, as one lease wrote them, once."""
+    """Return the ETag of a file: a hash of its name, as the bytes under one name never change."""
     return hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 def _describe(resp: falcon.asgi.Response, name: str, etag: str, expires_at: datetime) -> None:
-    """Say what is sent, at last: an error on the way must not be kept by caches."""
+    """Set the headers of the file, last of all: caches must not keep an error that is raised before."""
     content_type = SHOWN.get(PurePosixPath(name).suffix)
     seconds = max(0, int((expires_at - datetime.now(UTC)).total_seconds()))
     resp.set_headers(HEADERS)

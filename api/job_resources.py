@@ -32,9 +32,7 @@ class JobNotFound(NotFound):
     """No job of this account has that id; whether another's has is not told."""
 
     code = "job_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("There is no such job.")
+    message = "There is no such job."
 
 
 class JobNotFinished(Conflict):

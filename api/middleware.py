@@ -23,7 +23,7 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: The client left before its answer (nginx's number; it goes to log and metrics alone).
 CLIENT_LEFT = 499
-#: Methods that metrics count by; a client's own inventions would be as many series.
+#: Methods that metrics count by; otherwise each method that a client invents would be a new series.
 METHODS = frozenset(falcon.HTTP_METHODS)
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 NO_STORE = (b"cache-control", b"no-store")

@@ -34,10 +34,10 @@ class OfferCache:
         self._is_waited_for = True
 
     async def offers(self) -> Offers:
-        """Return what can be had now. An old copy is renewed behind the caller's back, a very old one is waited for."""
+        """Return the offers. An old copy is renewed in the background; for a very old one the caller waits."""
         age = math.inf if self._refreshed_at is None else self._clock() - self._refreshed_at
         if age > self._max_age and self._refresher is None:
-            # By its age now: while the database keeps us waiting, what was young enough a moment ago still is.
+            # Decided by the age at the start: while the database is slow, later callers go on with the same copy.
             self._is_waited_for = age > WAITED_FOR_AGES * self._max_age
             self._refresher = asyncio.create_task(self._refresh())
         if self._is_waited_for and self._refresher is not None:
@@ -52,7 +52,7 @@ class OfferCache:
         try:
             found: list[Offer] = await self._database.run(read_offers())
             fresh = order_offers(self._settings, found)
-            if fresh != self._offers:  # what is kept with an unchanged copy is worth keeping
+            if fresh != self._offers:  # an unchanged copy keeps what was derived from it
                 self._offers = fresh
         except ServiceUnavailable as error:
             log.warning("offers not read, serving the last known ones", error=error.message)

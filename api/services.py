@@ -17,6 +17,7 @@ from api.request_context import context_of
 from api.streaming import Streams
 from api.waiting import WaitingRequests
 from api.waking import Waker
+from pipeline import notices, streams
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
 from pipeline.grouping import StatementCoalescer
@@ -31,6 +32,8 @@ log = get_logger(__name__)
 
 #: How often what was counted is handed over.
 FLUSH_EVERY_SECONDS = 1.0
+#: How long one read of the notices takes at most, and how long Redis is left alone after it failed.
+NOTICE_SECONDS = 1.0
 
 
 class Services:
@@ -55,8 +58,8 @@ class Services:
         self.metrics = Metrics()
         self.limits = RateLimits(client, settings.limits)
         self.authenticator = Authenticator(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
-        self.waiting = WaitingRequests(database, client, capacity=settings.api.max_waiting)
-        self.streams = Streams(database, client, artifacts)
+        self.waiting = WaitingRequests(database, capacity=settings.api.max_waiting)
+        self.streams = Streams(database, artifacts)
         self.waker = Waker(client)
         self.offer_cache = OfferCache(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
@@ -108,13 +111,36 @@ class Services:
             await self.show_rate_limit(req, context.caller)
 
     def _endless(self) -> list[Coroutine[Any, Any, None]]:
-        listening = [self.waiting.listen(), self.streams.listen()]
-        return [*listening, self.waiting.look(), self.streams.look(), self.authenticator.touch(), self._flush()]
+        return [self._listen(), self.waiting.look(), self.streams.look(), self.authenticator.touch(), self._flush()]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         task.add_done_callback(_report_end)
         self._background.append(task)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._hear()
+            except (RedisError, OSError) as error:
+                log.warning("notices out of reach, waiting for queries", error=str(error))
+                await asyncio.sleep(NOTICE_SECONDS)
+
+    async def _hear(self) -> None:
+        """Pass on notices of ended jobs, and of streams' parts, from one connection."""
+        async with self.client.pubsub(ignore_subscribe_messages=True) as pubsub:
+            await pubsub.subscribe(notices.CHANNEL, streams.CHANNEL)
+            while True:
+                message = await pubsub.get_message(timeout=NOTICE_SECONDS)
+                if message is None:
+                    continue
+                if message["channel"] == streams.CHANNEL.encode():
+                    self.streams.tell(*streams.read_part_notice(message["data"]))
+                    continue
+                ended = notices.read_notice(message["data"])
+                self.waiting.tell(ended)
+                for job_id in ended:
+                    self.streams.tell(job_id, has_ended=True)
 
     async def _flush(self) -> None:
         while True:

@@ -5,10 +5,7 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-import redis.asyncio
-from redis.exceptions import RedisError
-
-from pipeline import lifecycle, notices, streams
+from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
 from pipeline.errors import PressroomError
@@ -18,7 +15,7 @@ from pipeline.streams import Parts, find_progress
 
 log = get_logger(__name__)
 
-#: How often all streams are read again: what a lost notice costs.
+#: How often all streams are read again; the longest delay after a lost notice.
 LOOK_EVERY_SECONDS = 1.0
 
 
@@ -29,7 +26,7 @@ class StreamBroken(PressroomError):
 
 
 class Feed:
-    """How far one stream is, as far as this process has heard."""
+    """How far one stream is, as this process knows it from notices and queries."""
 
     def __init__(self) -> None:
         self.parts = Parts()
@@ -42,7 +39,7 @@ class Feed:
         return self.parts.count > 0
 
     def tell(self, parts: Parts | None = None, *, has_ended: bool = False) -> None:
-        """Note what was heard; notices may come late, doubled or not at all."""
+        """Note how far the stream is; notices may come late, doubled or not at all."""
         if parts is not None and (parts.prefix != self.parts.prefix or parts.count > self.parts.count):
             self.parts = parts
         self.has_ended = self.has_ended or has_ended
@@ -54,7 +51,7 @@ class Feed:
             await self.wait()
 
     async def wait(self) -> None:
-        """Return when something was heard since the last time."""
+        """Return when the stream has moved on since the last call."""
         await self._changed.wait()
         self._changed.clear()
 
@@ -62,9 +59,8 @@ class Feed:
 class Streams:
     """All streams that this process sends."""
 
-    def __init__(self, database: AsyncDatabase, client: "redis.asyncio.Redis", artifacts: Artifacts) -> None:
+    def __init__(self, database: AsyncDatabase, artifacts: Artifacts) -> None:
         self._database = database
-        self._client = client
         self._artifacts = artifacts
         # Weak, because a response whose client left at once is never asked for its first byte, nor closed.
         self._feeds: WeakValueDictionary[UUID, Feed] = WeakValueDictionary()
@@ -105,7 +101,7 @@ class Streams:
         task.add_done_callback(self._cancelling.discard)
 
     async def look(self) -> None:
-        """Read all streams for ever, a statement a second."""
+        """Read all streams once a second, in one statement. Never returns."""
         while True:
             await asyncio.sleep(LOOK_EVERY_SECONDS)
             if not self._feeds:
@@ -116,31 +112,10 @@ class Streams:
                 log.warning("streams not read", error=error.message)
                 continue
             for job_id, progress in found.items():
-                self._tell(job_id, progress.parts, has_ended=progress.has_ended)
+                self.tell(job_id, progress.parts, has_ended=progress.has_ended)
 
-    async def listen(self) -> None:
-        """Hear notices for ever, on one connection."""
-        while True:
-            try:
-                await self._hear()
-            except (RedisError, OSError) as error:
-                log.warning("part notices out of reach, looking by the clock", error=str(error))
-                await asyncio.sleep(LOOK_EVERY_SECONDS)
-
-    async def _hear(self) -> None:
-        async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
-            await pubsub.subscribe(notices.CHANNEL, streams.CHANNEL)
-            while True:
-                message = await pubsub.get_message(timeout=LOOK_EVERY_SECONDS)
-                if message is None:
-                    continue
-                if message["channel"] == notices.CHANNEL.encode():
-                    for job_id in notices.read_notice(message["data"]):
-                        self._tell(job_id, None, has_ended=True)
-                else:
-                    self._tell(*streams.read_part_notice(message["data"]))
-
-    def _tell(self, job_id: UUID, parts: Parts | None, *, has_ended: bool = False) -> None:
+    def tell(self, job_id: UUID, parts: Parts | None = None, *, has_ended: bool = False) -> None:
+        """Tell a job's stream, if this process sends it, how far it is."""
         feed = self._feeds.get(job_id)
         if feed is not None:
             feed.tell(parts, has_ended=has_ended)

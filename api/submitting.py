@@ -18,7 +18,7 @@ from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 
-#: A submission of more goes by itself: it takes long, and others would wait for it.
+#: A submission with more items has a transaction of its own: it takes long, and others would wait for it.
 FEW_ITEMS = 32
 
 

@@ -1,4 +1,4 @@
-"""Waiting: requests that wait for their jobs, told by notices and, should one be lost, by a look a second."""
+"""Waiting: requests that wait for their jobs. A notice ends the wait; if it is lost, a query each second does."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,10 +6,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from uuid import UUID
 
-import redis.asyncio
-from redis.exceptions import RedisError
-
-from pipeline import notices
 from pipeline.database import AsyncDatabase
 from pipeline.errors import ServiceUnavailable
 from pipeline.jobs import find_ended
@@ -17,7 +13,7 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: How often all waiting jobs are read again: what a lost notice costs.
+#: How often all waiting jobs are read again; the longest delay after a lost notice.
 LOOK_EVERY_SECONDS = 1.0
 
 
@@ -25,24 +21,16 @@ class Stopping(ServiceUnavailable):
     """This process is stopping, and takes no request any more that would wait."""
 
     code = "restarting"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The service is restarting. Nothing was made of this request or charged for it; send it again.",
-            retry_after=timedelta(seconds=1),
-        )
+    message = "The service is restarting. Nothing was made of this request or charged for it; send it again."
+    retry_after = timedelta(seconds=1)
 
 
 class Restarting(ServiceUnavailable):
     """This process is stopping; the job goes on."""
 
     code = "restarting"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The service is restarting. The job goes on: read it at Location, or send the same Idempotency-Key again.",
-            retry_after=timedelta(seconds=1),
-        )
+    message = "The service is restarting. The job goes on: read it at Location, or send the same Idempotency-Key again."
+    retry_after = timedelta(seconds=1)
 
 
 class TooManyWaiting(ServiceUnavailable):
@@ -58,7 +46,7 @@ class TooManyWaiting(ServiceUnavailable):
 
 
 class Waiter:
-    """One request, which is told when its job has ended. Without a place it is never told."""
+    """One request that waits for its job. Without a place among the waiting requests it is never told."""
 
     def __init__(self, job_id: UUID, *, has_place: bool) -> None:
         self.job_id = job_id
@@ -71,7 +59,7 @@ class Waiter:
         if not done:
             return False
         self._ended.result()
-        self._ended = asyncio.get_running_loop().create_future()  # whoever finds the job still open waits again
+        self._ended = asyncio.get_running_loop().create_future()  # for another wait, if the job is still open
         return True
 
     def tell(self, error: Exception | None = None) -> None:
@@ -82,15 +70,14 @@ class Waiter:
             self._ended.set_result(None)
         else:
             self._ended.set_exception(error)
-            self._ended.exception()  # retrieved: a waiter that is just leaving need not look
+            self._ended.exception()  # asyncio would log an error that nobody retrieves, as of a waiter just leaving
 
 
 class WaitingRequests:
     """All waiting requests of a process, by their jobs."""
 
-    def __init__(self, database: AsyncDatabase, client: "redis.asyncio.Redis", *, capacity: int) -> None:
+    def __init__(self, database: AsyncDatabase, *, capacity: int) -> None:
         self._database = database
-        self._client = client
         self._capacity = capacity
         self._waiters: dict[UUID, set[Waiter]] = {}
         self._count = 0
@@ -137,7 +124,7 @@ class WaitingRequests:
                 waiter.tell()
 
     async def look(self) -> None:
-        """Read all waiting jobs for ever, a statement a second."""
+        """Read all waiting jobs once a second, in one statement. Never returns."""
         while True:
             await asyncio.sleep(LOOK_EVERY_SECONDS)
             if not self._waiters:
@@ -146,23 +133,6 @@ class WaitingRequests:
                 self.tell(await self._database.run(find_ended(list(self._waiters))))
             except ServiceUnavailable as error:
                 log.warning("waiting jobs not read", error=error.message)
-
-    async def listen(self) -> None:
-        """Hear notices for ever, on one connection."""
-        while True:
-            try:
-                await self._hear()
-            except (RedisError, OSError) as error:
-                log.warning("notices out of reach, looking by the clock", error=str(error))
-                await asyncio.sleep(LOOK_EVERY_SECONDS)
-
-    async def _hear(self) -> None:
-        async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
-            await pubsub.subscribe(notices.CHANNEL)
-            while True:
-                message = await pubsub.get_message(timeout=LOOK_EVERY_SECONDS)
-                if message is not None:
-                    self.tell(notices.read_notice(message["data"]))
 
     def _leave(self, waiter: Waiter) -> None:
         self._forget(waiter)

@@ -19,12 +19,12 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-#: What obstore raises for a key that is not there: its own error, or Python's, by the store and the call.
+#: What obstore raises for a key that is not there: its own error or Python's, which depends on the store and the call.
 MISSING = (NotFoundError, FileNotFoundError)
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
-#: Bytes of an upload that are held until they are written: a folder takes any, S3 no part under 5 MiB but the last.
-#: obstore's own would be 10 MiB for each upload.
+#: Bytes of an upload that are buffered before they are written. A folder takes parts of any size; S3 takes none under
+#: 5 MiB but the last. obstore's default is 10 MiB for each upload.
 FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
 UPLOADS = "uploads"
@@ -38,7 +38,7 @@ def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, 
 
 
 def upload_key(job_id: UUID, field: str) -> str:
-    """Return the key of a file that a request brought."""
+    """Return the key of a file that was uploaded with a request."""
     return f"{UPLOADS}/{job_id}/{field}"
 
 
@@ -64,7 +64,7 @@ def open_store(settings: Settings) -> "ObjectStore":
     plain_http = {"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}
     return S3Store.from_url(
         url,
-        # obstore itself would go on for three minutes, with somebody waiting.
+        # obstore retries for three minutes by default, while a client waits.
         retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=15)},
         client_options=plain_http,  # type: ignore[arg-type]  # obstore's TypedDict
         **{name: value for name, value in options.items() if value is not None},  # type: ignore[arg-type]
@@ -80,47 +80,33 @@ class Artifacts:
         self._buffer_bytes = FOLDER_BUFFER_BYTES if self._folder else S3_BUFFER_BYTES
 
     def put(self, key: str, data: bytes | IO[bytes]) -> None:
-        """Keep bytes, or what an open file holds from where it stands, under a key. Raises ServiceUnavailable."""
-        try:
+        """Write bytes, or the rest of an open file, under a key. Raises ServiceUnavailable."""
+        with _translated():
             obstore.put(self._store, key, data)
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
 
     def get(self, key: str) -> bytes:
         """Return the bytes under a key. Raises Gone, ServiceUnavailable."""
-        try:
+        with _translated(key):
             return bytes(obstore.get(self._store, key).bytes())
-        except MISSING as error:
-            raise _gone(key) from error
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
 
     def read(self, key: str) -> Iterator[bytes]:
         """Yield the bytes under a key, some at a time. Raises Gone, ServiceUnavailable."""
-        try:
+        with _translated(key):
             for chunk in obstore.get(self._store, key).stream(min_chunk_size=CHUNK_BYTES):
                 yield bytes(chunk)
-        except MISSING as error:
-            raise _gone(key) from error
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
 
     async def open(self, key: str, *, span: tuple[int, int] | None = None) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size of an artifact and its bytes, read as they are asked for; `span` is [start, end) of them.
 
         Raises Gone, ServiceUnavailable."""
-        try:
+        with _translated(key):
             found = await obstore.get_async(self._store, key, options={"range": span} if span else None)
-        except MISSING as error:
-            raise _gone(key) from error
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
         return found.meta["size"], _chunks(found.stream(min_chunk_size=CHUNK_BYTES))
 
     async def open_all(self, keys: Sequence[str]) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size of several artifacts and their bytes, one after the other. Raises Gone, ServiceUnavailable.
 
-        All of them are looked at first: an answer that has begun can't say any more that it is gone."""
+        All of them are checked first: an answer that has begun can't report a missing one any more."""
         if len(keys) == 1:
             return await self.open(keys[0])
         sizes = [await self.size(key) for key in keys]
@@ -134,42 +120,32 @@ class Artifacts:
 
     async def size(self, key: str) -> int:
         """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
-        try:
+        with _translated(key):
             return (await obstore.head_async(self._store, key))["size"]
-        except MISSING as error:
-            raise _gone(key) from error
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
 
     async def put_stream(self, key: str, chunks: AsyncIterator[bytes]) -> None:
-        """Keep a stream of bytes under a key, holding only a part of it in memory. Raises ServiceUnavailable."""
-        try:
+        """Write a stream of bytes under a key, with only a part of it in memory. Raises ServiceUnavailable."""
+        with _translated():
             async with obstore.open_writer_async(self._store, key, buffer_size=self._buffer_bytes) as writer:
                 async for chunk in chunks:
                     await writer.write(chunk)
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
 
     def delete(self, key: str) -> None:
         """Delete what is under a key, if it is there. Raises ServiceUnavailable."""
         self._delete([key])
 
     def delete_upload(self, job_id: UUID) -> None:
-        """Delete what a request brought, if it is still there, unfinished files too. Raises ServiceUnavailable."""
+        """Delete the files of an upload, if they are still there, incomplete ones too. Raises ServiceUnavailable."""
         if self._folder is None:
             self._delete(self._list(f"{UPLOADS}/{job_id}"))
             return
-        try:
+        with _translated():
             upload_folders.delete(self._folder, job_id)
-        except OSError as error:
-            raise _unavailable(error) from error
 
     def delete_expired(self, today: date) -> int:
         """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
-        try:
+        with _translated():
             days = [prefix.rstrip("/") for prefix in obstore.list_with_delimiter(self._store)["common_prefixes"]]
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
         expired = [day for day in days if DAY.fullmatch(day) and day < f"{today:%Y-%m-%d}"]
         gone = 0
         for day in expired:
@@ -179,32 +155,22 @@ class Artifacts:
         return gone
 
     def _list(self, prefix: str) -> list[str]:
-        try:
+        with _translated():
             return [entry["path"] for batch in obstore.list(self._store, prefix) for entry in batch]
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
 
     def _delete(self, keys: Sequence[str]) -> None:
-        try:
-            with contextlib.suppress(*MISSING):
-                obstore.delete(self._store, keys)
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
+        with _translated(), contextlib.suppress(*MISSING):
+            obstore.delete(self._store, keys)
 
     def orphaned_uploads(self, older_than: timedelta) -> list[UUID]:
-        """Return the jobs of uploads older than that; the caller knows which of them still need theirs.
+        """Return the jobs of uploads older than that; the caller checks which of them still need theirs.
 
         Raises ServiceUnavailable."""
         limit = datetime.now(UTC) - older_than
-        old: set[UUID] = set()
-        try:
+        with _translated():
             changes = upload_folders.changes(self._folder) if self._folder else self._uploads()
-            for name, changed_at in changes:
-                if changed_at < limit and (job_id := upload_folders.read_id(name)) is not None:
-                    old.add(job_id)
-        except (BaseError, OSError) as error:
-            raise _unavailable(error) from error
-        return sorted(old)
+            old = {upload_folders.read_id(name) for name, changed_at in changes if changed_at < limit}
+        return sorted(job_id for job_id in old if job_id is not None)
 
     def _uploads(self) -> Iterator[tuple[str, datetime]]:
         for batch in obstore.list(self._store, UPLOADS):
@@ -213,20 +179,23 @@ class Artifacts:
 
 
 async def _chunks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    try:
+    with _translated():
         async for chunk in stream:
             yield bytes(chunk)
+
+
+@contextlib.contextmanager
+def _translated(key: str = "") -> Iterator[None]:
+    """Raise Gone where there is nothing under the key that is read, and ServiceUnavailable for any other failure."""
+    try:
+        yield
     except (BaseError, OSError) as error:
-        raise _unavailable(error) from error
-
-
-def _gone(key: str) -> Gone:
-    return Gone("The result has been deleted; send the request again.", code="artifact_gone", artifact=key)
-
-
-def _unavailable(error: Exception) -> ServiceUnavailable:
-    return ServiceUnavailable(
-        f"The artifact store does not answer: {type(error).__name__}. Try again in a few seconds.",
-        code="store_unavailable",
-        retry_after=timedelta(seconds=5),
-    )
+        if key and isinstance(error, MISSING):
+            raise Gone(
+                "The result has been deleted; send the request again.", code="artifact_gone", artifact=key
+            ) from error
+        raise ServiceUnavailable(
+            f"The artifact store does not answer: {type(error).__name__}. Try again in a few seconds.",
+            code="store_unavailable",
+            retry_after=timedelta(seconds=5),
+        ) from error

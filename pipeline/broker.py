@@ -1,7 +1,7 @@
-"""The wake-up: a Dramatiq broker whose messages only say "look in this queue".
+"""Wake broker: a Dramatiq broker whose messages only say "look in this queue".
 
 The rows are the truth (docs/architecture.md). A message that is lost, doubled or flushed costs a second at most:
-a consumer that hears nothing for a second, or finds no Redis at all, yields a look of its own.
+a consumer that gets none for a second, or can't reach Redis, yields a message of its own.
 """
 
 import threading
@@ -20,7 +20,7 @@ from pipeline.log import get_logger
 log = get_logger(__name__)
 Reply = TypeVar("Reply")
 
-#: How long a consumer waits for a wake-up before it looks by itself, in seconds.
+#: How long a consumer waits for a wake-up before it checks the queue by itself, in seconds.
 LOOK_EVERY_SECONDS = 1.0
 
 
@@ -64,7 +64,7 @@ class WakeBroker(Broker):
             self.emit_after("declare_queue", queue_name)
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
-        """Send a wake-up. There is nothing to delay: what is not due yet waits in its row."""
+        """Send a wake-up. Nothing is delayed here: an item that is not due waits in its row."""
         if message.queue_name not in self.queues:
             raise QueueNotFound(message.queue_name)  # type: ignore[no-untyped-call]  # dramatiq annotates half
         self.wake(message.queue_name)
@@ -92,21 +92,21 @@ class WakeBroker(Broker):
         return WakeConsumer(self, queue_name)
 
     def flush(self, queue_name: str) -> None:
-        """Forget a queue's wake-up."""
+        """Delete a queue's wake-up."""
         self.client.delete(wake_list(queue_name))
 
     def flush_all(self) -> None:
-        """Forget all wake-ups."""
+        """Delete all wake-ups."""
         for queue in self.get_declared_queues():
             self.flush(queue)
 
     def join(self, queue_name: str, *, timeout: int | None = None) -> None:
-        """Wake-ups are not waited for: ask the rows what is open."""
+        """Refuse to wait: only the rows say what work is open."""
         raise NotImplementedError("A wake-up says nothing about work done; read the jobs instead.")
 
 
 class WakeConsumer(Consumer):
-    """Yields one look at a time: the next only after the last was carried out, so nothing piles up."""
+    """Yields one message at a time, the next only after the last was processed, so that none pile up."""
 
     def __init__(self, broker: WakeBroker, queue: str) -> None:
         self._broker = broker
@@ -117,11 +117,11 @@ class WakeConsumer(Consumer):
         self._idle.set()
 
     def __next__(self) -> MessageProxy | None:
-        """Return the next look, or None when the last one is still being carried out."""
+        """Return the next message, or None while the last one is still being processed."""
         if not self._idle.wait(LOOK_EVERY_SECONDS) or self._closed:
             return None
         if self._first:
-            # The first look comes at once: it sets the engines up and takes what piled up meanwhile.
+            # The first message comes at once: its actor sets the engines up and takes the work that waits already.
             self._first = False
         else:
             self._broker.wait_for_wake(self._queue, LOOK_EVERY_SECONDS)
@@ -129,19 +129,19 @@ class WakeConsumer(Consumer):
         return MessageProxy(_look(self._queue))
 
     def ack(self, message: MessageProxy) -> None:
-        """Let the next look come."""
+        """Allow the next message."""
         self._idle.set()
 
     def nack(self, message: MessageProxy) -> None:
-        """Let the next look come: a failed one left everything in the rows."""
+        """Allow the next message: after a failure all work is still in the rows."""
         self._idle.set()
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Nothing to give back: the rows are still there."""
+        """Return nothing to the queue: the rows are still there."""
         self._idle.set()
 
     def close(self) -> None:
-        """Stop yielding."""
+        """Yield no more messages."""
         self._closed = True
         self._idle.set()
 

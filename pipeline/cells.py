@@ -1,4 +1,4 @@
-"""Cells: texts of a CSV file that is safe to open in a spreadsheet."""
+"""CSV cells: texts escaped so that no spreadsheet runs them as formulas."""
 
 #: What makes a spreadsheet take a cell for a formula, and its full-width forms.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

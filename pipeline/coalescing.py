@@ -1,7 +1,7 @@
-"""Coalescer: requests that are made while others are on their way go out together, as the next batch.
+"""Coalescer: requests that are made while a batch is being sent are sent together, as the next batch.
 
-Under load this saves most of what a round trip, a commit or a wake-up costs. A request that comes alone goes out at
-once: nothing waits for a clock.
+Under load this saves most of what a round trip, a commit or a wake-up costs. A single request is sent at once; there
+is no timer.
 """
 
 import asyncio
@@ -47,8 +47,8 @@ class Coalescer(Generic[Request, Answer]):
     """Sends requests of one event loop in batches, one batch at a time.
 
     `send` returns an answer for each request, in order; an exception among them is raised to its own requester.
-    When it raises, each request of the batch is repeated by itself with `send_alone`, so that one failure is nobody
-    else's; without `send_alone` all of them fail. `key` sorts a batch, `limit` is the most requests in one.
+    When it raises, each request of the batch is repeated by itself with `send_alone`, so that one failure does not fail
+    the others; without `send_alone` all of them fail. `key` sorts a batch, `limit` is the most requests in one.
     """
 
     def __init__(

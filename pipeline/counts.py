@@ -21,7 +21,7 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Requests to count under a name, and its limits. A limit of 0 is none; 0 requests only read the counts."""
+    """Requests to count under a name, and its limits. A limit of 0 means no limit; 0 requests only read the counts."""
 
     name: str
     per_minute: int
@@ -59,7 +59,7 @@ def _text(script: str | bytes) -> str:
     return script.decode() if isinstance(script, bytes) else script
 
 
-# The library admits a use when all of its cost fits. With a limit raised by cost - 1 it does so while one is left.
+# The library admits a use only if all of its cost fits. With the limit raised by cost - 1 one request left is enough.
 _SCRIPT = f"""
 local function acquire(KEYS, ARGV)
 {_text(RedisBridge.SCRIPT_ACQUIRE_MOVING_WINDOW)}
@@ -104,7 +104,7 @@ class SharedCounts:
 
     def __init__(self, client: "redis.asyncio.Redis") -> None:
         self._client = client
-        # One pipeline for all that is counted meanwhile: it saves most of what a round trip costs.
+        # Uses that are counted at the same time share one pipeline, and so the cost of a round trip.
         self._commands: Coalescer[tuple[Any, ...], Any] = Coalescer(self._execute)
         self._sha = client.register_script(_SCRIPT).sha
         self._give_back = client.register_script(_GIVE_BACK)

@@ -33,7 +33,7 @@ class Statement(Generic[Result]):
 
 
 def is_passing(error: BaseException) -> bool:
-    """Return whether the cause is likely gone in a moment: a restart, a lost connection, a deadlock."""
+    """Return whether the cause is likely temporary: a restart, a lost connection, a deadlock."""
     if isinstance(error, psycopg.Error) and error.sqlstate is not None:
         return error.sqlstate.startswith("08") or error.sqlstate in PASSING_STATES
     if isinstance(error, PoolClosed):
@@ -81,7 +81,7 @@ def _unavailable(error: RetryError) -> ServiceUnavailable:
 
 
 class Database:
-    """PostgreSQL for a worker or a command: blocking, and patient while the server restarts."""
+    """PostgreSQL for a worker or a command: it blocks, and waits while the server restarts."""
 
     def __init__(
         self, url: str, *, connections: int = 2, patience: timedelta = timedelta(seconds=20), prepare: bool = True
@@ -117,7 +117,7 @@ class Database:
     def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
         """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails.
 
-        One that can't be sent, for a value that is none of PostgreSQL's, leaves those before it committed."""
+        One with a value that PostgreSQL has no type for can't be sent; those before it are then committed."""
         try:
             results: list[Any] = Retrying(**_retry_options(self._patience, *statements))(self._run_together, statements)
             return results
@@ -140,7 +140,7 @@ class Database:
                     cursors = [connection.execute(one.sql, one.parameters) for one in statements]
                 return [one.read(cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
             except Exception:
-                # psycopg now believes in prepared statements that the server dropped with the rest.
+                # psycopg still relies on prepared statements that the server has dropped with the transaction.
                 connection.close()
                 raise
 
@@ -180,7 +180,7 @@ class AsyncDatabase:
     async def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
         """Run statements in one transaction and one round trip, once; raises what the first that fails raises.
 
-        One that can't be sent, for a value that is none of PostgreSQL's, leaves those before it committed."""
+        One with a value that PostgreSQL has no type for can't be sent; those before it are then committed."""
         if len(statements) == 1:
             return [await self._run(statements[0])]
         async with self._pool.connection() as connection:
@@ -190,7 +190,7 @@ class AsyncDatabase:
                     cursors = [await connection.execute(one.sql, one.parameters) for one in statements]
                 return [one.read(await cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
             except Exception:
-                # psycopg now believes in prepared statements that the server dropped with the rest.
+                # psycopg still relies on prepared statements that the server has dropped with the transaction.
                 await connection.close()
                 raise
 

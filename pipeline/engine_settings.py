@@ -175,7 +175,7 @@ class SearchSettings(BaseModel):
     @field_validator("captcha_minutes", "throttle_minutes")
     @classmethod
     def _check_ladder(cls, minutes: str) -> str:
-        # Found here, and not by a pool that can't start, or by a breaker that never opens.
+        # Checked here: otherwise a pool would not start, or a breaker would never open.
         try:
             is_ladder = all(0 < float(step) < float("inf") for step in minutes.split(","))
         except ValueError:

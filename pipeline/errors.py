@@ -8,19 +8,27 @@ from typing import Any, ClassVar
 class PressroomError(Exception):
     """Something that its reader can act on.
 
-    `code` is for ever and is what programs match on; `details` are extra fields of the HTTP error body.
+    `code` never changes, so that programs can match on it; `details` are extra fields of the HTTP error body. A class
+    may have a `message` and a `retry_after` that all its errors share.
     """
 
     title: ClassVar[str] = "Internal Server Error"
     status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
     code: str = "internal_error"
+    message: str = ""
+    retry_after: timedelta | None = None
 
     def __init__(
-        self, message: str, *, code: str | None = None, retry_after: timedelta | None = None, **details: Any
+        self,
+        message: str | None = None,
+        *,
+        code: str | None = None,
+        retry_after: timedelta | None = None,
+        **details: Any,
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.retry_after = retry_after
+        self.message = self.message if message is None else message
+        super().__init__(self.message)
+        self.retry_after = retry_after or self.retry_after
         self.details = details
         if code is not None:
             self.code = code
@@ -44,11 +52,7 @@ class Unauthorized(PressroomError):
     title = "Unauthorized"
     status = HTTPStatus.UNAUTHORIZED
     code = "unauthorized"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A valid API key is needed: send it as api_key, as X-API-Key, or as Authorization: Bearer <key>."
-        )
+    message = "A valid API key is needed: send it as api_key, as X-API-Key, or as Authorization: Bearer <key>."
 
 
 class InsufficientCredits(PressroomError):

@@ -1,6 +1,6 @@
-"""Grouping: statements that are asked for while others are on their way go out together, in one transaction.
+"""Statement coalescer: statements that are asked for while a transaction runs go together in the next one.
 
-Submissions of one account, each in a transaction of its own, queued for its row (docs/decisions/0011).
+Submissions of one account would otherwise queue for the lock on its row (docs/decisions/0011).
 """
 
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ class StatementCoalescer:
     async def run(self, statement: Statement[Result], *, order: str = "") -> Result:
         """Run one statement. Raises what `AsyncDatabase.run` raises.
 
-        `order` is that of their locks: with it no two transactions wait for each other."""
+        Statements are sorted by `order`, so that all transactions lock rows in one order and none deadlock."""
         if not statement.repeatable:
             raise ValueError("A statement that may not be repeated must go alone.")
         result: Result = await self._coalescer.ask((order, statement))

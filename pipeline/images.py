@@ -1,10 +1,10 @@
-"""Images: why a picture that a user pointed at can't be had or read. Nothing is charged for one."""
+"""Image errors: why the picture at a user's URL can't be fetched or read. Nothing is charged for it."""
 
 from datetime import timedelta
 
 from pipeline.errors import InvalidRequest
 
-#: What workers/images reads, as messages name it.
+#: What workers/media/images reads, as messages name it.
 FORMATS = "JPEG, PNG, WebP, GIF, AVIF, TIFF, BMP or HEIC"
 
 
@@ -21,7 +21,7 @@ class ImageUrlInvalid(ImageFailure):
 
 
 class ImageBlocked(ImageFailure):
-    """The URL leads to where this service must not go."""
+    """The URL leads to an address that this service must not connect to."""
 
     code = "image_blocked"
 

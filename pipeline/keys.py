@@ -1,4 +1,4 @@
-"""API keys: how they look, and how they are looked up. The secret itself is never stored."""
+"""API keys: their format, and how they are found. The secret itself is never stored."""
 
 import hashlib
 import re
@@ -54,7 +54,7 @@ def make_key() -> NewKey:
 
 
 def is_well_formed(key: str) -> bool:
-    """Return whether the text can be a key at all; most guesses end here, before the database."""
+    """Return whether the text can be a key at all; most guesses are refused here, without the database."""
     body = key.removeprefix(PREFIX)
     if len(key) - len(body) != len(PREFIX) or len(body) != SECRET_LENGTH + CHECKSUM_LENGTH or not body.isascii():
         return False

@@ -24,7 +24,7 @@ _CODES = (
 #: ISO 639-1, and the languages of Whisper that have a code in ISO 639-3 alone.
 CODES = frozenset(_CODES.split())
 
-#: Codes of old, or of a part, of a language that is known by another one.
+#: Former codes of languages, and codes of varieties, with the code that is used here.
 SAME_AS = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "nb": "no", "mo": "ro", "fil": "tl", "cmn": "zh"}
 
 
@@ -52,7 +52,7 @@ LanguageTag = Annotated[str, AfterValidator(check_tag)]
 
 
 class LanguageNotSupported(InvalidRequest):
-    """The language is one, and no engine here knows it."""
+    """The language exists, but no engine here knows it."""
 
     code = "language_not_supported"
 
@@ -63,6 +63,6 @@ class LanguageNotSupported(InvalidRequest):
 
 
 def offered_languages(offers: Offers, family: str) -> list[str]:
-    """Return the languages of a family's engines that are ready; none before any pool has spoken up."""
+    """Return the languages of a family's engines that are ready; none before any pool has published its offers."""
     ready = [offer for offer in offers.of(family) if offer.ready]
     return list(dict.fromkeys(code for offer in ready for code in offer.content.get("languages", ())))

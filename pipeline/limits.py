@@ -20,7 +20,7 @@ from pipeline.settings import LimitSettings, TierLimits
 
 log = get_logger(__name__)
 
-#: How long Redis is not asked after it failed.
+#: How long Redis is left alone after it failed.
 AWAY_SECONDS = 1.0
 
 
@@ -58,7 +58,7 @@ class AccountLimitExceeded(RateLimitExceeded):
 
 
 class RateLimits:
-    """Admits requests, or refuses them with the time to come back."""
+    """Admits requests, or refuses them and says when to try again."""
 
     def __init__(self, client: "redis.asyncio.Redis", settings: LimitSettings) -> None:
         self._settings = settings

@@ -1,7 +1,7 @@
-"""Links: URLs that show an artifact to whoever has them, until they expire.
+"""Links: URLs that show an artifact without a key, until they expire.
 
-A link is `/files/{name}?expires=…&signature=…`. The name is the artifact's key in a form that nothing else fits, so
-that a path can never be more than a key; the signature covers name, expiry and the number of its key.
+A link is `/files/{name}?expires=…&signature=…`. The name encodes an artifact's key and can encode nothing else, so
+that no name leads to another file; the signature covers name, expiry and the number of its signing key.
 """
 
 import base64
@@ -21,9 +21,9 @@ from pipeline.database import Row, Statement
 from pipeline.errors import Forbidden, Gone
 
 SECRET_BYTES = 32
-#: What is signed begins with it, so that these keys never sign what could pass for anything else.
+#: Every signed text begins with this, so that a signature is good for files and for nothing else.
 PURPOSE = "pressroom file 1"
-#: A new key signs only when every process has read it: each reads them again several times in this time.
+#: A new key signs only after this time, in which every process reads the keys several times.
 SETTLES_AFTER = timedelta(minutes=5)
 
 #: Highest index of an item that has a name; nine digits.
@@ -41,11 +41,7 @@ class LinkInvalid(Forbidden):
     """The link is not one of ours, or not as we made it; which of them is not told."""
 
     code = "link_invalid"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This link is not as it was made. Use it unchanged, with all that stands after the question mark."
-        )
+    message = "This link is not as it was made. Use it unchanged, with all that stands after the question mark."
 
 
 class LinkExpired(Gone):
@@ -175,7 +171,7 @@ def _encode(data: bytes) -> str:
 
 
 def _decode(text: str) -> bytes:
-    """Return what a text encodes. Raises LinkInvalid when it is not the only text that does."""
+    """Return the bytes that a text encodes. Raises LinkInvalid unless it is their one valid encoding."""
     try:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except binascii.Error:

@@ -26,7 +26,7 @@ class Load:
     open_jobs: int
 
 
-# Each state is counted where it has an index of its own.
+# A query for each state, because each state has an index of its own.
 _LOAD = """
 SELECT coalesce(i.lane, i.kind) AS lane, i.state, count(*) AS items,
        coalesce(extract(epoch FROM now() - min(i.created_at)), 0)::float8 AS oldest_seconds

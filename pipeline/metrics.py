@@ -1,4 +1,4 @@
-"""Metrics: counted in each process, added up in Redis, so that any number of processes on any machines are one.
+"""Metrics: counted in each process and added up in Redis, which has one sum for all processes and machines.
 
 Counting changes a dictionary and never waits. The counts go to Redis about every second; while Redis is away they
 are kept.
@@ -68,7 +68,7 @@ class Metrics:
 
     @contextmanager
     def _handed_over(self, client: Any) -> Iterator[Any]:
-        """Give the pipeline that adds what is pending; one with nothing in it sends nothing."""
+        """Yield the pipeline that adds what is pending; an empty one sends nothing."""
         with self._lock:
             taken, self._pending = self._pending, Counter()
         pipe = client.pipeline(transaction=True)

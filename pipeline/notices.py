@@ -1,4 +1,4 @@
-"""Notices: "these jobs have ended", from whoever ended them to whoever waits. A lost one costs a second."""
+"""Notices: Redis messages that say "these jobs have ended". A lost one delays an answer by a second."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -47,7 +47,7 @@ class Offers:
 def preferred_engines(settings: Settings, family: str) -> list[str]:
     """Return the engines that the operator wants of a family, in order of preference (`PRESSROOM_<FAMILY>__ENGINES`).
 
-    None are named: all of the family, in its own order. So it is with a family that the settings don't know."""
+    An empty list means all of the family, in its own order; so does a family that the settings don't have."""
     named: str | None = getattr(getattr(settings, family, None), "engines", None)
     return [name.strip() for name in (named or "").split(",") if name.strip()]
 

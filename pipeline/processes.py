@@ -1,8 +1,8 @@
-"""Processes: how one dies with its parent, so that nothing is left running after a SIGKILL.
+"""Processes: children that end when their parent dies, so that nothing is left running after a SIGKILL.
 
 Run as a file, with the interpreter's -I and -S, it is the shim between the supervisor and a program that is not ours:
-it asks the kernel for a signal at the supervisor's death, and becomes the program. The wish is kept across exec
-(prctl(2); not for set-user-ID programs) but not by fork, so each program's own children ask again, by
+it asks the kernel for a signal at the supervisor's death, and becomes the program. What was asked for survives exec
+(prctl(2); not for set-user-ID programs) but not fork, so each program's own children ask again, by
 `die_with_parent()` in their main module.
 """
 
@@ -36,7 +36,7 @@ def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.
         _set_parent_death_signal(sent)
     else:
         threading.Thread(target=_watch, args=(os.getppid(), sent), name="parent", daemon=True).start()
-    # The parent may have died before the kernel was asked: then it is another's pid that getppid names.
+    # The parent may have died before the kernel was asked; getppid then returns another process's pid.
     if os.getppid() != expected or not _spawner_lives():
         os.kill(os.getpid(), sent)
 

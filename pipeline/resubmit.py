@@ -1,13 +1,17 @@
-"""Resubmit: a new job of what an ended one did not deliver."""
+"""Resubmit: a new job of the items that an ended job did not deliver."""
 
 import hashlib
 from datetime import timedelta
+from typing import Any
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import Job
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submission
 from pipeline.settings import Settings
+
+#: Fields that the new job has from the old one.
+SAME = ("account_id", "api_key_id", "kind", "route", "source", "request")
 
 
 def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:
@@ -20,17 +24,13 @@ def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:
 def resubmission(job: Job, kind: AnyKind, settings: Settings) -> Statement[Submission | None]:
     """Read the failed and cancelled items of a job as a new submission; None when there are none (any more)."""
     deadline, keep_for = lifetimes(kind, settings)
+    same: dict[str, Any] = {name: getattr(job, name) for name in SAME}
 
     def read(rows: list[Row]) -> Submission | None:
         if not rows:
             return None
         return Submission(
-            account_id=job.account_id,
-            api_key_id=job.api_key_id,
-            kind=job.kind,
-            route=job.route,
-            source=job.source,
-            request=job.request,
+            **same,
             request_id=f"retry-{job.id}",
             request_hash=hashlib.sha256(job.id.bytes).digest(),
             items=[(row["input"], row["price"], row["lane"]) for row in rows],

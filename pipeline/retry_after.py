@@ -1,11 +1,11 @@
-"""Retry-After: how long a server wants to be left alone, as its header says it; whatever stands there, it is read."""
+"""Retry-After: how long a server wants to be left alone, read from a header that may hold any text."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-#: Longest time that is believed: whoever names a longer one is asked again after this.
+#: Longest time that is believed; a server that names a longer one is asked again after this.
 LONGEST = timedelta(days=30)
-#: Digits of as many seconds, and some more; `int` refuses thousands of them.
+#: A number with more digits is beyond LONGEST anyway, and `int` refuses thousands of them.
 MAX_DIGITS = 9
 
 

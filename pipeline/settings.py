@@ -107,7 +107,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="PRESSROOM_",
         env_nested_delimiter="__",
-        # As a template or a compose file has what is not set.
+        # Templates and compose files have empty values for what is not set.
         env_ignore_empty=True,
         extra="ignore",
         populate_by_name=True,

@@ -1,4 +1,4 @@
-"""Upload folders: one a job, in a store that is a folder; a store's own list hides some of what lies in them."""
+"""Upload folders: one for each job, in a store that is a folder; obstore's list leaves out part of their content."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from uuid import UUID
 def changes(uploads: Path) -> Iterator[tuple[str, datetime]]:
     """Yield each upload's folder and when it last changed. Raises OSError.
 
-    The store's own list would hide the empty folders of refused uploads, and the `music#1` of those cut off."""
+    obstore's list leaves out the empty folders of refused uploads, and the `music#1` of interrupted ones."""
     with contextlib.suppress(FileNotFoundError), os.scandir(uploads) as folders:
         for folder in folders:
             # A folder may be deleted at any time: its job has ended.
@@ -23,7 +23,7 @@ def changes(uploads: Path) -> Iterator[tuple[str, datetime]]:
 
 def delete(uploads: Path, job_id: UUID) -> None:
     """Delete a job's folder, if it is there. Raises OSError."""
-    # Twice, should another process delete a file under our hands; the sweep finds what is left even so.
+    # Twice, in case another process deletes a file meanwhile; the sweep deletes what is left.
     for _ in range(2):
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(uploads / str(job_id))

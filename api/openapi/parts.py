@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 Json = dict[str, Any]
 
-#: The part of the document that no kind has to do with, as it is: the service's own routes, and what all routes share.
+#: The part of the document that is the same for all kinds: the service's own routes, and what all routes share.
 OPENAPI: Json = json.loads(files("api.openapi").joinpath("openapi.json").read_text("utf-8"))
 COMPONENTS: Json = OPENAPI["components"]
 IDEMPOTENCY_KEY: Json = COMPONENTS["parameters"]["IdempotencyKey"]

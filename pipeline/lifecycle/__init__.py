@@ -5,11 +5,10 @@ API and the sync workers run alike. docs/architecture.md draws the state machine
 """
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account
-from pipeline.lifecycle.cancelling import CANCELLED, cancel
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import Outcome, Taken, report, report_together
 from pipeline.lifecycle.schema import SCHEMA, install_sql
-from pipeline.lifecycle.submission import Submission, Submitted, submit
+from pipeline.lifecycle.submission import CANCELLED, Submission, Submitted, cancel, submit
 from pipeline.lifecycle.sweep import (
     CRASHED,
     EXPIRED,

@@ -18,8 +18,8 @@ def open_account(
     hint: str,
 ) -> Statement[None]:
     """Make an account with its first key and its opening balance."""
-    return Statement(
-        call("open_account", "account", "name", "tier", "credits", "key", "key_name", "hash", "hint"),
+    return call(
+        "open_account",
         {
             "account": account_id,
             "name": name,
@@ -37,8 +37,8 @@ def open_account(
 
 def grant_credits(account_id: UUID, credits: int, note: str | None = None) -> Statement[int | None]:
     """Give credits to an account (negative: take unspent ones back); returns the balance, None for no such account."""
-    return Statement(
-        call("grant_credits", "account", "credits", "note"),
+    return call(
+        "grant_credits",
         {"account": account_id, "credits": credits, "note": note},
         lambda rows: rows[0]["grant_credits"],
         repeatable=False,

@@ -14,7 +14,7 @@ from pipeline.lifecycle.schema import call
 
 @dataclass(frozen=True, slots=True)
 class ClaimedItem:
-    """An item out on a lease. `waited` counts from the submission."""
+    """An item on a lease. `waited` counts from the submission."""
 
     lease_id: UUID
     item_id: int
@@ -33,9 +33,6 @@ class ClaimedItem:
     waited: timedelta
 
 
-_CLAIM = call("claim", "lanes", "limits", "lease", "lease_for", "alone", "oldest")
-
-
 def claim(
     limits: Mapping[str, int], *, lease_for: timedelta, alone: bool = True, oldest: bool = False
 ) -> Statement[list[ClaimedItem]]:
@@ -45,8 +42,8 @@ def claim(
     `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     """
     lease_id = uuid4()
-    return Statement(
-        _CLAIM,
+    return call(
+        "claim",
         {
             "lanes": list(limits),
             "limits": list(limits.values()),
@@ -60,7 +57,7 @@ def claim(
 
 
 def has_crashed_ready(lanes: Sequence[str]) -> Statement[bool]:
-    """Tell whether an item that has crashed a worker is ready: one of the oldest of its lane, for it was out before."""
+    """Tell whether an item that has crashed a worker is ready. It was claimed before, so it is among the oldest."""
     return Statement(
         "SELECT EXISTS (SELECT FROM unnest(%(lanes)s::text[]) l CROSS JOIN LATERAL (SELECT i.crashes FROM item i"
         " WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l ORDER BY i.created_at, i.id LIMIT 100) head"
@@ -72,16 +69,13 @@ def has_crashed_ready(lanes: Sequence[str]) -> Statement[bool]:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A sign of life for an item: what is done of all, credits earned so far, and where a next attempt goes on."""
+    """An item's part of a heartbeat: its progress, credits earned so far, and where a next attempt resumes."""
 
     lease_id: UUID
     item_id: int
     progress: Mapping[str, Any] | None = None
     credits: int | None = None
     checkpoint: Mapping[str, Any] | None = None
-
-
-_HEARTBEAT = call("heartbeat", "beats", "lease_for")
 
 
 def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[int]]:
@@ -96,8 +90,8 @@ def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[i
         }
         for beat in beats
     ]
-    return Statement(
-        _HEARTBEAT,
+    return call(
+        "heartbeat",
         {"beats": Jsonb(rows), "lease_for": lease_for},
         lambda found: {row["heartbeat"] for row in found},
     )
@@ -111,11 +105,6 @@ class Raised:
     available: int | None
 
 
-_RAISE_HOLD = call("raise_hold", "lease", "item", "credits")
-
-
 def raise_hold(lease_id: UUID, item_id: int, credits: int) -> Statement[Raised]:
     """Set aside `credits` in all for an item, once its real price is known."""
-    return Statement(
-        _RAISE_HOLD, {"lease": lease_id, "item": item_id, "credits": credits}, lambda rows: Raised(**rows[0])
-    )
+    return call("raise_hold", {"lease": lease_id, "item": item_id, "credits": credits}, lambda rows: Raised(**rows[0]))

@@ -28,7 +28,7 @@ BEGIN
     required := 0;
 
     -- The caller's connection may have been lost after the commit: the job it names is then already there.
-    -- (Found by its id alone: planned on a small table, the account's index looks as good, and reads its whole history.)
+    -- (Looked up by its id alone: planned on a small table, the account's index seems as good, but reads all its jobs.)
     IF EXISTS (SELECT FROM job j WHERE j.id = p_job AND j.account_id IS NOT DISTINCT FROM p_account) THEN
         outcome := 'accepted';
         job_id := p_job;
@@ -52,8 +52,8 @@ BEGIN
         END IF;
     END IF;
 
-    -- Submissions that came together share a transaction (pipeline/grouping.py): the first counts, at 0.2 us an open job,
-    -- and the others go on from there; nobody else adds jobs to the account meanwhile.
+    -- Submissions that came together share a transaction (pipeline/grouping.py). The first counts the open jobs, 0.2 us
+    -- each; the others add to its count, as the locked account gets no other jobs meanwhile.
     IF v_counted[1] = p_account::text AND v_counted[2] = p_kind THEN
         open_items := v_counted[3];
         v_open_of_kind := v_counted[4];
@@ -108,9 +108,9 @@ $$;
 
 -- claim: lease the next items of the best lane among those that the worker can serve, at most its limit.
 -- The best head decides the lane: lowest (round, id), or the oldest whatever its round when `p_oldest`, so that a
--- steady flow of small jobs never starves a big one. (Oldest is by created_at: in order of id alone the planner likes
--- to walk the primary key from the first item ever made, 66 ms a claim.) An item with a crash goes out alone, and only
--- to a worker that holds nothing else (`p_alone`): a poison item never kills its neighbours. A claim repeated with its
+-- steady flow of small jobs never starves a big one. (Oldest is by created_at: in order of id alone the planner may
+-- scan the primary key from the first item ever made, 66 ms a claim.) An item with a crash is leased alone, and only to
+-- a worker that holds nothing else (`p_alone`), so that no other item is lost with that worker. A claim repeated with its
 -- lease returns the same items.
 CREATE FUNCTION lifecycle.claim(
     p_lanes text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean
@@ -153,7 +153,7 @@ BEGIN
         UPDATE item i SET state = 'leased', lease_id = p_lease, lease_until = clock_timestamp() + p_lease_for,
                           run_at = NULL, updated_at = now()
         WHERE i.id = ANY (v_ids);
-        -- A job that is locked just now is being started, or ended, by somebody else: both are as good.
+        -- A job that is locked now is being started or ended by another transaction; then there is nothing to do here.
         v_jobs := ARRAY(SELECT i.job_id FROM item i WHERE i.id = ANY (v_ids));
         UPDATE job j SET state = 'running', started_at = now()
         WHERE j.id = ANY (ARRAY(
@@ -250,7 +250,7 @@ END $$;
 
 -- report: what became of some items, each of which names its lease: those that a process ends at about the same time
 -- share a commit, and their job's row changes hands once. Outcomes: done and failed (final, with the credits earned,
--- which are cut to 0 … price: one wrong number must not cost its neighbours their reports), retry
+-- which are cut to 0 … price, so that one wrong number does not fail the other reports), retry
 -- (after so many seconds; counts an attempt), release (the same, and counts none). Only items still on their lease
 -- change, and counters move by what changed. Returns the items taken, and the job's state where that ended it.
 CREATE FUNCTION lifecycle.report(p_outcomes jsonb)
@@ -482,8 +482,8 @@ BEGIN
 END $$;
 
 -- Plans are made once a session, often when the tables are still small, and statistics lag behind a burst. (Measured: a
--- claim planned on 300 rows ran for ten minutes on 300,000, joining two whole tables.) So the ways that are good only
--- for small tables are closed here, and what is left are the indexes made for these statements.
+-- claim planned on 300 rows ran for ten minutes on 300,000, joining two whole tables.) So plans that are good only for
+-- small tables are disabled here, and the indexes made for these statements are left.
 DO $$
 DECLARE
     v_function regprocedure;

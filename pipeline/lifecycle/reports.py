@@ -1,4 +1,4 @@
-"""Reports: what became of items, which counts while their lease does."""
+"""Reports: the outcomes of items. One counts only while its lease is the item's current one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,16 +34,13 @@ class Taken:
     job_state: str | None
 
 
-_REPORT = call("report", "outcomes")
-
-
 def report(lease_id: UUID, outcomes: Sequence[Outcome]) -> Statement[list[Taken]]:
     """Hand in what became of items; those no longer on the lease change nothing and are missing from the answer."""
     return report_together([(lease_id, outcomes)])
 
 
 def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statement[list[Taken]]:
-    """Hand in several reports, each with its lease, at the price of one; a lease may have several."""
+    """Hand in several reports in one statement, each with its lease; a lease may have several."""
     rows = [
         {
             "lease": str(lease_id),
@@ -58,4 +55,4 @@ def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statem
         for lease_id, outcomes in reports
         for outcome in outcomes
     ]
-    return Statement(_REPORT, {"outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found])
+    return call("report", {"outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found])

@@ -1,7 +1,13 @@
 """The schema that this version's functions live in, and how they are called."""
 
 import hashlib
+from collections.abc import Callable, Mapping
 from importlib.resources import files
+from typing import Any, TypeVar
+
+from pipeline.database import Row, Statement
+
+Result = TypeVar("Result")
 
 _SOURCE = files("pipeline.lifecycle").joinpath("lifecycle.sql").read_text("utf-8")
 #: The schema of this version of the functions; another text is another schema, so versions run side by side.
@@ -13,7 +19,10 @@ def install_sql() -> str:
     return f"CREATE SCHEMA {SCHEMA};\n" + _SOURCE.replace("lifecycle.", f"{SCHEMA}.")
 
 
-def call(function: str, *parameters: str) -> str:
-    """Return the SQL that calls a function with named parameters."""
-    placeholders = ", ".join(f"%({name})s" for name in parameters)
-    return f"SELECT * FROM {SCHEMA}.{function}({placeholders})"  # noqa: S608  names from this package alone
+def call(
+    function: str, arguments: Mapping[str, Any], read: Callable[[list[Row]], Result], *, repeatable: bool = True
+) -> Statement[Result]:
+    """Return the statement that calls a function. `arguments` are in the order of its parameters."""
+    placeholders = ", ".join(f"%({name})s" for name in arguments)
+    sql = f"SELECT * FROM {SCHEMA}.{function}({placeholders})"  # noqa: S608  names from this package alone
+    return Statement(sql, arguments, read, repeatable)

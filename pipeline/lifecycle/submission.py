@@ -1,4 +1,4 @@
-"""Submission: a request becomes a job, its hold and its items, or nothing."""
+"""Submission: a request becomes a job with its hold and its items, or is refused; and a job is cancelled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,18 +49,12 @@ class Submitted:
     created_at: datetime | None
 
 
-_SUBMIT = call(
-    "submit", "job", "account", "key", "kind", "route", "source", "request", "request_id", "idempotency_key",
-    "request_hash", "idempotency_window", "deadline", "keep_for", "slice", "max_open", "items",
-)  # fmt: skip
-
-
 def submit(submission: Submission) -> Statement[Submitted]:
     """Make a job, its hold and its items, or refuse and change nothing."""
     if not submission.items:
         raise ValueError("A job needs at least one item.")
-    return Statement(
-        _SUBMIT,
+    return call(
+        "submit",
         {
             "job": submission.job_id,
             "account": submission.account_id,
@@ -80,4 +74,22 @@ def submit(submission: Submission) -> Statement[Submitted]:
             "items": Jsonb(submission.items),
         },
         lambda rows: Submitted(**rows[0]),
+    )
+
+
+#: Why the items of a cancelled job ended, as their users see it.
+CANCELLED = {
+    "status": 409,
+    "error": "Conflict",
+    "code": "job_cancelled",
+    "message": "The job was cancelled. What was not delivered was not charged.",
+}
+
+
+def cancel(job_id: UUID, account_id: UUID | None) -> Statement[str | None]:
+    """End a job at once; returns the state it was in, None for no such job. No account means the operator."""
+    return call(
+        "cancel",
+        {"job": job_id, "account": account_id, "error": Jsonb(CANCELLED)},
+        lambda rows: rows[0]["cancel"],
     )

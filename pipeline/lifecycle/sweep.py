@@ -1,4 +1,4 @@
-"""The sweep: what time asks for, a job a transaction."""
+"""The sweep: ends and deletes what is overdue, and makes waiting items ready; one job a transaction."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from pipeline.database import Statement
 from pipeline.lifecycle.schema import call
 
-#: An item whose worker dies so often is given up: whoever runs it dies of it.
+#: An item that has crashed so many workers is given up: it would crash the next one too.
 MAX_CRASHES = 3
 #: Rows that one statement of the sweep may touch.
 SWEEP_ROWS = 1_000
@@ -32,14 +32,12 @@ CRASHED = {
 
 def wake_waiting() -> Statement[dict[str, int]]:
     """Make items whose time has come ready; returns how many of each lane."""
-    return Statement(
-        call("wake_waiting", "limit"), {"limit": SWEEP_ROWS}, lambda rows: {row["lane"]: row["items"] for row in rows}
-    )
+    return call("wake_waiting", {"limit": SWEEP_ROWS}, lambda rows: {row["lane"]: row["items"] for row in rows})
 
 
 @dataclass(frozen=True, slots=True)
 class Reaped:
-    """A job with items whose worker died; `job_state` is set when that ended it."""
+    """A job with items whose lease ran out; `job_state` is set when that ended the job."""
 
     job_id: UUID
     crashed: int
@@ -47,9 +45,9 @@ class Reaped:
 
 
 def reap() -> Statement[Reaped | None]:
-    """Take the items of one job back from workers that are not heard of any more."""
-    return Statement(
-        call("reap", "max_crashes", "error"),
+    """Take the items of one job back from workers whose leases have run out."""
+    return call(
+        "reap",
         {"max_crashes": MAX_CRASHES, "error": Jsonb(CRASHED)},
         lambda rows: Reaped(**rows[0]) if rows else None,
     )
@@ -57,18 +55,14 @@ def reap() -> Statement[Reaped | None]:
 
 def expire() -> Statement[UUID | None]:
     """End one job that is past its deadline."""
-    return Statement(call("expire", "error"), {"error": Jsonb(EXPIRED)}, lambda rows: rows[0]["expire"])
+    return call("expire", {"error": Jsonb(EXPIRED)}, lambda rows: rows[0]["expire"])
 
 
 def purge() -> Statement[int | None]:
     """Delete items and request of one job whose result has expired; None when there is none."""
-    return Statement(call("purge", "limit"), {"limit": SWEEP_ROWS}, lambda rows: rows[0]["purge"])
+    return call("purge", {"limit": SWEEP_ROWS}, lambda rows: rows[0]["purge"])
 
 
 def forget(older_than: timedelta) -> Statement[int]:
     """Delete the summaries of jobs that ended so long ago."""
-    return Statement(
-        call("forget", "older_than", "limit"),
-        {"older_than": older_than, "limit": SWEEP_ROWS},
-        lambda rows: rows[0]["forget"],
-    )
+    return call("forget", {"older_than": older_than, "limit": SWEEP_ROWS}, lambda rows: rows[0]["forget"])

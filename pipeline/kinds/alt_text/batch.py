@@ -1,4 +1,4 @@
-"""Alt text batch: up to a hundred pictures are described in one request; one that can't be fails alone."""
+"""Alt text batch: up to a hundred pictures are described in one request; one that can't be described fails alone."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -112,7 +112,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         return AltTextBatch(settings.captioning.max_images)
 
     def check(self, request: AltTextBatchRequest, offers: Offers) -> None:
-        """Refuse too many pictures; everything else is each picture's own affair."""
+        """Refuse too many pictures; any other fault fails only the picture that has it."""
         count = len(request.images)
         if count > self._max_images:
             raise TooManyImages(

@@ -75,14 +75,14 @@ def picture_input(image_url: str, mode: Literal["short", "long", "seo", "all"], 
 def check_image_url(image_url: str) -> None:
     """Refuse what can't be the URL of a picture before a job is made of it. Raises ImageUrlInvalid.
 
-    Where it leads to is looked at by the worker, who goes there."""
+    The worker, which connects to it, checks where it leads."""
     if fault := fault_of(image_url.strip().replace(" ", "%20")):
         raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
 
 
 def check_language(language: str, offers: Offers) -> None:
     """Refuse a language that no engine writes, where that is known. Raises LanguageNotSupported."""
-    # Before any pool has spoken up, its word is waited for.
+    # Before any pool has published its offers nothing is known, and the worker checks the language.
     if known := offered_languages(offers, FAMILY):
         require_language(language, known)
 

@@ -16,7 +16,7 @@ from pipeline.sources import Source
 
 #: Credits of one post (docs/api.md, Limits).
 CREDITS = 3
-#: Pictures that are always attempted; each that is missing gives a credit back, and the text keeps one.
+#: Pictures that are tried for each post. A missing one gives a credit back; one credit always stays, for the text.
 PICTURES = 3
 #: Longest title and content, in Unicode code points.
 MAX_TITLE = 1_000
@@ -31,7 +31,7 @@ Style = Literal["realistic", "illustration", "abstract", "minimalist", "photogra
 
 
 class TitleEmpty(InvalidRequest):
-    """The title has no word to make anything of."""
+    """The title has no visible character."""
 
     code = "title_empty"
 
@@ -123,7 +123,7 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)
 
     def check(self, request: BlogMetadataRequest, offers: Offers) -> None:
-        """Refuse a title that shows nothing: of white space, or of signs that nobody sees."""
+        """Refuse a title without a visible character: of white space or control characters alone."""
         if not any(unicodedata.category(sign)[0] in VISIBLE for sign in request.title):
             raise TitleEmpty("The title is empty. Send at least one word.", field="title")
 

@@ -1,20 +1,11 @@
 """Speech batch: a long text is spoken sentence by sentence and comes back as one MP3, like a chapter."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
 
-from pipeline.jobs import Job
-from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
-from pipeline.kinds.speech.fields import (
-    AudioFile,
-    SpokenRequest,
-    TextTooLong,
-    audio_response,
-    check_speech,
-    speech_credits,
-)
+from pipeline.kind import Kind
+from pipeline.kinds.speech.fields import AudioFile, OneFile, Spoken, SpokenRequest, TextTooLong
 from pipeline.offers import Offers
 
 #: Longest text of one request, in Unicode code points (docs/speech.md).
@@ -36,24 +27,22 @@ class SpeechBatchRequest(SpokenRequest):
     pause_duration: float = Field(800, ge=0, le=10_000, description="Milliseconds of pause between segments.")
 
 
-class SpeechBatch(Kind[SpeechBatchRequest, SpeechBatchRequest, AudioFile]):
+class SpeechBatch(Spoken, OneFile, Kind[SpeechBatchRequest, SpeechBatchRequest, AudioFile]):
     """POST /tts/batch."""
 
     name = "speech_batch"
-    queue = "synthesis"
     routes = ("/tts/batch",)
     handler = "workers.handlers.speech.batch:SpeechBatchHandler"
-    unit = "chunks"
     summary = "Speak a text of up to 20,000 characters; the answer is one MP3 of even loudness."
     example = {
         "text": "The first sentence of a chapter. And the second! Shall there be a third?",
         "pause_duration": 400,
     }
-    bulky = frozenset({"text"})
-    answer = Answer("audio/mpeg")
+    max_characters = MAX_CHARACTERS
+    filename = "chapter.mp3"
 
-    def check(self, request: SpeechBatchRequest, offers: Offers) -> None:
-        """Refuse a text that is empty or too long, and a voice or language that no engine has."""
+    def check(self, request: SpokenRequest, offers: Offers) -> None:
+        """Refuse a text that is too long or empty, and a voice or language that no engine has."""
         length = len(request.text)
         if length > MAX_CHARACTERS:
             raise BatchTextTooLong(
@@ -61,12 +50,4 @@ class SpeechBatch(Kind[SpeechBatchRequest, SpeechBatchRequest, AudioFile]):
                 text_length=length,
                 max_length=MAX_CHARACTERS,
             )
-        check_speech(request, offers, route="/tts/batch", max_characters=MAX_CHARACTERS, instead="")
-
-    def items(self, request: SpeechBatchRequest) -> list[NewItem[SpeechBatchRequest]]:
-        """Return the whole text as one item."""
-        return [NewItem(request, speech_credits(len(request.text)))]
-
-    def response(self, job: Job, items: Sequence[FinishedItem[SpeechBatchRequest, AudioFile]]) -> Response:
-        """Return the MP3."""
-        return audio_response(items[0].delivered, "audio/mpeg", "chapter.mp3")
+        super().check(request, offers)

@@ -1,11 +1,13 @@
-"""Speech: what the kinds that speak have in common: fields, limits and price."""
+"""Speech fields: what the kinds that speak have in common: fields, check, price and answer."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, StringConstraints
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Request, Response, Stored
+from pipeline.jobs import Job
+from pipeline.kind import Answer, FinishedItem, NewItem, Request, Response, Stored
 from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.offers import Offers
 
@@ -32,6 +34,9 @@ class SpokenRequest(Request):
         return 0.0
 
 
+AnySpoken = TypeVar("AnySpoken", bound=SpokenRequest)
+
+
 class AudioFile(Stored):
     """A sound that was made, and the voice that speaks in it."""
 
@@ -51,24 +56,49 @@ def speech_credits(characters: int) -> int:
     return max(1, -(-characters // CHARACTERS_PER_CREDIT))
 
 
-def check_speech(request: SpokenRequest, offers: Offers, *, route: str, max_characters: int, instead: str) -> None:
-    """Refuse an empty or too long text, and a voice or language that no engine has. Raises InvalidRequest."""
-    if not request.text.strip():
-        raise InvalidRequest("The text is empty. Send at least one word.", code="text_empty", field="text")
-    length = len(request.text)
-    if length > max_characters:
-        raise TextTooLong(
-            f"The text has {length:,} characters; {route} takes at most {max_characters:,}. {instead}",
-            text_length=length,
-            max_length=max_characters,
+class Spoken:
+    """What the kinds that speak one text declare alike: its check, its item and its price."""
+
+    queue: ClassVar[str] = "synthesis"
+    unit: ClassVar[str] = "chunks"
+    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    #: Longest text, in Unicode code points (docs/speech.md), and what to do with a longer one.
+    max_characters: ClassVar[int]
+    remedy: ClassVar[str] = "Split the text into parts and send them one by one."
+    #: Credits beside those of the speech.
+    more_credits: ClassVar[int] = 0
+
+    routes: ClassVar[tuple[str, ...]]
+
+    def check(self, request: SpokenRequest, offers: Offers) -> None:
+        """Refuse an empty or too long text, and a voice or language that no engine has. Raises InvalidRequest."""
+        if not request.text.strip():
+            raise InvalidRequest("The text is empty. Send at least one word.", code="text_empty", field="text")
+        length = len(request.text)
+        if length > self.max_characters:
+            raise TextTooLong(
+                f"The text has {length:,} characters; {self.routes[0]} takes at most {self.max_characters:,}. "
+                f"{self.remedy}",
+                text_length=length,
+                max_length=self.max_characters,
+            )
+        offered_voices(offers).pick(voice_name=request.voice_name, language=request.language)
+
+    def items(self, request: AnySpoken) -> list[NewItem[AnySpoken]]:
+        """Return the whole text as one item."""
+        return [NewItem(request, speech_credits(len(request.text)) + self.more_credits)]
+
+
+class OneFile:
+    """What the kinds declare alike whose answer is one file of sound."""
+
+    answer: ClassVar[Answer] = Answer("audio/mpeg")
+    filename: ClassVar[str]
+
+    def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
+        """Return the file."""
+        return Response(
+            artifacts=[items[0].delivered.artifact],
+            content_type=self.answer.content_type,
+            headers={"Content-Disposition": f"attachment; filename={self.filename}"},
         )
-    offered_voices(offers).pick(voice_name=request.voice_name, language=request.language)
-
-
-def audio_response(file: AudioFile, content_type: str, filename: str) -> Response:
-    """Return a sound as a file to be kept."""
-    return Response(
-        artifacts=[file.artifact],
-        content_type=content_type,
-        headers={"Content-Disposition": f"attachment; filename={filename}"},
-    )

@@ -1,8 +1,10 @@
-"""Music: the fields of the kinds that put music under something."""
+"""Music: background music is put under a text that is spoken here, or under a recording."""
 
 from pydantic import Field
 
-from pipeline.kind import Request
+from pipeline.kind import Kind, NewItem, Request
+from pipeline.kinds.speech.batch import MAX_CHARACTERS, SpeechBatchRequest
+from pipeline.kinds.speech.fields import AudioFile, OneFile, Spoken
 
 #: What the music costs beside the speech (docs/api.md, Limits).
 MUSIC_CREDITS = 1
@@ -16,3 +18,43 @@ class MusicFields(Request):
     )
     fade_duration: float = Field(2_000, ge=0, le=10_000, description="Milliseconds of fade in and fade out.")
     duck: bool = Field(True, description="Whether the music dips while someone speaks.")
+
+
+class SpeechWithMusicRequest(SpeechBatchRequest, MusicFields):
+    """What is to be spoken, how, and how the music goes with it."""
+
+
+class SpeechWithMusic(Spoken, OneFile, Kind[SpeechWithMusicRequest, SpeechWithMusicRequest, AudioFile]):
+    """POST /tts/with-music."""
+
+    name = "speech_with_music"
+    routes = ("/tts/with-music",)
+    handler = "workers.handlers.speech.music:SpeechWithMusicHandler"
+    summary = "Speak a text over background music; the answer is one MP3 as long as the speech."
+    files = ("music",)
+    example = {"text": "News of the day. The music goes down while I speak.", "music": "@music"}
+    max_characters = MAX_CHARACTERS
+    more_credits = MUSIC_CREDITS
+    filename = "output_with_music.mp3"
+
+
+class AddMusicRequest(MusicFields):
+    """How the music goes with the recording."""
+
+
+class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
+    """POST /tts/add-music."""
+
+    name = "add_music"
+    queue = "synthesis"
+    routes = ("/tts/add-music",)
+    handler = "workers.handlers.speech.music:AddMusicHandler"
+    unit = "recordings"
+    summary = "Put background music under a recording; the answer is one MP3 as long as the recording."
+    files = ("audio", "music")
+    example = {"audio": "@speech", "music": "@music"}
+    filename = "output_with_music.mp3"
+
+    def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
+        """Return the request as one item."""
+        return [NewItem(request, MUSIC_CREDITS)]

@@ -8,7 +8,7 @@ from pipeline.kinds.speech.voices import Voice, VoiceUnknown, pick_voice, shippe
 from pipeline.offers import Offer, Offers
 
 FAMILY = "synthesis"
-#: Pairs of voice and language that are remembered; there are about as many ways to write them.
+#: Pairs of voice and language, as requests spell them, whose voice is cached.
 MAX_CHOSEN = 1_000
 
 
@@ -35,7 +35,7 @@ class OfferedVoices:
         """Return the voice for a request; looked for once, as it takes a third of a millisecond.
 
         Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch, and VoiceUnavailable for the voice of an engine
-        that can't be used at the moment: who named it wants no other."""
+        that can't be used at the moment: a request that names a voice gets no other."""
         voice = self._chosen.get((voice_name, language))
         if voice is None:
             voice = self._choose(voice_name, language)

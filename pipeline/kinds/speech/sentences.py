@@ -27,7 +27,7 @@ def split_text(text: str, *, limit: int) -> list[str]:
     """Return chunks of at most `limit` characters, each with as many whole sentences as fit.
 
     A sentence that is longer is cut at the last clause that fits, else at the last word, else anywhere but inside a
-    character. Only a text that is all white space has a chunk that is.
+    character. Only a text of white space alone gives a chunk of it.
     """
     chunks: list[str] = []
     chunk = ""

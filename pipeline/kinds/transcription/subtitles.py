@@ -1,4 +1,4 @@
-"""Subtitles: segments as long as people read at a time, shown for as long as that takes, their texts in two lines."""
+"""Subtitles: segments short enough to be read at a glance, shown long enough for it, in at most two lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -6,33 +6,33 @@ from unicodedata import east_asian_width
 
 from pipeline.kinds.transcription.transcripts import Segment, Word, join_texts
 
-#: What subtitles have at most, as broadcasters set them: seconds, and two lines of so many columns.
+#: Longest subtitle by the rules of broadcasters: in seconds, and in columns of each of its two lines.
 LONGEST = 7.0
 LINE = 42
-#: One that is shorter, in seconds, is none to a player, and so is lengthened.
+#: Players skip a shorter subtitle, in seconds, so it is lengthened to this.
 SHORTEST = 0.02
 
-#: Signs behind which a sentence, or a part of one, has ended.
+#: Characters that end a sentence, or a clause.
 SENTENCE_ENDS = tuple(".?!…。？！")
 CLAUSE_ENDS = tuple(",;:—、，；：")
-#: What makes a place to part at better, in seconds of pause: an end, and the middle; and worse: a part that is too
-#: short to be read.
+#: Scores of a place to split at, in seconds of pause: behind a sentence, behind a clause, in the middle; and what is
+#: taken off where a part would be too short to be read.
 SENTENCE_WORTH, CLAUSE_WORTH, MIDDLE_WORTH = 2.0, 0.5, 1.0
 FLASH_SECONDS, FLASH_COST = 1.0, 3.0
-#: One that would only flash up is joined to a neighbour at most so many seconds away.
+#: A subtitle too short to be read is joined to a neighbour that is at most so many seconds away.
 NEAR = 0.7
-#: Columns that people read in a second: each stays for as long as that takes, where nobody speaks meanwhile.
+#: Columns that people read in a second. A subtitle stays that long, unless the next one begins earlier.
 READ_A_SECOND = 20
-#: A shorter pause between two, in seconds, would only flicker.
+#: A shorter pause between two subtitles, in seconds, would flicker; the first one is then shown until the second.
 FLICKER = 0.1
-#: What a line that ends with a sentence, or a part of one, may be wider for, in columns.
+#: How many columns wider the lines may be if the first one ends with a sentence or a clause.
 SIGN_WORTH = 10
 
 
 def subtitles(segments: Iterable[Segment], *, language: str | None, latest: float) -> list[Segment]:
-    """Return segments that can be read as they are heard, one after the other, none of them behind `latest` seconds.
+    """Return segments that can be read while they are heard, in order, none of them later than `latest` seconds.
 
-    Those without words are not parted."""
+    Those without words are not split."""
     found: list[Segment] = []
     for part in _in_order(segments):
         joined = _join(found[-1], part, language) if found else None
@@ -45,8 +45,8 @@ def subtitles(segments: Iterable[Segment], *, language: str | None, latest: floa
 
 
 def lines_of(text: str) -> str:
-    """Return a subtitle's text, parted into two lines where it is longer than one: of about the same length, or where
-    a part of a sentence ends."""
+    """Return a subtitle's text, split into two lines if it is longer than one: lines of about the same length, or
+    split where a clause ends."""
     if _columns(text) <= LINE:
         return text
     signs = (*SENTENCE_ENDS, *CLAUSE_ENDS)
@@ -62,7 +62,7 @@ def lines_of(text: str) -> str:
 
 
 def _join(first: Segment, second: Segment, language: str | None) -> Segment | None:
-    """Return two segments as one, where one of them would only flash up; None where each is better alone."""
+    """Return two segments as one if one of them is too short to be read; None if they stay apart."""
     if min(first.end - first.start, second.end - second.start) >= FLASH_SECONDS or second.start - first.end > NEAR:
         return None
     sure = [part.probability for part in (first, second) if part.probability is not None]
@@ -88,7 +88,7 @@ def _in_order(segments: Iterable[Segment]) -> Iterator[Segment]:
 
 
 def _shown(part: Segment, until: float) -> Segment:
-    """Return a part as long as it takes to be read, but for what comes at `until`."""
+    """Return a part that is shown long enough to be read, but not past `until`, when the next one begins."""
     needed = max(FLASH_SECONDS, _columns(part.text) / READ_A_SECOND)
     end = min(max(part.end, part.start + min(needed, LONGEST)), max(part.end, until))
     if 0 < until - end < FLICKER and until - part.start <= LONGEST:

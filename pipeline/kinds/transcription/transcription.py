@@ -13,7 +13,7 @@ from pipeline.languages import MAX_TAG, LanguageNotSupported, offered_languages,
 from pipeline.offers import Offers
 
 FAMILY = "transcription"
-#: What stands for a language that is to be found out.
+#: The value that asks for the language to be detected.
 AUTO = "auto"
 
 
@@ -59,12 +59,12 @@ class Transcription(Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
     files = ("audio",)
     example = {"audio": "@recording"}
     answer = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
-    #: Four hours of sound may take a small machine a day, with others of the same process in between; a window's
-    #: next segment, of which a large model on a processor makes one a minute, may not.
+    #: Four hours of sound may take a small machine a day, as other recordings of its process take turns with it. A
+    #: segment takes about a minute, even with a large model on a processor: 20 minutes without one are a stall.
     limits = Limits(run=timedelta(hours=24), stall=timedelta(minutes=20), deadline=timedelta(hours=24))
 
     def check(self, request: TranscriptionRequest, offers: Offers) -> None:
-        """Refuse a language that is none, or that no engine understands; the worker has the last word."""
+        """Refuse an unknown language, and one that no engine understands; the worker checks it again."""
         language = wanted_language(request)
         known = offered_languages(offers, FAMILY)
         if language is not None and known:
@@ -86,7 +86,7 @@ class Transcription(Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
 
 
 def wanted_language(request: TranscriptionRequest) -> str | None:
-    """Return the code of the language that was sent; None: it is to be found out. Raises LanguageUnknown."""
+    """Return the code of the language that was sent; None: it is to be detected. Raises LanguageUnknown."""
     if request.language.strip().lower() == AUTO:
         return None
     language = read_language(request.language)

@@ -72,7 +72,7 @@ def join_texts(segments: Sequence[Segment], language: str | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line, for an empty one would end a subtitle, and without characters that nobody sees."""
+    """Return a text on one line, as an empty line would end a subtitle, and without control characters."""
     shown = "".join(sign if sign.isspace() or category(sign) not in ("Cc", "Cs") else " " for sign in text)
     return " ".join(shown.split())
 
@@ -89,7 +89,7 @@ def _span(start: float, end: float, latest: float) -> tuple[float, float]:
 
 #: What one of the started minutes costs, in credits (docs/api.md, Limits).
 CREDITS_PER_MINUTE = 5
-#: What MP3 and AAC add to a sound, as their frames have a length: a minute's recording is a minute all the same.
+#: What MP3 and AAC add to a recording to fill its last frame; it is not charged.
 PADDING = timedelta(seconds=0.1)
 
 

@@ -3,10 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from pipeline.kinds.speech.add_music import AddMusicRequest
 from pipeline.kinds.speech.fields import AudioFile
-from pipeline.kinds.speech.music import MusicFields
-from pipeline.kinds.speech.with_music import SpeechWithMusicRequest
+from pipeline.kinds.speech.music import AddMusicRequest, MusicFields, SpeechWithMusicRequest
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.batch import ChapterHandler
 from workers.handlers.speech.recording import keep_mp3
