@@ -9,19 +9,15 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
-from scripts.commands import ACCOUNTS
+from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, open_database, open_session, read_id, read_name
 from scripts.tables import show_table
 
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1
 
-group = typer.Typer(help="Open, top up and list accounts.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(group, name="accounts", rich_help_panel=ACCOUNTS)
+group = typer.Typer(name="accounts", help="Open, top up and list accounts.", no_args_is_help=True)
+register = under(ACCOUNTS, group)
 
 
 @group.command()

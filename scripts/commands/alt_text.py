@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.kinds.alt_text.batch import MAX_IMAGES
-from scripts.commands import SERVICE
+from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, Language, ServiceUrl
@@ -19,11 +19,6 @@ from scripts.service import find_service
 from scripts.tables import plain
 
 Mode = Literal["short", "long", "seo", "all"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SERVICE)(describe)
 
 
 def describe(
@@ -60,7 +55,6 @@ def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
 
 async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     from scripts.client import Client
-    from scripts.imports.alt_text import follow_images, submit_images
 
     columns = (TextColumn("describing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     results: list[dict[str, Any]] = []
@@ -70,11 +64,11 @@ async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> 
             for first in range(0, len(images), MAX_IMAGES):
                 some = images[first : first + MAX_IMAGES]
 
-                def progress(share: float, first: int = first, count: int = len(some)) -> None:
-                    bar.update(shown, completed=first + round(share * count))
+                def progress(done: float, total: float, first: int = first) -> None:
+                    bar.update(shown, completed=first + done)
 
-                job_id = await submit_images(client, some)
-                await follow_images(client, job_id, progress)
+                job_id = await client.submit("/batch", {"images": some})
+                await client.wait(job_id, progress)
                 results += (await client.get(f"/jobs/{job_id}/result"))["results"]
     return results
 
@@ -95,12 +89,9 @@ def import_images(
     """Describe pictures by their URLs; stopped, the same command goes on where it was."""
     from scripts.imports.alt_text import AltTextImport
 
-    wanted = AltTextImport(
-        file,
-        column=column,
-        out=out or file.with_suffix(".results.csv"),
-        errors=errors or file.with_suffix(".errors.csv"),
-        batch=batch,
-        fields={"mode": mode, **({"language": language} if language else {})},
-    )
+    fields = {"mode": mode, "language": language}
+    wanted = AltTextImport(file, column=column, out=out, errors=errors, batch=batch, fields=fields)
     run_import(wanted, url, data, dry_run=dry_run)
+
+
+register = under(SERVICE, describe)

@@ -22,7 +22,7 @@ from pipeline.kinds.index_check.pacing import list_rests
 from pipeline.ledger import discrepancies
 from pipeline.offers import read_offers
 from pipeline.settings import Settings
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.options import PATIENCE, Data, settings_for
 from scripts.system.control import find_system, settings_of_running
 from scripts.tables import plain
@@ -36,11 +36,6 @@ class Finding:
     ready: bool
     detail: str
     needed: bool = True
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SYSTEM)(doctor)
 
 
 def doctor(data: Data = None) -> None:
@@ -169,3 +164,6 @@ def _is_still_to_be_made(settings: Settings) -> bool:
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         raise PressroomError(f"{folder} can't be made: {above} is no folder that you may write to.")
     return True
+
+
+register = under(SYSTEM, doctor)

@@ -9,16 +9,12 @@ from psycopg.errors import ForeignKeyViolation
 
 from pipeline import keys, links
 from pipeline.errors import NotFound
-from scripts.commands import ACCOUNTS
+from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, open_database, open_session, read_id, read_name
 from scripts.tables import show_table
 
-group = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(group, name="keys", rich_help_panel=ACCOUNTS)
+group = typer.Typer(name="keys", help="Create, list and revoke API keys.", no_args_is_help=True)
+register = under(ACCOUNTS, group)
 
 
 @group.command()

@@ -2,13 +2,8 @@
 
 import typer
 
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SYSTEM)(migrate)
 
 
 def migrate(data: Data = None) -> None:
@@ -22,3 +17,6 @@ def migrate(data: Data = None) -> None:
     with database_errors(SQLAlchemyError):
         run(url)
     typer.echo("the database is up to date")
+
+
+register = under(SYSTEM, migrate)

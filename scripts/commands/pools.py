@@ -5,17 +5,11 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.system import control
 from scripts.system.supervisor import Pool
 from scripts.tables import show_table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(rich_help_panel=SYSTEM)(pools)
-    app.command(rich_help_panel=SYSTEM)(scale)
 
 
 def pools(data: Data = None) -> None:
@@ -46,3 +40,6 @@ def read_size(text: str) -> tuple[str, int]:
 def _show(running: list[Pool]) -> None:
     rows = [(pool.name, pool.wanted, " ".join(map(str, pool.pids)), pool.restarts) for pool in running]
     show_table("Processes", ["name", "processes", "pids", "restarts"], rows)
+
+
+register = under(SYSTEM, pools, scale)

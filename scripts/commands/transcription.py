@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
-from scripts.commands import SERVICE
+from scripts.commands import SERVICE, under
 from scripts.options import Data, ServiceUrl
 from scripts.service import find_service
 from scripts.tables import plain
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 ROUTE = "/tts/stt"
 #: Recordings that are sent at the same time.
 AT_ONCE = 4
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SERVICE)(transcribe)
 
 
 def transcribe(
@@ -114,11 +109,8 @@ async def _transcribe(
 ) -> None:
     job_id = await client.submit(ROUTE, fields, {"audio": recording})
     try:
-        await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
-        await client.fetch(job_id, text)
-    except (
-        asyncio.CancelledError
-    ):  # Ctrl-C: otherwise the job would go on, and be paid for, and nobody would fetch its result
+        await client.save(job_id, text, lambda done, total: bar.update(line, completed=done, total=total))
+    except asyncio.CancelledError:  # Ctrl-C: otherwise the job would go on, be paid for, and its result be lost
         told = plain(f"{recording}: {await _cancel(client, job_id)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
@@ -131,3 +123,6 @@ async def _cancel(client: "Client", job_id: str) -> str:
     except PressroomError as error:
         return f"The job {job_id} was not cancelled. {error.message}"
     return "The job was cancelled; nothing was charged." if state == "cancelled" else f"The job {job_id} {state}."
+
+
+register = under(SERVICE, transcribe)

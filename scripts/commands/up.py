@@ -4,14 +4,9 @@ from typing import Annotated
 
 import typer
 
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.commands.pools import read_size
 from scripts.options import Data, settings_for
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SYSTEM)(up)
 
 
 def up(
@@ -33,3 +28,6 @@ def up(
         any_port=any_port,
     )
     raise typer.Exit(code)
+
+
+register = under(SYSTEM, up)

@@ -29,6 +29,7 @@ from pipeline.settings import Settings
 from scripts.demo.picture import Served, served_picture
 from scripts.demo.table import Shown, show
 from scripts.system.control import System, find_system
+from scripts.system.folders import write_private
 
 OUT = Path("out")
 #: Eight seconds of speech, as tests/recordings/README.md tells.
@@ -113,8 +114,7 @@ def demo_key(settings: Settings, system: System) -> str:
     if not file.exists():
         with Database(system.database_url) as database:
             key = open_account(database, name="demo", tier="enterprise", credits=DEMO_CREDITS).key.secret
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-            opened.write(key)
+        write_private(file, key)
     return file.read_text().strip()
 
 

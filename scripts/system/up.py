@@ -20,9 +20,9 @@ from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
 from scripts.system.embedded.launcher import Server
 from scripts.system.first_steps import show_key, show_request
+from scripts.system.folders import only_system
 from scripts.system.listener import becomes_ready, listening, reachable
-from scripts.system.locks import only_system
-from scripts.system.preparation import run_preparation
+from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program
 from scripts.system.supervisor import Supervisor
 

@@ -7,20 +7,10 @@ from pathlib import Path
 
 from pipeline.errors import NotReady
 from scripts.system.embedded.launcher import Server, find_in_wheel, launch
-from scripts.system.folders import private_folder, sockets_folder
-from scripts.system.locks import only_server
+from scripts.system.folders import only_server, private_folder, sockets_folder
 from scripts.system.programs import module
 
-#: The rows are the truth, so losing a second of wake-ups at a power cut costs nothing.
-OPTIONS = {
-    "port": "0",
-    "unixsocketperm": "700",
-    "appendonly": "yes",
-    "appendfsync": "everysec",
-    "save": "",
-    "daemonize": "no",
-    "loglevel": "warning",
-}
+OPTIONS = Path(__file__).with_name("redis.conf")
 
 
 def server(data: Path) -> Server:
@@ -53,8 +43,7 @@ def prepare(folder: Path, socket: Path) -> list[str]:
     private_folder(socket.parent)
     only_server(private_folder(folder) / "lock")
     os.umask(0o077)
-    options = {**OPTIONS, "dir": str(folder), "unixsocket": str(socket)}
-    return [str(binary), *(word for name, value in options.items() for word in (f"--{name}", value))]
+    return [str(binary), str(OPTIONS), "--dir", str(folder), "--unixsocket", str(socket)]
 
 
 if __name__ == "__main__":
