@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they stand for: settings, the database, an id, a name."""
+"""Options that several commands have, and what they stand for: settings, a service, the database, an id, a name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import psycopg
@@ -16,7 +17,8 @@ import typer
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
-from scripts.system.control import settings_of_running
+from scripts.system.control import find_system, settings_of_running
+from scripts.system.first_steps import FIRST_KEY
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -38,6 +40,37 @@ def settings_for(data: Path | None) -> Settings:
         # In the environment too, so that processes started from here use the same folder.
         os.environ["PRESSROOM_DATA"] = str(data)
     return Settings()
+
+
+def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
+    """Return address and key of the service that is named, or else of the data folder's running system.
+
+    The key is PRESSROOM_API_KEY, or that of the system's first account. Raises NotReady, InvalidRequest."""
+    folder = settings_for(data).data
+    if url:
+        address = _checked(url).rstrip("/")
+    elif system := find_system(folder):
+        address = system.address
+    else:
+        raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or say where it is with --url.")
+    key = os.environ.get("PRESSROOM_API_KEY")
+    if key is None and (folder / FIRST_KEY).exists():
+        key = (folder / FIRST_KEY).read_text().strip()
+    if not key:
+        raise NotReady("Which API key? Set PRESSROOM_API_KEY; `pressroom accounts create` makes one.")
+    return address, key
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        # A port that is no number is found when it is asked for.
+        is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise InvalidRequest(f"{url!r} is not the address of a service: it looks like http://127.0.0.1:8000.")
+    return url
 
 
 @contextmanager

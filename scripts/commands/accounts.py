@@ -11,7 +11,7 @@ from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, open_database, open_session, read_id, read_name
-from scripts.tables import show_table
+from scripts.terminal import show_table
 
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1

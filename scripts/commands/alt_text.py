@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.kinds.alt_text.batch import MAX_IMAGES
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl
-from scripts.service import find_service
-from scripts.tables import plain
+from scripts.options import Data, Language, ServiceUrl, find_service
+from scripts.terminal import progress_bar, tell
 
 Mode = Literal["short", "long", "seo", "all"]
 
@@ -39,9 +36,8 @@ def describe(
         elif result["alt_text"] is not None:
             typer.echo(_line(result, mode, is_only=len(results) == 1))
     failed = [result for result in results if result["alt_text"] is None]
-    console = Console(stderr=True, soft_wrap=True)
     for result in failed:
-        console.print(plain(f"{result['image_url']}: {result.get('message')}"), highlight=False)
+        tell(f"{result['image_url']}: {result.get('message')}")
     if failed:
         raise typer.Exit(1)
 
@@ -56,11 +52,10 @@ def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
 async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     from scripts.client import Client
 
-    columns = (TextColumn("describing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     results: list[dict[str, Any]] = []
     async with Client.open(url, key) as client:
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            shown = bar.add_task("", total=len(images))
+        with progress_bar() as bar:
+            shown = bar.add_task("describing", total=len(images))
             for first in range(0, len(images), MAX_IMAGES):
                 some = images[first : first + MAX_IMAGES]
 

@@ -25,7 +25,7 @@ from pipeline.settings import Settings
 from scripts.commands import SYSTEM, under
 from scripts.options import PATIENCE, Data, settings_for
 from scripts.system.control import find_system, settings_of_running
-from scripts.tables import plain
+from scripts.terminal import plain
 
 
 @dataclass(frozen=True, slots=True)

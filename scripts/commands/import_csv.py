@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from pipeline.errors import InvalidRequest
 from scripts.commands import SERVICE, under
-from scripts.service import find_service
-from scripts.tables import plain
+from scripts.options import find_service
+from scripts.terminal import tell
 
 if TYPE_CHECKING:
     from scripts.imports.base import Import
@@ -52,12 +51,6 @@ def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run:
     tell(f"results in {wanted.out}")
     if wanted.unanswered_rows:
         tell(f"rows without an answer: {wanted.unanswered_rows:,}; {wanted.reasons} says why")
-
-
-def tell(text: str) -> None:
-    """Tell the user something, beside the results."""
-    # Not as markup: names of files may have brackets.
-    Console(stderr=True, soft_wrap=True).print(plain(text))
 
 
 async def _carry_out(wanted: "Import", url: str, key: str, credits: int) -> None:

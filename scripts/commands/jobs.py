@@ -18,7 +18,7 @@ from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, open_database, read_id, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
-from scripts.tables import show_table
+from scripts.terminal import show_table
 
 group = typer.Typer(name="jobs", help="List, show, cancel and retry jobs.", no_args_is_help=True)
 register = under(ACCOUNTS, group)

@@ -11,7 +11,7 @@ from pipeline import keys, links
 from pipeline.errors import NotFound
 from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, open_database, open_session, read_id, read_name
-from scripts.tables import show_table
+from scripts.terminal import show_table
 
 group = typer.Typer(name="keys", help="Create, list and revoke API keys.", no_args_is_help=True)
 register = under(ACCOUNTS, group)

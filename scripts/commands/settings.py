@@ -4,7 +4,7 @@ from pydantic import BaseModel, SecretStr
 
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
-from scripts.tables import show_table
+from scripts.terminal import show_table
 
 
 def settings(data: Data = None) -> None:

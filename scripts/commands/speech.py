@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.errors import InvalidRequest
 from scripts.commands import SERVICE, under
-from scripts.commands.import_csv import Column, DryRun, Errors, run_import, tell
+from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl
-from scripts.service import find_service
+from scripts.options import Data, Language, ServiceUrl, find_service
+from scripts.terminal import progress_bar, tell
 
 
 def say(
@@ -60,10 +59,9 @@ async def _say(
 ) -> int:
     from scripts.client import Client
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
     async with Client.open(url, key) as client:
         job_id = await client.submit(route, fields, files)
-        with Progress(*columns, TimeElapsedColumn()) as bar:
+        with progress_bar() as bar:
             speaking = bar.add_task("speaking", total=1)
             return await client.save(
                 job_id, output, lambda done, total: bar.update(speaking, completed=done, total=total)

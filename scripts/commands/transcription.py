@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
 from scripts.commands import SERVICE, under
-from scripts.options import Data, ServiceUrl
-from scripts.service import find_service
-from scripts.tables import plain
+from scripts.options import Data, ServiceUrl, find_service
+from scripts.terminal import plain, progress_bar, tell
 
 if TYPE_CHECKING:
     from scripts.client import Client
@@ -45,7 +43,7 @@ def transcribe(
         if recording not in failed:
             typer.echo(f"{text} ({text.stat().st_size:,} bytes)")
     for recording, error in failed.items():
-        Console(stderr=True, soft_wrap=True).print(plain(f"{recording}: {error.message}"), style="red", highlight=False)
+        tell(f"{recording}: {error.message}", style="red")
     if failed:
         raise typer.Exit(1)
 
@@ -85,10 +83,8 @@ async def _transcribe_all(
 
     failed: dict[Path, PressroomError] = {}
     room = asyncio.Semaphore(AT_ONCE)
-    name = TextColumn("{task.description}", markup=False)  # names of files may have brackets
-    columns = (name, BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
     async with Client.open(url, key) as client:
-        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+        with progress_bar(unit=" s") as bar:
 
             async def work(recording: Path, text: Path, line: TaskID) -> None:
                 async with room:

@@ -7,8 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from pipeline.cells import defused
 from scripts.imports.sheet import Row, Sheet
 
@@ -91,8 +89,3 @@ class Import:
     async def run(self, url: str, key: str) -> None:
         """Send what was not sent before, and write all results."""
         raise NotImplementedError
-
-
-def progress_bar() -> Progress:
-    """Return the bar that all imports show."""
-    return Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

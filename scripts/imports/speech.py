@@ -13,9 +13,10 @@ from pipeline.kinds.speech.batch import MAX_CHARACTERS
 from pipeline.kinds.speech.fields import speech_credits
 from scripts.answers import Refused
 from scripts.client import Client
-from scripts.imports.base import PATIENCE, ErrorFile, Import, progress_bar
+from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.journal import Journal
 from scripts.imports.sheet import Row
+from scripts.terminal import progress_bar
 
 #: Texts that are on their way at once.
 OPEN_TEXTS = 8

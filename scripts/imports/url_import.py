@@ -17,10 +17,11 @@ from pipeline.errors import Gone
 from pipeline.urls import fault_of
 from scripts.answers import Refused
 from scripts.client import POLL_SECONDS, Client
-from scripts.imports.base import PATIENCE, ErrorFile, Import, progress_bar
+from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, Batches
 from scripts.imports.journal import BEGIN_ANEW, Journal
 from scripts.imports.sheet import Row
+from scripts.terminal import progress_bar
 
 #: Jobs that are open at once: the service has the next one when one ends, and few rows are in memory.
 OPEN_JOBS = 2
