@@ -27,11 +27,12 @@ def tell(text: str, *, style: str | None = None) -> None:
     Console(stderr=True, soft_wrap=True).print(plain(text), style=style, highlight=False)
 
 
-def progress_bar(*, unit: str = "") -> Progress:
-    """Return a bar on standard error, with what is done and what there is in all."""
+def progress_bar(*, unit: str = "", transient: bool = False) -> Progress:
+    """Return a bar on standard error, with what is done and what there is in all; a transient one goes at its end."""
     name = TextColumn("{task.description}", markup=False)  # names of files may have brackets
     count = TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}}{unit}")
-    return Progress(name, BarColumn(), count, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True))
+    columns = (name, BarColumn(), count, TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=transient)
 
 
 def show_table(

@@ -54,7 +54,7 @@ async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> 
 
     results: list[dict[str, Any]] = []
     async with Client.open(url, key) as client:
-        with progress_bar() as bar:
+        with progress_bar(transient=True) as bar:
             shown = bar.add_task("describing", total=len(images))
             for first in range(0, len(images), MAX_IMAGES):
                 some = images[first : first + MAX_IMAGES]

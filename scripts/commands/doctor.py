@@ -118,18 +118,14 @@ def _checked(subject: str, check: Callable[[], str]) -> Finding:
 
 
 def _check_database(url: str) -> str:
+    statement = (
+        "SELECT current_setting('server_version') AS version, to_regnamespace(%(schema)s) IS NOT NULL AS installed"
+    )
     with Database(url, patience=PATIENCE) as database:
-        version = database.run(Statement("SHOW server_version", {}, lambda rows: str(rows[0]["server_version"])))
-        installed = database.run(
-            Statement(
-                "SELECT 1 AS found FROM pg_namespace WHERE nspname = %(schema)s",
-                {"schema": lifecycle.SCHEMA},
-                lambda rows: bool(rows),
-            )
-        )
-    if not installed:
+        found = database.run(Statement(statement, {"schema": lifecycle.SCHEMA}, lambda rows: rows[0]))
+    if not found["installed"]:
         raise PressroomError("Migrations are missing; run `pressroom migrate`.")
-    return f"version {version}, migrated"
+    return f"version {found['version']}, migrated"
 
 
 def _check_ledger(url: str) -> str:

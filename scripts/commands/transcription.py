@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress, TaskID
 
 from pipeline.errors import InvalidRequest, PressroomError
-from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
+from pipeline.kinds.transcription.transcripts import ENDINGS, Format
 from scripts.commands import SERVICE, under
 from scripts.options import Data, ServiceUrl, find_service
 from scripts.terminal import plain, progress_bar, tell
@@ -24,7 +24,7 @@ AT_ONCE = 4
 
 def transcribe(
     recordings: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings in any usual format.")],
-    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "text",
+    form: Annotated[Format, typer.Option("--format", help="Of the texts.")] = "text",
     language: Annotated[str, typer.Option(help="Language spoken, such as en; auto: find out.")] = "auto",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
@@ -34,10 +34,9 @@ def transcribe(
     data: Data = None,
 ) -> None:
     """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
-    wanted = _read_format(form)
-    texts = {recording: _text_file(recording, out, wanted) for recording in recordings}
+    texts = {recording: (out or recording.parent) / (recording.stem + ENDINGS[form]) for recording in recordings}
     _check(texts, overwrite=overwrite)
-    fields = {"language": language, "response_format": wanted}
+    fields = {"language": language, "response_format": form}
     failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:
@@ -46,17 +45,6 @@ def transcribe(
         tell(f"{recording}: {error.message}", style="red")
     if failed:
         raise typer.Exit(1)
-
-
-def _read_format(text: str) -> Format:
-    for known in FORMATS:
-        if text == known:
-            return known
-    raise InvalidRequest(f"{text!r} is no form of transcripts: {', '.join(FORMATS)}.")
-
-
-def _text_file(recording: Path, out: Path | None, wanted: Format) -> Path:
-    return (out or recording.parent) / (recording.stem + ENDINGS[wanted])
 
 
 def _check(texts: dict[Path, Path], *, overwrite: bool) -> None:

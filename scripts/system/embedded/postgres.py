@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 from pipeline.errors import NotReady
 from pipeline.processes import die_with_parent
-from scripts.system.embedded.launcher import Server, find_in_wheel, launch
+from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
 from scripts.system.folders import only_server, private_folder, sockets_folder
-from scripts.system.programs import module
+from scripts.system.programs import Server, environment, module
 
 #: Major version of the cluster, which names its folder: another version can't read it.
 VERSION = "18"
@@ -35,6 +35,7 @@ def server(data: Path) -> Server:
     return Server(
         name="postgres",
         argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets)),
+        environment=environment(),
         url=f"postgresql://{OWNER}@/{OWNER}?host={quote(str(sockets), safe='')}",
         stopped_by=signal.SIGINT,  # "fast": rolls back, disconnects, writes everything
     )

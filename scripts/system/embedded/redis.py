@@ -6,9 +6,9 @@ import signal
 from pathlib import Path
 
 from pipeline.errors import NotReady
-from scripts.system.embedded.launcher import Server, find_in_wheel, launch
+from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.folders import only_server, private_folder, sockets_folder
-from scripts.system.programs import module
+from scripts.system.programs import Server, environment, module
 
 OPTIONS = Path(__file__).with_name("redis.conf")
 
@@ -20,6 +20,7 @@ def server(data: Path) -> Server:
     return Server(
         name="redis",
         argv=module("scripts.system.embedded.redis", str(data.resolve() / "redis"), str(socket)),
+        environment=environment(),
         url=f"unix://{socket}",
         stopped_by=signal.SIGTERM,
     )
