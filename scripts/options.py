@@ -1,27 +1,22 @@
 """Options that several commands have, and what they stand for: settings, a service, the database, an id, a name."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
+from typing import Annotated, Any
 from uuid import UUID
 
 import psycopg
 import typer
+from pydantic import HttpUrl, ValidationError
 
-from pipeline.database import Database
+from pipeline.database import Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from scripts.system.control import find_system, settings_of_running
 from scripts.system.first_steps import FIRST_KEY
-
-if TYPE_CHECKING:
-    from sqlmodel import Session
 
 Data = Annotated[
     Path | None,
@@ -62,15 +57,10 @@ def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
 
 
 def _checked(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        # A port that is no number is found when it is asked for.
-        is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address:
-        raise InvalidRequest(f"{url!r} is not the address of a service: it looks like http://127.0.0.1:8000.")
-    return url
+    with suppress(ValidationError):
+        if HttpUrl(url).port != 0:
+            return url
+    raise InvalidRequest(f"{url!r} is not the address of a service: it looks like http://127.0.0.1:8000.")
 
 
 @contextmanager
@@ -81,23 +71,11 @@ def open_database(data: Path | None) -> Iterator[Database]:
         yield database
 
 
-@contextmanager
-def open_session(data: Path | None) -> Iterator[Session]:
-    """Open a session for plain reads of the tables. Raises NotReady when nothing runs."""
-    # Here, because these imports take half a second and 20 MB, and `up` and `sweep` don't need them.
-    from sqlalchemy import create_engine
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import SQLAlchemyError
-    from sqlmodel import Session
-
-    url, _ = settings_of_running(settings_for(data)).server_urls()
-    with database_errors(SQLAlchemyError):
-        engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
-        try:
-            with Session(engine) as session:
-                yield session
-        finally:
-            engine.dispose()
+def list_rows(data: Path | None, sql: str, **parameters: Any) -> list[list[Any]]:
+    """Return the rows of a plain read of the tables. Raises NotReady when nothing runs."""
+    statement: Statement[list[Row]] = Statement(sql, parameters)
+    with open_database(data) as database:
+        return [list(row.values()) for row in database.run(statement)]
 
 
 @contextmanager

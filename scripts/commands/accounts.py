@@ -10,7 +10,7 @@ from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.commands import ACCOUNTS, under
-from scripts.options import Data, open_database, open_session, read_id, read_name
+from scripts.options import Data, list_rows, open_database, read_id, read_name
 from scripts.terminal import show_table
 
 #: A balance is a PostgreSQL bigint.
@@ -77,13 +77,8 @@ def set_tier(
 @group.command("list")
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
-    from sqlmodel import select
-
-    from models.account import Account
-
-    with open_session(data) as session:
-        found = session.exec(select(Account).order_by(Account.created_at)).all()  # type: ignore[arg-type]  # a column
-        rows = [(a.id, a.name, a.tier, a.available, f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]
+    found = list_rows(data, "SELECT id, name, tier, available, created_at FROM account ORDER BY created_at")
+    rows = [(*others, f"{created_at:%Y-%m-%d %H:%M}") for *others, created_at in found]
     show_table("Accounts", ["id", "name", "tier", "available", "created"], rows)
 
 

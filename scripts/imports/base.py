@@ -1,6 +1,7 @@
 """Import: what the imports of CSV files of all families have in common."""
 
 import csv
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -49,7 +50,7 @@ class Estimate:
     credits: int
 
 
-class Import:
+class Import(ABC):
     """One import of a file. Results go to `out`; after `run`, `reasons` says why rows have no answer."""
 
     #: Names of the column that is read.
@@ -82,10 +83,10 @@ class Import:
                 cost += price
         return Estimate(rows, faults.count, cost)
 
+    @abstractmethod
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
         """Yield numbers of rows that are sent together, with their credits; note the rows that are not sent."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def run(self, url: str, key: str) -> None:
         """Send what was not sent before, and write all results."""
-        raise NotImplementedError

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import os
+from abc import abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from http import HTTPStatus
@@ -54,17 +55,17 @@ class UrlImport(Import):
         """Return why a URL is not sent; None: it is."""
         return fault_of(url)
 
+    @abstractmethod
     def is_answered(self, cells: Cells) -> bool:
         """Return whether the results of a URL are an answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
         """Submit a job for URLs, with an Idempotency-Key; returns its id."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Return the results of an ended job by URL."""
-        raise NotImplementedError
 
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
         """Yield the rows and the credits of each batch."""

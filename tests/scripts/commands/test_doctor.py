@@ -10,7 +10,8 @@ from payers import Payer
 from ran import Ran
 
 from pipeline.database import Database, Statement
-from pipeline.kinds.index_check import pacing
+from pipeline.kinds.index_check import circuit_breaker, pacing
+from pipeline.kinds.index_check.transitions import Event
 from pipeline.offers import Offer, publish_offers
 from pipeline.settings import Settings
 from scripts.commands import doctor
@@ -75,10 +76,10 @@ def test_the_doctor_tells_which_search_provider_rests(
     pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "duckduckgo")
-    name = DuckDuckGo.from_settings(Settings()).pace_name
-    database.run(pacing.introduce([name]))
-    ladder, most = [timedelta(hours=1)], timedelta(days=1)
-    database.run(pacing.blocked(name, ladder=ladder, retry_after=timedelta(), most=most, rounds=6, reason="captcha"))
+    settings = Settings()
+    name = DuckDuckGo.from_settings(settings).pace_name
+    database.run(pacing.add_providers([name]))
+    database.run(circuit_breaker.note(name, Event.BLOCKED, settings.search, reason="captcha"))
 
     ran = pressroom("doctor")
 
