@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import aiohttp
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_before_delay, wait_random_exponential
@@ -15,6 +15,9 @@ JITTER = wait_random_exponential(multiplier=0.2, max=5)
 #: Statuses after which the same request may succeed.
 TEMPORARY = frozenset((429, 502, 503, 504))
 CONNECTION_LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
 
 
 class Refused(PressroomError):
@@ -64,7 +67,9 @@ def no_pressroom() -> Refused:
     return Refused("What answers at that address is no Pressroom. Say where it is with --url.")
 
 
-async def ask_until_answered(ask: Callable[[], Awaitable[Any]], patience: timedelta) -> Any:
+async def ask_until_answered(
+    patience: timedelta, ask: Callable[Asked, Awaitable[Answer]], *arguments: Asked.args, **options: Asked.kwargs
+) -> Answer:
     """Repeat a request until there is an answer, at most for `patience`, and never in a pause that the service names.
 
     Raises NotReady."""
@@ -76,7 +81,7 @@ async def ask_until_answered(ask: Callable[[], Awaitable[Any]], patience: timede
         reraise=True,
     )
     try:
-        return await retrying(ask)
+        return await retrying(ask, *arguments, **options)
     except Busy as error:
         raise NotReady(str(error)) from error
     except (TimeoutError, aiohttp.ClientError) as error:

@@ -1,4 +1,4 @@
-"""Client: the HTTP API as the commands use it: submit, follow, fetch."""
+"""Client: the HTTP API as the commands use it: submit, wait, fetch."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -21,11 +21,12 @@ PATIENCE = timedelta(minutes=2)
 CANCEL_PATIENCE = timedelta(seconds=5)
 POLL_SECONDS = 0.3
 
+#: Called with what is done and with what there is in all.
 Progress = Callable[[float, float], None]
 
 
 class Client:
-    """One service and one key."""
+    """One service and one key. A request is repeated for `patience` while the service restarts or asks for a pause."""
 
     def __init__(self, session: aiohttp.ClientSession, *, patience: timedelta) -> None:
         self._session = session
@@ -34,7 +35,7 @@ class Client:
     @classmethod
     @asynccontextmanager
     async def open(cls, url: str, key: str, *, patience: timedelta = PATIENCE) -> AsyncIterator["Client"]:
-        """Connect to a service; `patience` is how long a request is repeated while it restarts or asks for a pause."""
+        """Connect to a service."""
         async with aiohttp.ClientSession(url, headers={"X-API-Key": key}, timeout=TIMEOUT) as session:
             yield cls(session, patience=patience)
 
@@ -43,31 +44,11 @@ class Client:
     ) -> str:
         """Submit a job and return its id; however often it has to be sent, it is one job."""
         headers = {"Prefer": "respond-async", "Idempotency-Key": key or uuid4().hex}
-
-        async def send() -> str:
-            with ExitStack() as opened:
-                body: dict[str, Any] = {"json": dict(fields)}
-                if files:
-                    body = {"data": _form(fields, files, opened)}
-                async with self._session.post(route, headers=headers, **body) as response:
-                    job_id = response.headers.get("X-Job-Id")
-                    # One that was sent before, and has ended, is answered with its result, whatever was preferred.
-                    if response.status < 400 and job_id:
-                        return job_id
-                    await read_answer(response)
-                    raise no_pressroom()
-
-        job_id: str = await ask_until_answered(send, self._patience)
-        return job_id
+        return await ask_until_answered(self._patience, self._submit, route, fields, files or {}, headers)
 
     async def get(self, path: str) -> Any:
         """Return the JSON at a path."""
-
-        async def look() -> Any:
-            async with self._session.get(path) as response:
-                return await read_answer(response)
-
-        return await ask_until_answered(look, self._patience)
+        return await ask_until_answered(self._patience, self._send, "GET", path)
 
     async def balance(self) -> int:
         """Return the credits that the account has left. Raises Refused, for a service of another kind as well."""
@@ -77,40 +58,56 @@ class Client:
             raise no_pressroom()
         return left
 
-    async def follow(self, job_id: str, progress: Progress) -> None:
-        """Return when a job has delivered. Raises Refused when it did not."""
+    async def wait(self, job_id: str, progress: Progress, *, pause: float = POLL_SECONDS) -> dict[str, Any]:
+        """Return a job when it has ended, in any state; it is asked for again after `pause` seconds."""
         while True:
-            job = await self.get(f"/jobs/{job_id}")
-            progress(job["progress"]["done"], job["progress"]["total"])
-            if job["state"] in {"succeeded", "partial"}:
-                return
+            job: dict[str, Any] = await self.get(f"/jobs/{job_id}")
+            counts = job["progress"]
+            progress(counts["done"] + counts["failed"], counts["total"])
             if job["finished_at"]:
-                error = job["error"] or {}
-                raise Refused(f"The job {job['state']}: {error.get('message', 'no reason was given')}")
-            await asyncio.sleep(POLL_SECONDS)
+                return job
+            await asyncio.sleep(pause)
+
+    async def save(self, job_id: str, file: Path, progress: Progress) -> int:
+        """Wait for a job, and write its result into a file, whole or not at all; returns its size in bytes.
+
+        Raises Refused when the job delivered nothing."""
+        job = await self.wait(job_id, progress)
+        if job["state"] not in {"succeeded", "partial"}:
+            error = job["error"] or {}
+            raise Refused(f"The job {job['state']}: {error.get('message', 'no reason was given')}")
+        return await self.fetch(job_id, file)
 
     async def cancel(self, job_id: str) -> str:
         """Cancel a job, unless it has ended; returns its state. Raises Refused, NotReady."""
-
-        async def ask() -> Any:
-            async with self._session.post(f"/jobs/{job_id}/cancel") as response:
-                return await read_answer(response)
-
-        return str((await ask_until_answered(ask, min(self._patience, CANCEL_PATIENCE)))["state"])
+        patience = min(self._patience, CANCEL_PATIENCE)
+        return str((await ask_until_answered(patience, self._send, "POST", f"/jobs/{job_id}/cancel"))["state"])
 
     async def fetch(self, job_id: str, file: Path) -> int:
-        """Write a job's result into a file, whole or not at all; returns its size in bytes."""
-
-        async def fetch() -> int:
-            return await self._fetch(job_id, file)
-
+        """Write the result of an ended job into a file, whole or not at all; returns its size in bytes."""
         try:
-            size: int = await ask_until_answered(fetch, self._patience)
+            return await ask_until_answered(self._patience, self._fetch, job_id, file)
         except NotReady as error:
             raise NotReady(
                 f"The result could not be fetched: {error.message} Fetch /jobs/{job_id}/result later; it is paid for."
             ) from error
-        return size
+
+    async def _send(self, method: str, path: str) -> Any:
+        async with self._session.request(method, path) as response:
+            return await read_answer(response)
+
+    async def _submit(
+        self, route: str, fields: Mapping[str, Any], files: Mapping[str, Path], headers: Mapping[str, str]
+    ) -> str:
+        with ExitStack() as opened:
+            body: dict[str, Any] = {"data": _form(fields, files, opened)} if files else {"json": dict(fields)}
+            async with self._session.post(route, headers=headers, **body) as response:
+                job_id = response.headers.get("X-Job-Id")
+                # One that was sent before, and has ended, is answered with its result, whatever was preferred.
+                if response.status < 400 and job_id:
+                    return job_id
+                await read_answer(response)
+                raise no_pressroom()
 
     async def _fetch(self, job_id: str, file: Path) -> int:
         unfinished = file.with_name(f"{file.name}.part")

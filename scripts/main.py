@@ -11,7 +11,7 @@ from rich.console import Console
 
 from pipeline.errors import PressroomError
 from scripts.commands import register_all
-from scripts.tables import plain
+from scripts.terminal import plain
 
 #: Exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130

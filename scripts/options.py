@@ -1,25 +1,22 @@
-"""Options that several commands have, and what they stand for: settings, the database, an id, a name."""
-
-from __future__ import annotations
+"""Options that several commands have, and what they stand for: settings, a service, the database, an id, a name."""
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import psycopg
 import typer
+from pydantic import HttpUrl, ValidationError
 
-from pipeline.database import Database
+from pipeline.database import Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
-from scripts.system.control import settings_of_running
-
-if TYPE_CHECKING:
-    from sqlmodel import Session
+from scripts.system.control import find_system, settings_of_running
+from scripts.system.first_steps import FIRST_KEY
 
 Data = Annotated[
     Path | None,
@@ -40,6 +37,32 @@ def settings_for(data: Path | None) -> Settings:
     return Settings()
 
 
+def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
+    """Return address and key of the service that is named, or else of the data folder's running system.
+
+    The key is PRESSROOM_API_KEY, or that of the system's first account. Raises NotReady, InvalidRequest."""
+    folder = settings_for(data).data
+    if url:
+        address = _checked(url).rstrip("/")
+    elif system := find_system(folder):
+        address = system.address
+    else:
+        raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or say where it is with --url.")
+    key = os.environ.get("PRESSROOM_API_KEY")
+    if key is None and (folder / FIRST_KEY).exists():
+        key = (folder / FIRST_KEY).read_text().strip()
+    if not key:
+        raise NotReady("Which API key? Set PRESSROOM_API_KEY; `pressroom accounts create` makes one.")
+    return address, key
+
+
+def _checked(url: str) -> str:
+    with suppress(ValidationError):
+        if HttpUrl(url).port != 0:
+            return url
+    raise InvalidRequest(f"{url!r} is not the address of a service: it looks like http://127.0.0.1:8000.")
+
+
 @contextmanager
 def open_database(data: Path | None) -> Iterator[Database]:
     """Connect to the running system's database. Raises NotReady when none runs."""
@@ -48,23 +71,11 @@ def open_database(data: Path | None) -> Iterator[Database]:
         yield database
 
 
-@contextmanager
-def open_session(data: Path | None) -> Iterator[Session]:
-    """Open a session for plain reads of the tables. Raises NotReady when nothing runs."""
-    # Here, because these imports take half a second and 20 MB, and `up` and `sweep` don't need them.
-    from sqlalchemy import create_engine
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import SQLAlchemyError
-    from sqlmodel import Session
-
-    url, _ = settings_of_running(settings_for(data)).server_urls()
-    with database_errors(SQLAlchemyError):
-        engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
-        try:
-            with Session(engine) as session:
-                yield session
-        finally:
-            engine.dispose()
+def list_rows(data: Path | None, sql: str, **parameters: Any) -> list[list[Any]]:
+    """Return the rows of a plain read of the tables. Raises NotReady when nothing runs."""
+    statement: Statement[list[Row]] = Statement(sql, parameters)
+    with open_database(data) as database:
+        return [list(row.values()) for row in database.run(statement)]
 
 
 @contextmanager

@@ -14,9 +14,8 @@ import redis
 from pipeline.processes import shimmed
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
-from scripts.system.embedded.launcher import Server
 from scripts.system.embedded.postgres import create_database
-from scripts.system.programs import environment
+from scripts.system.programs import Server, environment
 
 #: Who waits for a lock of ours; others may wait for each other, as the server's own housekeeping does. Unlike
 #: pg_stat_activity, pg_locks shows a transaction also those who came after its first look.

@@ -1,6 +1,6 @@
 """Commands: each module of this package, and each wheel's entry point, adds its own to the `pressroom` command.
 
-A module has `register(app)`. An entry point of the group `pressroom.commands` names such a function.
+A module has `register(app)`; `under` makes it. An entry point of the group `pressroom.commands` names such a function.
 """
 
 import pkgutil
@@ -16,6 +16,19 @@ SYSTEM = "Run a system"
 ACCOUNTS = "Look after accounts and jobs"
 
 Register = Callable[[typer.Typer], None]
+
+
+def under(heading: str, *commands: Callable[..., None] | typer.Typer) -> Register:
+    """Return a function that adds commands, and groups of commands, under a heading of `pressroom --help`."""
+
+    def register(app: typer.Typer) -> None:
+        for command in commands:
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, rich_help_panel=heading)
+            else:
+                app.command(rich_help_panel=heading)(command)
+
+    return register
 
 
 def register_all(app: typer.Typer) -> None:

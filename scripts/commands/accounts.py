@@ -9,19 +9,15 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
-from scripts.commands import ACCOUNTS
-from scripts.options import Data, open_database, open_session, read_id, read_name
-from scripts.tables import show_table
+from scripts.commands import ACCOUNTS, under
+from scripts.options import Data, list_rows, open_database, read_id, read_name
+from scripts.terminal import show_table
 
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1
 
-group = typer.Typer(help="Open, top up and list accounts.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(group, name="accounts", rich_help_panel=ACCOUNTS)
+group = typer.Typer(name="accounts", help="Open, top up and list accounts.", no_args_is_help=True)
+register = under(ACCOUNTS, group)
 
 
 @group.command()
@@ -81,13 +77,8 @@ def set_tier(
 @group.command("list")
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
-    from sqlmodel import select
-
-    from models.account import Account
-
-    with open_session(data) as session:
-        found = session.exec(select(Account).order_by(Account.created_at)).all()  # type: ignore[arg-type]  # a column
-        rows = [(a.id, a.name, a.tier, a.available, f"{a.created_at:%Y-%m-%d %H:%M}") for a in found]
+    found = list_rows(data, "SELECT id, name, tier, available, created_at FROM account ORDER BY created_at")
+    rows = [(*others, f"{created_at:%Y-%m-%d %H:%M}") for *others, created_at in found]
     show_table("Accounts", ["id", "name", "tier", "available", "created"], rows)
 
 

@@ -7,23 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.kinds.alt_text.batch import MAX_IMAGES
-from scripts.commands import SERVICE
+from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl
-from scripts.service import find_service
-from scripts.tables import plain
+from scripts.options import Data, Language, ServiceUrl, find_service
+from scripts.terminal import progress_bar, tell
 
 Mode = Literal["short", "long", "seo", "all"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SERVICE)(describe)
 
 
 def describe(
@@ -44,9 +36,8 @@ def describe(
         elif result["alt_text"] is not None:
             typer.echo(_line(result, mode, is_only=len(results) == 1))
     failed = [result for result in results if result["alt_text"] is None]
-    console = Console(stderr=True, soft_wrap=True)
     for result in failed:
-        console.print(plain(f"{result['image_url']}: {result.get('message')}"), highlight=False)
+        tell(f"{result['image_url']}: {result.get('message')}")
     if failed:
         raise typer.Exit(1)
 
@@ -60,21 +51,19 @@ def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
 
 async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     from scripts.client import Client
-    from scripts.imports.alt_text import follow_images, submit_images
 
-    columns = (TextColumn("describing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     results: list[dict[str, Any]] = []
     async with Client.open(url, key) as client:
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            shown = bar.add_task("", total=len(images))
+        with progress_bar(transient=True) as bar:
+            shown = bar.add_task("describing", total=len(images))
             for first in range(0, len(images), MAX_IMAGES):
                 some = images[first : first + MAX_IMAGES]
 
-                def progress(share: float, first: int = first, count: int = len(some)) -> None:
-                    bar.update(shown, completed=first + round(share * count))
+                def progress(done: float, total: float, first: int = first) -> None:
+                    bar.update(shown, completed=first + done)
 
-                job_id = await submit_images(client, some)
-                await follow_images(client, job_id, progress)
+                job_id = await client.submit("/batch", {"images": some})
+                await client.wait(job_id, progress)
                 results += (await client.get(f"/jobs/{job_id}/result"))["results"]
     return results
 
@@ -95,12 +84,9 @@ def import_images(
     """Describe pictures by their URLs; stopped, the same command goes on where it was."""
     from scripts.imports.alt_text import AltTextImport
 
-    wanted = AltTextImport(
-        file,
-        column=column,
-        out=out or file.with_suffix(".results.csv"),
-        errors=errors or file.with_suffix(".errors.csv"),
-        batch=batch,
-        fields={"mode": mode, **({"language": language} if language else {})},
-    )
+    fields = {"mode": mode, "language": language}
+    wanted = AltTextImport(file, column=column, out=out, errors=errors, batch=batch, fields=fields)
     run_import(wanted, url, data, dry_run=dry_run)
+
+
+register = under(SERVICE, describe)

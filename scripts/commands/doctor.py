@@ -22,10 +22,10 @@ from pipeline.kinds.index_check.pacing import list_rests
 from pipeline.ledger import discrepancies
 from pipeline.offers import read_offers
 from pipeline.settings import Settings
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.options import PATIENCE, Data, settings_for
 from scripts.system.control import find_system, settings_of_running
-from scripts.tables import plain
+from scripts.terminal import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,6 @@ class Finding:
     ready: bool
     detail: str
     needed: bool = True
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SYSTEM)(doctor)
 
 
 def doctor(data: Data = None) -> None:
@@ -123,18 +118,14 @@ def _checked(subject: str, check: Callable[[], str]) -> Finding:
 
 
 def _check_database(url: str) -> str:
+    statement = (
+        "SELECT current_setting('server_version') AS version, to_regnamespace(%(schema)s) IS NOT NULL AS installed"
+    )
     with Database(url, patience=PATIENCE) as database:
-        version = database.run(Statement("SHOW server_version", {}, lambda rows: str(rows[0]["server_version"])))
-        installed = database.run(
-            Statement(
-                "SELECT 1 AS found FROM pg_namespace WHERE nspname = %(schema)s",
-                {"schema": lifecycle.SCHEMA},
-                lambda rows: bool(rows),
-            )
-        )
-    if not installed:
+        found = database.run(Statement(statement, {"schema": lifecycle.SCHEMA}, lambda rows: rows[0]))
+    if not found["installed"]:
         raise PressroomError("Migrations are missing; run `pressroom migrate`.")
-    return f"version {version}, migrated"
+    return f"version {found['version']}, migrated"
 
 
 def _check_ledger(url: str) -> str:
@@ -169,3 +160,6 @@ def _is_still_to_be_made(settings: Settings) -> bool:
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         raise PressroomError(f"{folder} can't be made: {above} is no folder that you may write to.")
     return True
+
+
+register = under(SYSTEM, doctor)

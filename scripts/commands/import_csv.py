@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from pipeline.errors import InvalidRequest
-from scripts.commands import SERVICE
-from scripts.service import find_service
-from scripts.tables import plain
+from scripts.commands import SERVICE, under
+from scripts.options import find_service
+from scripts.terminal import tell
 
 if TYPE_CHECKING:
     from scripts.imports.base import Import
 
-group = typer.Typer(help="Send the rows of a CSV file, and get the results back.", no_args_is_help=True)
+group = typer.Typer(
+    name="import-csv", help="Send the rows of a CSV file, and get the results back.", no_args_is_help=True
+)
+register = under(SERVICE, group)
 
 #: How long the first answer of a service is waited for.
 FIRST_PATIENCE = timedelta(seconds=10)
@@ -28,11 +30,6 @@ Column = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count rows, faults and credits.")]
 Errors = Annotated[Path | None, typer.Option(help="Where faulty rows go; by default FILE.errors.csv.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(group, name="import-csv", rich_help_panel=SERVICE)
 
 
 def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run: bool) -> None:
@@ -54,12 +51,6 @@ def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run:
     tell(f"results in {wanted.out}")
     if wanted.unanswered_rows:
         tell(f"rows without an answer: {wanted.unanswered_rows:,}; {wanted.reasons} says why")
-
-
-def tell(text: str) -> None:
-    """Tell the user something, beside the results."""
-    # Not as markup: names of files may have brackets.
-    Console(stderr=True, soft_wrap=True).print(plain(text))
 
 
 async def _carry_out(wanted: "Import", url: str, key: str, credits: int) -> None:

@@ -30,12 +30,5 @@ def import_urls(
     """Check whether URLs are in search results; stopped, the same command goes on where it was."""
     from scripts.imports.index_check import IndexCheckImport  # aiohttp, which most other commands don't need
 
-    wanted = IndexCheckImport(
-        file,
-        column=column,
-        out=out or file.with_suffix(".results.csv"),
-        errors=errors or file.with_suffix(".errors.csv"),
-        batch=batch,
-        fields={"engine": engine} if engine else {},
-    )
+    wanted = IndexCheckImport(file, column=column, out=out, errors=errors, batch=batch, fields={"engine": engine})
     run_import(wanted, url, data, dry_run=dry_run)

@@ -14,18 +14,14 @@ from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFo
 from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job, list_jobs
 from pipeline.kinds import load_kinds
 from pipeline.resubmit import resubmission
-from scripts.commands import ACCOUNTS
+from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, open_database, read_id, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
-from scripts.tables import show_table
+from scripts.terminal import show_table
 
-group = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(group, name="jobs", rich_help_panel=ACCOUNTS)
+group = typer.Typer(name="jobs", help="List, show, cancel and retry jobs.", no_args_is_help=True)
+register = under(ACCOUNTS, group)
 
 
 @group.command("list")

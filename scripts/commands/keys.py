@@ -1,7 +1,6 @@
 """`pressroom keys`: the secrets of accounts, and those that links to files are signed with."""
 
 import json
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -9,16 +8,12 @@ from psycopg.errors import ForeignKeyViolation
 
 from pipeline import keys, links
 from pipeline.errors import NotFound
-from scripts.commands import ACCOUNTS
-from scripts.options import Data, open_database, open_session, read_id, read_name
-from scripts.tables import show_table
+from scripts.commands import ACCOUNTS, under
+from scripts.options import Data, list_rows, open_database, read_id, read_name
+from scripts.terminal import show_table
 
-group = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(group, name="keys", rich_help_panel=ACCOUNTS)
+group = typer.Typer(name="keys", help="Create, list and revoke API keys.", no_args_is_help=True)
+register = under(ACCOUNTS, group)
 
 
 @group.command()
@@ -44,20 +39,12 @@ def create(
 @group.command("list")
 def list_keys(account_id: str, data: Data = None) -> None:
     """List the keys of an account."""
-    from sqlmodel import select
-
-    from models.api_key import ApiKey
-
-    with open_session(data) as session:
-        found = session.exec(select(ApiKey).where(ApiKey.account_id == read_id(account_id))).all()
-        rows = [
-            (k.id, k.name, f"…{k.hint}", *map(_minute, (k.created_at, k.last_used_at, k.revoked_at))) for k in found
-        ]
+    sql = "SELECT id, name, hint, created_at, last_used_at, revoked_at FROM api_key WHERE account_id = %(account)s"
+    rows = [
+        (key_id, name, f"…{hint}", *(f"{moment:%Y-%m-%d %H:%M}" if moment else None for moment in moments))
+        for key_id, name, hint, *moments in list_rows(data, sql, account=read_id(account_id))
+    ]
     show_table("Keys", ["id", "name", "ends in", "created", "last used", "revoked"], rows)
-
-
-def _minute(moment: datetime | None) -> str | None:
-    return f"{moment:%Y-%m-%d %H:%M}" if moment else None
 
 
 @group.command()

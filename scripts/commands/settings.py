@@ -1,16 +1,10 @@
 """`pressroom settings`: every setting, as an environment variable with its value."""
 
-import typer
 from pydantic import BaseModel, SecretStr
 
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
-from scripts.tables import show_table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SYSTEM)(settings)
+from scripts.terminal import show_table
 
 
 def settings(data: Data = None) -> None:
@@ -31,3 +25,6 @@ def list_variables(model: BaseModel, prefix: str) -> list[tuple[str, str, str]]:
         shown = "***" if value and (isinstance(value, SecretStr) or variable.endswith("_URL")) else value
         rows.append((variable, "" if shown is None else str(shown), field.description or ""))
     return rows
+
+
+register = under(SYSTEM, settings)

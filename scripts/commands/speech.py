@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pipeline.errors import InvalidRequest
-from scripts.commands import SERVICE
-from scripts.commands.import_csv import Column, DryRun, Errors, run_import, tell
+from scripts.commands import SERVICE, under
+from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl
-from scripts.service import find_service
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SERVICE)(say)
+from scripts.options import Data, Language, ServiceUrl, find_service
+from scripts.terminal import progress_bar, tell
 
 
 def say(
@@ -65,13 +59,13 @@ async def _say(
 ) -> int:
     from scripts.client import Client
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
     async with Client.open(url, key) as client:
         job_id = await client.submit(route, fields, files)
-        with Progress(*columns, TimeElapsedColumn()) as bar:
+        with progress_bar() as bar:
             speaking = bar.add_task("speaking", total=1)
-            await client.follow(job_id, lambda done, total: bar.update(speaking, completed=done, total=total))
-        return await client.fetch(job_id, output)
+            return await client.save(
+                job_id, output, lambda done, total: bar.update(speaking, completed=done, total=total)
+            )
 
 
 @import_csv.command("speech")
@@ -92,16 +86,12 @@ def import_texts(
     """Speak texts, an MP3 a row; stopped, the same command goes on where it was."""
     from scripts.imports.speech import SpeechImport
 
-    fields = {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
-    wanted = SpeechImport(
-        file,
-        column=column,
-        has_header=header,
-        out=out,
-        errors=errors or file.with_suffix(".errors.csv"),
-        fields=fields,
-    )
+    fields = {"language": language, "voice_name": voice}
+    wanted = SpeechImport(file, column=column, has_header=header, out=out, errors=errors, fields=fields)
     if header is None and not wanted.sheet.has_header:
         # Nothing tells a name from a text, and a text that is spoken is paid for.
         tell("the first row counts as a text; --header if it names the columns")
     run_import(wanted, url, data, dry_run=dry_run)
+
+
+register = under(SERVICE, say)

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 
 from pipeline.errors import InvalidRequest, PressroomError
-from pipeline.kinds.transcription.transcripts import ENDINGS, FORMATS, Format
-from scripts.commands import SERVICE
-from scripts.options import Data, ServiceUrl
-from scripts.service import find_service
-from scripts.tables import plain
+from pipeline.kinds.transcription.transcripts import ENDINGS, Format
+from scripts.commands import SERVICE, under
+from scripts.options import Data, ServiceUrl, find_service
+from scripts.terminal import plain, progress_bar, tell
 
 if TYPE_CHECKING:
     from scripts.client import Client
@@ -24,14 +22,9 @@ ROUTE = "/tts/stt"
 AT_ONCE = 4
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SERVICE)(transcribe)
-
-
 def transcribe(
     recordings: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings in any usual format.")],
-    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "text",
+    form: Annotated[Format, typer.Option("--format", help="Of the texts.")] = "text",
     language: Annotated[str, typer.Option(help="Language spoken, such as en; auto: find out.")] = "auto",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
@@ -41,29 +34,17 @@ def transcribe(
     data: Data = None,
 ) -> None:
     """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
-    wanted = _read_format(form)
-    texts = {recording: _text_file(recording, out, wanted) for recording in recordings}
+    texts = {recording: (out or recording.parent) / (recording.stem + ENDINGS[form]) for recording in recordings}
     _check(texts, overwrite=overwrite)
-    fields = {"language": language, "response_format": wanted}
+    fields = {"language": language, "response_format": form}
     failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:
             typer.echo(f"{text} ({text.stat().st_size:,} bytes)")
     for recording, error in failed.items():
-        Console(stderr=True, soft_wrap=True).print(plain(f"{recording}: {error.message}"), style="red", highlight=False)
+        tell(f"{recording}: {error.message}", style="red")
     if failed:
         raise typer.Exit(1)
-
-
-def _read_format(text: str) -> Format:
-    for known in FORMATS:
-        if text == known:
-            return known
-    raise InvalidRequest(f"{text!r} is no form of transcripts: {', '.join(FORMATS)}.")
-
-
-def _text_file(recording: Path, out: Path | None, wanted: Format) -> Path:
-    return (out or recording.parent) / (recording.stem + ENDINGS[wanted])
 
 
 def _check(texts: dict[Path, Path], *, overwrite: bool) -> None:
@@ -90,10 +71,8 @@ async def _transcribe_all(
 
     failed: dict[Path, PressroomError] = {}
     room = asyncio.Semaphore(AT_ONCE)
-    name = TextColumn("{task.description}", markup=False)  # names of files may have brackets
-    columns = (name, BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"))
     async with Client.open(url, key) as client:
-        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+        with progress_bar(unit=" s") as bar:
 
             async def work(recording: Path, text: Path, line: TaskID) -> None:
                 async with room:
@@ -114,11 +93,8 @@ async def _transcribe(
 ) -> None:
     job_id = await client.submit(ROUTE, fields, {"audio": recording})
     try:
-        await client.follow(job_id, lambda done, total: bar.update(line, completed=done, total=total))
-        await client.fetch(job_id, text)
-    except (
-        asyncio.CancelledError
-    ):  # Ctrl-C: otherwise the job would go on, and be paid for, and nobody would fetch its result
+        await client.save(job_id, text, lambda done, total: bar.update(line, completed=done, total=total))
+    except asyncio.CancelledError:  # Ctrl-C: otherwise the job would go on, be paid for, and its result be lost
         told = plain(f"{recording}: {await _cancel(client, job_id)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
@@ -131,3 +107,6 @@ async def _cancel(client: "Client", job_id: str) -> str:
     except PressroomError as error:
         return f"The job {job_id} was not cancelled. {error.message}"
     return "The job was cancelled; nothing was charged." if state == "cancelled" else f"The job {job_id} {state}."
+
+
+register = under(SERVICE, transcribe)

@@ -1,8 +1,6 @@
 """Demo: start a system, send the example of each kind, and show the answers."""
 
-import argparse
 import asyncio
-import io
 import json
 import mimetypes
 import os
@@ -10,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
@@ -29,10 +26,13 @@ from pipeline.settings import Settings
 from scripts.demo.picture import Served, served_picture
 from scripts.demo.table import Shown, show
 from scripts.system.control import System, find_system
+from scripts.system.folders import write_private
 
 OUT = Path("out")
 #: Eight seconds of speech, as tests/recordings/README.md tells.
 RECORDING = Path(__file__).with_name("recording.ogg")
+#: Five seconds of a chord.
+MUSIC = Path(__file__).with_name("music.ogg")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
 #: Shown when a system that ran before the demo may not fetch its picture.
@@ -47,9 +47,7 @@ PATIENCE_SECONDS = 5
 
 def main() -> None:
     """Run the demo; exit code 1 when anything did not work."""
-    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
-    parser.add_argument("--exit", action="store_true", help="stop when the table is printed")
-    arguments = parser.parse_args()
+    is_to_exit = "--exit" in sys.argv[1:]  # from `make demo EXIT=1`: stop when the table is printed
     settings = Settings()
     OUT.mkdir(exist_ok=True)
     try:
@@ -57,7 +55,7 @@ def main() -> None:
             rows = asyncio.run(ask_for_everything(settings, system, picture))
             show(rows, system)
             failed = any(row.has_failed or (row.is_skipped and process is not None) for row in rows)
-            if process is not None and not arguments.exit:
+            if process is not None and not is_to_exit:
                 Console().print(f"Serving on {system.address}; Ctrl-C stops it.")
                 with suppress(KeyboardInterrupt):
                     process.wait()
@@ -113,8 +111,7 @@ def demo_key(settings: Settings, system: System) -> str:
     if not file.exists():
         with Database(system.database_url) as database:
             key = open_account(database, name="demo", tier="enterprise", credits=DEMO_CREDITS).key.secret
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-            opened.write(key)
+        write_private(file, key)
     return file.read_text().strip()
 
 
@@ -126,22 +123,6 @@ async def ask_for_everything(settings: Settings, system: System, picture: Served
         return list(await asyncio.gather(*(ask(session, kind, picture) for kind in kinds)))
 
 
-def demo_file(name: str) -> bytes:
-    """Return a WAV file that an example asks for: five seconds of a chord, or of a single tone."""
-    with warnings.catch_warnings():
-        # pydub warns at import when there is no ffmpeg; writing WAV needs none.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        from pydub.generators import Sine
-
-    notes = (220.0, 277.2, 329.6) if name == "music" else (440.0,)
-    first, *others = (Sine(hertz, sample_rate=22_050).to_audio_segment(5_000, volume=-18) for hertz in notes)
-    for other in others:
-        first = first.overlay(other)
-    file = io.BytesIO()
-    first.fade_in(500).fade_out(500).export(file, format="wav")
-    return file.getvalue()
-
-
 def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
     """Return a kind's example as a request body, with files in place of `@…`, and our picture in place of its URL."""
     if not kind.files:
@@ -149,7 +130,7 @@ def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
     form = aiohttp.FormData()
     for name, value in kind.example.items():
         if name in kind.files:
-            content = RECORDING.read_bytes() if value == "@recording" else demo_file(name)
+            content = (MUSIC if name == "music" else RECORDING).read_bytes()
             form.add_field(name, content, filename=name, content_type="application/octet-stream")
         else:
             form.add_field(name, str(value))

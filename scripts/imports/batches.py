@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 
-from scripts.imports.error_file import ErrorFile
+from scripts.imports.base import ErrorFile
 from scripts.imports.sheet import Row, Sheet
 
 

@@ -1,7 +1,6 @@
 """Import of URLs for index checks: those of a CSV file become index jobs."""
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.cells import defused
@@ -10,8 +9,6 @@ from scripts.imports.url_import import Cells, UrlImport
 
 #: URLs of a finished job that are read in one request.
 PAGE = 1_000
-#: Pause between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
-POLL_SECONDS = 1.0
 
 
 class IndexCheckImport(UrlImport):
@@ -22,6 +19,7 @@ class IndexCheckImport(UrlImport):
     names = ("url", "urls", "link")
     columns = ("url", "status", "is_indexed", "reason", "provider", "matched_url", "proof_url", "checked_at")
     unanswered = ("failed", "", "error", "", "", "", "")
+    pause = 1.0
 
     def is_answered(self, cells: Cells) -> bool:
         """Return whether a URL was checked."""
@@ -31,15 +29,6 @@ class IndexCheckImport(UrlImport):
         """Make an index job."""
         fields = {"type": "check", "urls": urls, "source": "batch", **self._fields}
         return await client.submit("/indexing/jobs", fields, key=key)
-
-    async def follow(self, client: Client, job_id: str, progress: Callable[[float], None]) -> None:
-        """Wait until all URLs are final."""
-        while True:
-            job = await client.get(f"/indexing/jobs/{job_id}")
-            progress(job["processed_urls"] / max(1, job["total_urls"]))
-            if job["status"] != "running":
-                return
-            await asyncio.sleep(POLL_SECONDS * max(1, job["total_urls"] / 1_000))
 
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Read the records of a job, a page at a time."""

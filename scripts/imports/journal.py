@@ -2,14 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import Conflict, Gone
-from scripts.answers import Refused
+from pipeline.errors import Conflict
 
 #: What to do when an import can't be continued; "it" is the journal's file.
 BEGIN_ANEW = "Delete it to begin anew, which is charged anew."
@@ -18,13 +14,7 @@ BEGIN_ANEW = "Delete it to begin anew, which is charged anew."
 class Journal:
     """A file with a line of JSON for each step; each line is on the disk before the next step begins."""
 
-    def __init__(
-        self,
-        file: Path,
-        *,
-        about: dict[str, Any],
-        remedy: str = BEGIN_ANEW,
-    ) -> None:
+    def __init__(self, file: Path, *, about: dict[str, Any], remedy: str = BEGIN_ANEW) -> None:
         """`about` tells one import from another. Raises Conflict, with the remedy, for the journal of another one.
 
         `begin` makes the file, so an import that failed before it blocks no other."""
@@ -73,14 +63,3 @@ class Journal:
         self.steps = lines[1:]
         # Without the line that was half written.
         self.file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-
-
-@contextmanager
-def explain_deleted_jobs(journal: Journal) -> Iterator[None]:
-    """Translate the refusal for a job whose results were deleted: the same command would fail again. Raises Gone."""
-    try:
-        yield
-    except Refused as error:
-        if error.answered != HTTPStatus.GONE:
-            raise
-        raise Gone(f"{journal.file} knows a job whose results are not kept any more. {BEGIN_ANEW}") from error

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from pipeline.errors import InvalidRequest
 
 #: Bytes at the beginning of a file that its dialect and encoding are guessed from.
 SAMPLE_BYTES = 2**16
-BLOCK_BYTES = 2**20
+BLOCK_CHARACTERS = 2**20
 DELIMITERS = ",;\t|"
 #: Delimiter of a file of one column: a character that no text has.
 NO_DELIMITER = "\x1f"
@@ -20,7 +21,6 @@ NO_DELIMITER = "\x1f"
 SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n')
 #: Longest cell, in characters. After a missing quote, the whole rest of the file would be one cell.
 MAX_CELL = 2**20
-BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ class Sheet:
             raise InvalidRequest(f"There is no file {file}.")
         self.file = file
         self.encoding = encoding_of(file)
-        sample = self._sample()
+        with self._opened() as text:
+            sample = text.read(SAMPLE_BYTES)
         said = SEPARATOR.match(sample)
         self.delimiter = said[1] if said else delimiter_of(sample)
         self._is_delimiter_said = said is not None
@@ -81,7 +82,7 @@ class Sheet:
 
     def _cells(self) -> Iterator[tuple[int, list[str]]]:
         csv.field_size_limit(MAX_CELL)
-        with self.file.open(encoding=self.encoding, errors="replace", newline="") as text:
+        with self._opened() as text:
             reader = csv.reader(text, delimiter=self.delimiter)
             if self._is_delimiter_said:
                 next(reader)
@@ -96,31 +97,27 @@ class Sheet:
                     return
                 yield line, row
 
-    def _sample(self) -> str:
-        with self.file.open(encoding=self.encoding, errors="replace", newline="") as text:
-            return text.read(SAMPLE_BYTES)
+    def _opened(self) -> TextIO:
+        return self.file.open(encoding=self.encoding, errors="replace", newline="")
 
 
 def encoding_of(file: Path) -> str:
     """Return the encoding of a file: by its byte order mark; else UTF-8 if all of it is valid; else Windows-1252.
 
     Spreadsheets call Windows-1252 Latin-1. It has quotes, dashes and the euro where Latin-1 has control characters."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
     with file.open("rb") as opened:
         block = opened.read(SAMPLE_BYTES)
-        for mark, encoding in BOMS:
-            if block.startswith(mark):
-                return encoding
-        if (found := _utf16_of(block)) is not None:
-            return found
-        try:
-            while block:
-                decoder.decode(block)
-                block = opened.read(BLOCK_BYTES)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "cp1252"
-    return "utf-8"
+    if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if not block.startswith(codecs.BOM_UTF8) and (found := _utf16_of(block)) is not None:
+        return found
+    try:
+        with file.open(encoding="utf-8") as text:
+            while text.read(BLOCK_CHARACTERS):
+                pass
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8-sig"  # which also reads a file without a mark
 
 
 def _utf16_of(block: bytes) -> str | None:

@@ -13,43 +13,28 @@ from pipeline.kinds.speech.batch import MAX_CHARACTERS
 from pipeline.kinds.speech.fields import speech_credits
 from scripts.answers import Refused
 from scripts.client import Client
-from scripts.imports.base import PATIENCE, Estimate, progress_bar
-from scripts.imports.error_file import ErrorFile
+from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.journal import Journal
-from scripts.imports.sheet import Row, Sheet
+from scripts.imports.sheet import Row
+from scripts.terminal import progress_bar
 
 #: Texts that are on their way at once.
 OPEN_TEXTS = 8
 
 
-class SpeechImport:
+class SpeechImport(Import):
     """One import of texts."""
 
-    def __init__(
-        self,
-        file: Path,
-        *,
-        column: str | None,
-        has_header: bool | None = None,
-        out: Path,
-        errors: Path,
-        fields: dict[str, Any],
-    ) -> None:
-        self.sheet = Sheet(file, column=column, names=("text", "texts"), has_header=has_header)
-        self.sheet.refuse_as_output(errors)
-        self.out, self.errors = out, errors
-        self.unanswered_rows = 0
-        self.reasons = out / "refused.csv"
-        self._fields = fields
+    names = ("text", "texts")
 
-    def estimate(self) -> Estimate:
-        """Read every row once, and write the faulty ones into their file."""
-        rows = cost = 0
-        with ErrorFile(self.errors) as faults:
-            for row in self._rows(faults):
-                rows += 1
-                cost += speech_credits(len(row.value or ""))
-        return Estimate(rows, faults.count, cost)
+    def __init__(self, file: Path, *, out: Path, **options: Any) -> None:
+        """`out` is a folder."""
+        super().__init__(file, out=out, **options)
+        self.reasons = out / "refused.csv"
+
+    def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
+        """Yield the credits of each row."""
+        return ((1, speech_credits(len(row.value or ""))) for row in self._rows(faults))
 
     async def run(self, url: str, key: str) -> None:
         """Speak the texts that have no recording yet; then list all recordings."""
@@ -84,8 +69,7 @@ class SpeechImport:
     async def _speak(self, client: Client, row: Row, file: Path, digest: str) -> None:
         key = hashlib.sha256(f"{digest} {row.line} {self._fields} {row.value}".encode()).hexdigest()
         job_id = await client.submit("/tts/batch", {"text": row.value, **self._fields}, key=f"import-{key}")
-        await client.follow(job_id, lambda done, total: None)
-        await client.fetch(job_id, file)
+        await client.save(job_id, file, lambda done, total: None)
 
     def _list(self) -> None:
         with (self.out / "results.csv").open("w", encoding="utf-8", newline="") as output:

@@ -3,8 +3,10 @@
 import csv
 import hashlib
 import os
+from abc import abstractmethod
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -12,13 +14,15 @@ from typing import Any, ClassVar, TextIO
 from rich.progress import Progress, TaskID
 
 from pipeline.cells import defused
+from pipeline.errors import Gone
 from pipeline.urls import fault_of
-from scripts.client import Client
-from scripts.imports.base import PATIENCE, Estimate, progress_bar
+from scripts.answers import Refused
+from scripts.client import POLL_SECONDS, Client
+from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, Batches
-from scripts.imports.error_file import ErrorFile
-from scripts.imports.journal import Journal, explain_deleted_jobs
-from scripts.imports.sheet import Row, Sheet
+from scripts.imports.journal import BEGIN_ANEW, Journal
+from scripts.imports.sheet import Row
+from scripts.terminal import progress_bar
 
 #: Jobs that are open at once: the service has the next one when one ends, and few rows are in memory.
 OPEN_JOBS = 2
@@ -26,29 +30,23 @@ OPEN_JOBS = 2
 Cells = Sequence[str]
 
 
-class UrlImport:
+class UrlImport(Import):
     """One import of URLs. A subclass says what is asked about them, and what is written of the answers."""
 
     #: Its name in its journal, and the label of its progress bar.
     name: ClassVar[str]
     doing: ClassVar[str]
-    #: Names of the column that has the URLs.
-    names: ClassVar[tuple[str, ...]]
     #: The columns of the results after that of the line, and what follows the URL where there is no answer.
     columns: ClassVar[Cells]
     unanswered: ClassVar[Cells]
+    #: Seconds between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
+    pause: ClassVar[float] = POLL_SECONDS
 
-    def __init__(
-        self, file: Path, *, column: str | None, out: Path, errors: Path, batch: int, fields: dict[str, Any]
-    ) -> None:
-        self.sheet = Sheet(file, column=column, names=self.names)
-        self.sheet.refuse_as_output(out, errors)
-        self.out, self.errors = out, errors
-        self.unanswered_rows = 0
-        self.reasons = out
+    def __init__(self, file: Path, *, out: Path | None, batch: int, **options: Any) -> None:
+        """`batch` is the most URLs of one job."""
+        super().__init__(file, out=out or file.with_suffix(".results.csv"), **options)
         self._batch = batch
         self._batches = Batches(self.sheet, batch, self.fault_of)
-        self._fields = fields
         self._total: int | None = None
         #: Results of URLs that stand in later rows too.
         self._known: dict[str, Cells] = {}
@@ -57,31 +55,24 @@ class UrlImport:
         """Return why a URL is not sent; None: it is."""
         return fault_of(url)
 
+    @abstractmethod
     def is_answered(self, cells: Cells) -> bool:
         """Return whether the results of a URL are an answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
         """Submit a job for URLs, with an Idempotency-Key; returns its id."""
-        raise NotImplementedError
 
-    async def follow(self, client: Client, job_id: str, progress: Callable[[float], None]) -> None:
-        """Return when a job has ended, in any state; `progress` takes the share that is done, in [0, 1]."""
-        raise NotImplementedError
-
+    @abstractmethod
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Return the results of an ended job by URL."""
-        raise NotImplementedError
 
-    def estimate(self) -> Estimate:
-        """Read every row once, and write the faulty ones into their file."""
-        rows = cost = 0
-        with ErrorFile(self.errors) as faults:
-            for batch in self._batches.read(faults):
-                rows += len(batch.rows)
-                cost += len(batch.urls)
-        self._total = rows
-        return Estimate(rows, faults.count, cost)
+    def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
+        """Yield the rows and the credits of each batch."""
+        self._total = 0
+        for batch in self._batches.read(faults):
+            self._total += len(batch.rows)
+            yield len(batch.rows), len(batch.urls)
 
     async def run(self, url: str, key: str) -> None:
         """Send all batches and write all results; what the journal says is done is not done again."""
@@ -96,9 +87,14 @@ class UrlImport:
             shown = bar.add_task(self.doing, total=total, completed=self._restore(output, done))
             async with Client.open(url, key, patience=PATIENCE) as client:
                 async for batch, job_id in self._jobs(client, batches, journal):
-                    with explain_deleted_jobs(journal):
+                    try:
                         await self._follow(client, batch, job_id, bar, shown)
                         await self._write(client, batch, job_id, output)
+                    except Refused as error:
+                        if error.answered != HTTPStatus.GONE:
+                            raise
+                        kept = f"{journal.file} knows a job whose results are not kept any more."
+                        raise Gone(f"{kept} {BEGIN_ANEW}") from error
                     output.flush()
                     journal.note(batch=batch.number, size=output.buffer.tell())
         journal.close()
@@ -136,12 +132,12 @@ class UrlImport:
     async def _follow(self, client: Client, batch: Batch, job_id: str, bar: Progress, shown: TaskID) -> None:
         before = bar.tasks[shown].completed
 
-        def progress(share: float) -> None:
-            bar.update(shown, completed=before + round(share * len(batch.rows)))
+        def progress(done: float, total: float) -> None:
+            bar.update(shown, completed=before + round(done / max(1, total) * len(batch.rows)))
 
         if job_id:
-            await self.follow(client, job_id, progress)
-        progress(1)
+            await client.wait(job_id, progress, pause=self.pause * max(1, len(batch.urls) / 1_000))
+        progress(1, 1)
 
     async def _write(self, client: Client, batch: Batch, job_id: str, output: TextIO) -> None:
         """Write a batch's results, a row for each of the file's, in its order."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
-from scripts.system.folders import private_folder, sockets_folder
+from scripts.system.folders import private_folder, sockets_folder, write_private
 from scripts.system.supervisor import Pool, Supervisor
 
 #: A supervisor answers within milliseconds, on a busy machine within seconds; a stopped one (SIGSTOP) never does.
@@ -106,11 +106,7 @@ def ask(data: Path, command: str, **arguments: Any) -> Any:
 
 def record(data: Path, system: System) -> None:
     """Write the state file atomically, readable by its owner alone."""
-    unfinished = _state_file(data).with_suffix(".unfinished")
-    unfinished.unlink(missing_ok=True)
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(system), file)
-    unfinished.replace(_state_file(data))
+    write_private(_state_file(data), json.dumps(asdict(system)))
 
 
 def forget(data: Path) -> None:

@@ -1,7 +1,8 @@
 """First steps: what a new system shows its user: the first account's key, and a request to try."""
 
-import os
 from pathlib import Path
+
+from scripts.system.folders import write_private
 
 FIRST_KEY = "first-key"
 
@@ -12,7 +13,7 @@ def show_key(api_key: str, data: Path, *, terminal: bool) -> str:
     A key that a terminal has shown is kept nowhere. Output to anything else may be a log, where no key may stand."""
     if terminal:
         return f"\n  API key of the first account, shown once: {api_key}\n"
-    _write_secret(data / FIRST_KEY, api_key)
+    write_private(data / FIRST_KEY, f"{api_key}\n")
     return f"\n  API key of the first account: in {data / FIRST_KEY}\n"
 
 
@@ -25,9 +26,3 @@ def show_request(address: str, data: Path, api_key: str | None, *, terminal: boo
         f"\n  curl {address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {shown}\" \\\n"
         '    -d \'{"text": "Hello from Pressroom"}\' -o hello.wav\n'
     )
-
-
-def _write_secret(file: Path, text: str) -> None:
-    file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-        opened.write(f"{text}\n")

@@ -1,8 +1,13 @@
-"""Folders: those of a system that only its owner may read."""
+"""Folders: those of a system, which only its owner may read, and which one system, or one server, has at a time."""
 
+import fcntl
 import hashlib
 import os
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from pipeline.errors import NotReady
@@ -11,6 +16,8 @@ from pipeline.errors import NotReady
 MAX_SOCKET_BYTES = 103
 #: The longest path in the folder.
 LONGEST_NAME = "/postgres/.s.PGSQL.5432"
+#: How long a server waits for the one before it, which may still shut down after the supervisor's death.
+PREDECESSOR_PATIENCE = timedelta(seconds=60)
 
 
 def sockets_folder(data: Path) -> Path:
@@ -33,3 +40,45 @@ def private_folder(folder: Path) -> Path:
     if os.geteuid() not in (0, folder.lstat().st_uid) or folder.is_symlink():
         raise NotReady(f"{folder} belongs to another user. Choose another folder with --data.")
     return folder
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that only its owner reads, in place of any that is there."""
+    unfinished = file.with_name(f"{file.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+        opened.write(text)
+    unfinished.replace(file)
+
+
+@contextmanager
+def only_system(data: Path) -> Iterator[None]:
+    """Hold DATA for this process alone. Raises NotReady when another system has it."""
+    descriptor = os.open(private_folder(data) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if not _lock(descriptor):
+            raise NotReady(f"A system is running on {data} already. Stop it, or choose another folder with --data.")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def only_server(file: Path) -> None:
+    """Hold a lock for the life of this process, of the program that it becomes, and of that program's children.
+
+    So the folder has one server, even while the one before, killed or orphaned, still shuts down."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    os.set_inheritable(descriptor, True)
+    until = time.monotonic() + PREDECESSOR_PATIENCE.total_seconds()
+    while not _lock(descriptor):
+        if time.monotonic() > until:
+            raise NotReady(f"Another server is still running on {file.parent}. Stop it and start again.")
+        time.sleep(0.02)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

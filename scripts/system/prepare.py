@@ -3,19 +3,55 @@
 It is a process of its own, so that its imports run while the servers start, and the supervisor stays small.
 """
 
+import asyncio
 import json
+import os
 import sys
 import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 
 import psycopg
 
 from pipeline.errors import NotReady, PressroomError
+from pipeline.processes import shimmed
 from pipeline.settings import Settings
+from scripts.console import Console
 from scripts.system.embedded.postgres import create_database
+from scripts.system.programs import module
 
 #: A server that recovers from a crash replays up to `max_wal_size` before it answers.
 PATIENCE = timedelta(seconds=60)
+
+
+async def run_preparation(
+    *, embedded: bool, environment: Mapping[str, str], console: Console, when_database_answers: Callable[[], None]
+) -> str | None:
+    """Run the process; return the first account's key, if it was made now. Raises NotReady."""
+    ours, theirs = os.pipe()
+    process = await asyncio.create_subprocess_exec(
+        *shimmed(module("scripts.system.prepare", *(["--embedded"] if embedded else []))),
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    console.follow(ours, "prepare")
+    try:
+        output = process.stdout or asyncio.StreamReader()
+        if await output.readline():
+            when_database_answers()
+        last_line = await output.readline()
+        if await process.wait():
+            raise NotReady("The database could not be prepared; the lines above say why.")
+        api_key: str | None = json.loads(last_line)["api_key"]
+        return api_key
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 def main() -> None:

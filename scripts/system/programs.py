@@ -33,6 +33,15 @@ class Program:
     descriptors: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class Server(Program):
+    """An embedded server, which everything else needs, and where it will listen."""
+
+    drain: timedelta = timedelta(seconds=30)
+    stage: int = 0
+    url: str = ""
+
+
 def module(name: str, *arguments: str) -> tuple[str, ...]:
     """Return the command that runs a Python module; -P keeps a `scripts` or `api` of the current folder out."""
     return (sys.executable, "-P", "-m", name, *arguments)

@@ -18,12 +18,11 @@ from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
-from scripts.system.embedded.launcher import Server
 from scripts.system.first_steps import show_key, show_request
+from scripts.system.folders import only_system
 from scripts.system.listener import becomes_ready, listening, reachable
-from scripts.system.locks import only_system
-from scripts.system.preparation import run_preparation
-from scripts.system.programs import Program
+from scripts.system.prepare import run_preparation
+from scripts.system.programs import Program, Server
 from scripts.system.supervisor import Supervisor
 
 #: A server that ended so often before it answered will not start.
@@ -34,7 +33,6 @@ API_PATIENCE = timedelta(seconds=60)
 KILLED_API_PATIENCE = timedelta(seconds=15)
 #: Time beyond its own drain after which a program is killed.
 DRAIN_SLACK = timedelta(seconds=5)
-SERVER_DRAIN = timedelta(seconds=30)
 
 
 def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], any_port: bool = False) -> int:
@@ -114,16 +112,7 @@ class _Up:
     async def _start(self) -> None:
         began = time.monotonic()
         for server in self._servers:
-            self._supervisor.run(
-                Program(
-                    server.name,
-                    server.argv,
-                    programs.environment(),
-                    drain=SERVER_DRAIN,
-                    stopped_by=server.stopped_by,
-                    stage=0,
-                )
-            )
+            self._supervisor.run(server)
         api_key, terminal = await self._prepare(), sys.stdout.isatty()
         if api_key:  # at once: should the start fail from here on, there is no other copy
             self._console.show(show_key(api_key, self._settings.data, terminal=terminal))

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pipeline.settings import Settings
 from scripts.commands.settings import list_variables
-from scripts.tables import show_table
+from scripts.terminal import show_table
 
 
 def shown(columns: list[str], rows: list[Any], *, width: int, terminal: bool = True) -> str:

@@ -2,23 +2,11 @@
 
 import importlib.util
 import os
-import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import NotReady
-
-
-@dataclass(frozen=True)
-class Server:
-    """A server to run: the command of its launcher, where it will listen, and the signal that stops it."""
-
-    name: str
-    argv: tuple[str, ...]
-    url: str
-    stopped_by: signal.Signals
 
 
 def find_in_wheel(package: str, path: str) -> Path | None:

@@ -6,6 +6,7 @@ as root opens the folders above the data to everybody.
 
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -15,35 +16,16 @@ from urllib.parse import quote
 
 from pipeline.errors import NotReady
 from pipeline.processes import die_with_parent
-from scripts.system.embedded.launcher import Server, find_in_wheel, launch
+from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
-from scripts.system.folders import private_folder, sockets_folder
-from scripts.system.locks import only_server
-from scripts.system.programs import module
+from scripts.system.folders import only_server, private_folder, sockets_folder
+from scripts.system.programs import Server, environment, module
 
 #: Major version of the cluster, which names its folder: another version can't read it.
 VERSION = "18"
 OWNER = "pressroom"  # the role and the database
 #: For a machine that runs much else beside it; durability stays as PostgreSQL's safe defaults have it.
-OPTIONS = {
-    "listen_addresses": "",
-    "unix_socket_permissions": "0700",
-    "max_connections": "200",
-    "shared_buffers": "128MB",
-    "huge_pages": "off",
-    "io_method": "sync",  # the default keeps three processes for reading ahead
-    "wal_level": "minimal",
-    "max_wal_senders": "0",
-    "max_logical_replication_workers": "0",
-    "checkpoint_timeout": "15min",
-    "random_page_cost": "1.1",
-    "jit": "off",  # compiling costs more than any query of ours
-    "autovacuum_naptime": "15s",
-    "TimeZone": "UTC",
-    "log_timezone": "UTC",
-    "log_checkpoints": "off",
-    "log_line_prefix": "",
-}
+OPTIONS = Path(__file__).with_name("postgres.conf")
 
 
 def server(data: Path) -> Server:
@@ -53,6 +35,7 @@ def server(data: Path) -> Server:
     return Server(
         name="postgres",
         argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets)),
+        environment=environment(),
         url=f"postgresql://{OWNER}@/{OWNER}?host={quote(str(sockets), safe='')}",
         stopped_by=signal.SIGINT,  # "fast": rolls back, disconnects, writes everything
     )
@@ -77,6 +60,7 @@ def create_database(url: str) -> None:
 def prepare(folder: Path, sockets: Path) -> list[str]:
     """Return the command of the PostgreSQL server of a data folder and a socket folder, made if need be."""
     os.environ["LC_ALL"] = "C"  # without a locale, macOS starts a thread in the postmaster, which then gives up
+    options = OPTIONS.read_text()  # before the user changes, who may not reach it
     client = _user_name()
     binaries = find_binaries()
     _step_down(binaries, folder, sockets)
@@ -84,9 +68,8 @@ def prepare(folder: Path, sockets: Path) -> list[str]:
     cluster = _cluster(binaries, folder)
     _write_rules(cluster, client)
     _drop_stale_pid_file(cluster)
-    options = {**OPTIONS, "unix_socket_directories": str(sockets)}
-    words = (word for name, value in options.items() for word in ("-c", f"{name}={value}"))
-    return [str(binaries / "postgres"), "-D", str(cluster), *words]
+    settings = [f"unix_socket_directories={sockets}", *re.findall(r"^\w+=[^ \n]*", options, re.MULTILINE)]
+    return [str(binaries / "postgres"), "-D", str(cluster), *(word for one in settings for word in ("-c", one))]
 
 
 def _user_name() -> str:

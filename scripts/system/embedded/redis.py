@@ -6,21 +6,11 @@ import signal
 from pathlib import Path
 
 from pipeline.errors import NotReady
-from scripts.system.embedded.launcher import Server, find_in_wheel, launch
-from scripts.system.folders import private_folder, sockets_folder
-from scripts.system.locks import only_server
-from scripts.system.programs import module
+from scripts.system.embedded.launcher import find_in_wheel, launch
+from scripts.system.folders import only_server, private_folder, sockets_folder
+from scripts.system.programs import Server, environment, module
 
-#: The rows are the truth, so losing a second of wake-ups at a power cut costs nothing.
-OPTIONS = {
-    "port": "0",
-    "unixsocketperm": "700",
-    "appendonly": "yes",
-    "appendfsync": "everysec",
-    "save": "",
-    "daemonize": "no",
-    "loglevel": "warning",
-}
+OPTIONS = Path(__file__).with_name("redis.conf")
 
 
 def server(data: Path) -> Server:
@@ -30,6 +20,7 @@ def server(data: Path) -> Server:
     return Server(
         name="redis",
         argv=module("scripts.system.embedded.redis", str(data.resolve() / "redis"), str(socket)),
+        environment=environment(),
         url=f"unix://{socket}",
         stopped_by=signal.SIGTERM,
     )
@@ -53,8 +44,7 @@ def prepare(folder: Path, socket: Path) -> list[str]:
     private_folder(socket.parent)
     only_server(private_folder(folder) / "lock")
     os.umask(0o077)
-    options = {**OPTIONS, "dir": str(folder), "unixsocket": str(socket)}
-    return [str(binary), *(word for name, value in options.items() for word in (f"--{name}", value))]
+    return [str(binary), str(OPTIONS), "--dir", str(folder), "--unixsocket", str(socket)]
 
 
 if __name__ == "__main__":

@@ -89,14 +89,15 @@ class IndexingService(BaseHTTPRequestHandler):
         if self.path == "/usage":
             self._answer({"credits_remaining": 1})
             return
-        _, _, _, job_id, *rest = urlsplit(self.path).path.split("/")
+        *_, job_id = (path := urlsplit(self.path).path).removesuffix("/urls").split("/")
         urls = self.jobs[int(job_id)]
         if not urls:
             self._answer({"message": "The job's URLs have been deleted."}, 410)
-        elif rest:
+        elif path.endswith("/urls"):
             self._answer([record(url) for url in urls])
         else:
-            self._answer({"status": "complete", "processed_urls": len(urls), "total_urls": len(urls)})
+            progress = {"done": len(urls), "failed": 0, "total": len(urls)}
+            self._answer({"finished_at": "2026-11-20T12:00:00Z", "progress": progress})
 
     def _answer(self, document: object, status: int = 200, **headers: str) -> None:
         body = json.dumps(document).encode()

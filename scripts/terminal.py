@@ -1,4 +1,4 @@
-"""Tables: how commands print lists, for people on a terminal and for programs."""
+"""Terminal: how commands print lists, for people and for programs, and what they tell beside their results."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,19 @@ GAP = 2
 def plain(value: object) -> Text:
     """Return a value as text for a terminal, without control characters; markup in it is not read as such."""
     return Text(CONTROL_CODES.sub(" ", str(value)))
+
+
+def tell(text: str, *, style: str | None = None) -> None:
+    """Write a line to standard error."""
+    Console(stderr=True, soft_wrap=True).print(plain(text), style=style, highlight=False)
+
+
+def progress_bar(*, unit: str = "", transient: bool = False) -> Progress:
+    """Return a bar on standard error, with what is done and what there is in all; a transient one goes at its end."""
+    name = TextColumn("{task.description}", markup=False)  # names of files may have brackets
+    count = TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}}{unit}")
+    columns = (name, BarColumn(), count, TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=transient)
 
 
 def show_table(

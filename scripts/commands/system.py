@@ -1,0 +1,78 @@
+"""`pressroom up`, `migrate`, `pools` and `scale`: a system on one machine, and how many processes serve a queue."""
+
+from typing import Annotated
+
+import typer
+
+from pipeline.errors import InvalidRequest
+from scripts.commands import SYSTEM, under
+from scripts.options import Data, database_errors, settings_for
+from scripts.system import control
+from scripts.system.supervisor import Pool
+from scripts.terminal import show_table
+
+
+def up(
+    host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 8000 by default.")] = None,
+    pool: Annotated[list[str] | None, typer.Option(metavar="NAME=PROCESSES", help="How many processes.")] = None,
+    any_port: Annotated[bool, typer.Option("--any-port", help="Take a free port when PORT is taken.")] = False,
+    data: Data = None,
+) -> None:
+    """Start everything on this machine: servers, API, workers, sweep."""
+    from scripts.system.up import up as run  # it starts processes, which no other command does
+
+    settings = settings_for(data)
+    code = run(
+        settings,
+        host=host or settings.api.host,
+        port=settings.api.port if port is None else port,
+        pools=dict(read_size(text) for text in pool or []),
+        any_port=any_port,
+    )
+    raise typer.Exit(code)
+
+
+def migrate(data: Data = None) -> None:
+    """Bring the database to the tables and functions of this version."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from pipeline.migrations import migrate as run
+
+    url, _ = control.settings_of_running(settings_for(data)).server_urls()
+    with database_errors(SQLAlchemyError):
+        run(url)
+    typer.echo("the database is up to date")
+
+
+def pools(data: Data = None) -> None:
+    """Show what runs on this machine."""
+    _show(control.pools(settings_for(data).data))
+
+
+def scale(
+    wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4.")],
+    data: Data = None,
+) -> None:
+    """Change how many processes a pool has; the others go on, and a process that goes ends its work first."""
+    sizes = dict(read_size(text) for text in wanted)
+    folder = settings_for(data).data
+    for name, processes in sizes.items():
+        running = control.scale(folder, name, processes)
+    _show(running)
+
+
+def read_size(text: str) -> tuple[str, int]:
+    """Read `POOL=N`. Raises InvalidRequest."""
+    name, _, number = text.partition("=")
+    if not name or not number.isdecimal():
+        raise InvalidRequest(f"{text!r} does not say how many: write POOL=N, for example synthesis=4.")
+    return name, int(number)
+
+
+def _show(running: list[Pool]) -> None:
+    rows = [(pool.name, pool.wanted, " ".join(map(str, pool.pids)), pool.restarts) for pool in running]
+    show_table("Processes", ["name", "processes", "pids", "restarts"], rows)
+
+
+register = under(SYSTEM, up, migrate, pools, scale)
