@@ -9,8 +9,6 @@ from pathlib import Path
 
 import regex
 
-from workers.engines.metadata.traditional import is_traditional, traditional
-
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(
     r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*(?:[’'\-‑·.][\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*)*(?:\+\+|\#)?"
@@ -51,6 +49,8 @@ TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 #: Languages that write no space between words.
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
+#: What languages.toml has of a language beside its templates.
+SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings")
 
 #: Languages that make one word of two.
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no"})
@@ -69,14 +69,11 @@ class Language:
     companions: frozenset[str] = frozenset()
     dangling: frozenset[str] = frozenset()
     openings: frozenset[str] = frozenset()
+    #: Templates of an excerpt that is made of a subject, and of a title.
     about: str = ""
     whole: str = ""
-    variant: str = ""
-
-    @property
-    def taxonomy(self) -> str:
-        """Return the language of a taxonomy's words: zh-hant where a post is in traditional characters."""
-        return self.variant or self.code
+    #: The language of a taxonomy's words: zh-hant where a post is in traditional characters.
+    taxonomy: str = ""
 
     def is_hollow(self, word: str) -> bool:
         """Return whether a word in lower case says nothing of what a text is about."""
@@ -92,8 +89,24 @@ def language_of(title: str, text: str, wanted: str) -> Language:
     primary = asked.partition("-")[0]
     sample = f"{title}\n{text[:SAMPLE]}"
     code = _evident(sample, primary)
-    is_other_script = code == "zh" and is_traditional(sample, otherwise=asked.startswith(TRADITIONAL_TAGS))
-    return _traditional_chinese() if is_other_script else _language(code)
+    if code == "zh" and _is_traditional(sample, otherwise=asked.startswith(TRADITIONAL_TAGS)):
+        return _traditional_chinese()
+    return _language(code)
+
+
+def traditional(text: str) -> str:
+    """Return a text of the taxonomy or of the languages' words in traditional characters."""
+    _, _, words, characters = _traditional()
+    for word, written in words.items():
+        text = text.replace(word, written)
+    return text.translate(characters)
+
+
+def _is_traditional(text: str, *, otherwise: bool) -> bool:
+    """Return whether a Chinese text is in traditional characters; `otherwise`, where it has no character that tells."""
+    simplified, own, _, _ = _traditional()
+    ours, theirs = (sum(character in characters for character in text) for characters in (own, simplified))
+    return otherwise if ours == theirs else ours > theirs
 
 
 def _evident(sample: str, wanted: str) -> str:
@@ -116,24 +129,21 @@ def _evident(sample: str, wanted: str) -> str:
 
 def _by_stop_words(sample: str, wanted: str) -> str:
     words = Counter(found.group().lower() for found in WORD.finditer(sample))
-    counts = {code: sum(n for word, n in words.items() if word in _stop_words(code)) for code in LATIN}
+    counts: Counter[str] = Counter()
     for code in LATIN:
+        stop = _stop_words(code)
         # The languages' lists differ in length; long ones would win by it.
-        counts[code] = round(counts[code] * (400 / max(len(_stop_words(code)), 200)) ** 0.25)
+        counts[code] = round(sum(words[word] for word in words.keys() & stop) * (400 / max(len(stop), 200)) ** 0.25)
     best = max(LATIN, key=lambda code: counts[code])
-    known = counts.get(wanted, 0)
-    if counts[best] >= EVIDENT_WORDS and counts[best] > known * EVIDENT_FACTOR:
-        return best
-    return wanted
+    is_evident = counts[best] >= EVIDENT_WORDS and counts[best] > counts[wanted] * EVIDENT_FACTOR
+    return best if is_evident else wanted
 
 
 @lru_cache(maxsize=256)
 def _stop_words(code: str) -> frozenset[str]:
     import stopwordsiso
 
-    if code not in stopwordsiso.langs():
-        return frozenset()
-    return frozenset(stopwordsiso.stopwords(code))
+    return frozenset(stopwordsiso.stopwords(code) if code in stopwordsiso.langs() else ())
 
 
 @cache
@@ -147,23 +157,23 @@ def _language(code: str) -> Language:
     sets = {name: frozenset(known.get(name, "").split()) for name in SETS}
     # The library's stop words have nouns among them.
     stop = (_stop_words(code) - sets["companions"]) | sets["determiners"] | sets["subjects"] | sets["dangling"]
-    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""), variant="")
+    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""), taxonomy=code)
 
 
 @cache
 def _traditional_chinese() -> Language:
     known = _language("zh")
-    return replace(
-        known,
-        stop=known.stop.union(map(traditional, known.stop)),
-        vague=known.vague.union(map(traditional, known.vague)),
-        about=traditional(known.about),
-        whole=traditional(known.whole),
-        variant=TRADITIONAL_CHINESE,
-    )
+    stop, vague = (words.union(map(traditional, words)) for words in (known.stop, known.vague))
+    about, whole = traditional(known.about), traditional(known.whole)
+    return replace(known, stop=stop, vague=vague, about=about, whole=whole, taxonomy=TRADITIONAL_CHINESE)
 
 
-SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings")
+@cache
+def _traditional() -> tuple[str, str, Mapping[str, str], Mapping[int, int]]:
+    """Return simplified characters, the same ones in traditional form, words by words, and characters by characters."""
+    known = tomllib.loads(Path(__file__).with_name("traditional.toml").read_text("utf-8"))
+    pairs = "".join(known["pairs"].split())
+    return pairs[::2], pairs[1::2], known["words"], str.maketrans(pairs[::2], pairs[1::2])
 
 
 def set_up() -> None:

@@ -1,8 +1,10 @@
 """Plain text: a post's Markdown or HTML, reduced to what a reader would see."""
 
 import html
+import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import regex
@@ -47,23 +49,8 @@ COMMENTS = regex.compile(r"<!--.*?(?:-->|\Z)", regex.DOTALL)
 OPENS_WITH_TAG = regex.compile(r"\s*<(?:!doctype|[a-z][a-z0-9]*[\s/>])", regex.IGNORECASE)
 CLOSED_BLOCK = regex.compile(r"</(?:p|div|ul|ol|section|article|h[1-6]|table|body|blockquote)\s*>", regex.IGNORECASE)
 
-#: Elements that are not the post: what runs, what leads elsewhere, what is code, and what is no text.
-SKIPPED = frozenset(
-    (
-        "script", "style", "noscript", "template", "head", "title", "nav", "header", "footer", "aside", "form",
-        "button", "input", "select", "textarea", "label", "iframe", "object", "embed", "svg", "math", "canvas", "video",
-        "audio", "picture", "pre", "code-block", "dialog", "menu", "map", "datalist",
-    )
-)  # fmt: skip
-
-#: Elements that stand within a line.
-INLINE = frozenset(
-    (
-        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
-        "img", "ins", "kbd", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub",
-        "sup", "time", "tt", "u", "var", "wbr",
-    )
-)  # fmt: skip
+_ELEMENTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SKIPPED, INLINE = frozenset(_ELEMENTS["skipped"].split()), frozenset(_ELEMENTS["inline"].split())
 
 HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])", regex.IGNORECASE)
 
@@ -125,35 +112,22 @@ def _html_as_text(content: str) -> str:
         root = etree.fromstring(data, parser)
     except etree.LxmlError:
         root = None
-    return "" if root is None else "".join(_pieces(root))
+    return "" if root is None else _text_of(root)
 
 
-def _pieces(root: Any) -> Iterator[str]:
-    """Yield an element's text in the order of reading, without recursion: HTML may be nested as deep as it likes."""
-    stack: list[tuple[Any, bool]] = [(root, False)]
-    while stack:
-        element, is_end = stack.pop()
-        tag = element.tag if isinstance(element.tag, str) else ""
-        if is_end:
-            yield "" if tag in INLINE else "\n"
-            yield (element.tail or "").replace("\n", " ")
-            continue
-        if not tag or tag in SKIPPED or _is_hidden(element):
-            yield " "
-            yield (element.tail or "").replace("\n", " ")
-            continue
-        yield "" if tag in INLINE else "\n"
-        yield (element.text or "").replace("\n", " ")
-        stack.append((element, True))
-        stack.extend((child, False) for child in reversed(element))
+def _text_of(root: Any) -> str:
+    # `iter` and `itertext` use no recursion: HTML may be nested as deep as it likes.
+    for element in list(root.iter()):
+        if not isinstance(element.tag, str) or element.tag in SKIPPED or _is_hidden(element.attrib):
+            element.clear(keep_tail=True)
+            before, after = "", " "
+        else:
+            before = after = "" if element.tag in INLINE else "\n"
+        element.text = before + (element.text or "").replace("\n", " ")
+        element.tail = after + (element.tail or "").replace("\n", " ")
+    return "".join(root.itertext())
 
 
-def _is_hidden(element: Any) -> bool:
-    attributes = element.attrib
-    if not attributes:
-        return False
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or HIDDEN.search(attributes.get("style", "")) is not None
-    )
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    is_marked = "hidden" in attributes or attributes.get("aria-hidden") == "true"
+    return is_marked or HIDDEN.search(attributes.get("style", "")) is not None

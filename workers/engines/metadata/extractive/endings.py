@@ -4,34 +4,17 @@ import tomllib
 from pathlib import Path
 
 import regex
-from pydantic import BaseModel, ConfigDict
 
-Endings = dict[str, regex.Pattern[str]]
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    prepositions: str
-    adverbs: dict[str, str]
-    verbs: dict[str, str]
-    infinitives: dict[str, str]
-    adjectives: dict[str, str]
-    participles: dict[str, str]
-
-
-def _compiled(patterns: dict[str, str]) -> Endings:
-    return {code: regex.compile(pattern) for code, pattern in patterns.items()}
-
-
-_KNOWN = _File.model_validate(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")))
+_KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 #: By language, where it has such endings.
-ADVERBS, VERBS = _compiled(_KNOWN.adverbs), _compiled(_KNOWN.verbs)
-INFINITIVES, ADJECTIVES = _compiled(_KNOWN.infinitives), _compiled(_KNOWN.adjectives)
-PARTICIPLES = _compiled(_KNOWN.participles)
+ADVERBS, VERBS, INFINITIVES, ADJECTIVES, PARTICIPLES = (
+    {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
+    for name in ("adverbs", "verbs", "infinitives", "adjectives", "participles")
+)
 
-#: Before an infinitive as often as before a noun.
-PREPOSITIONS = frozenset(_KNOWN.prepositions.split())
+#: Words that stand before an infinitive as often as before a noun.
+PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
 
 ELISION = regex.compile(r"(?<= [dl]) ")
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 
@@ -61,7 +62,7 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
 
 def _found(
     text: str, words: Mapping[str, int] | None, cues: Cues, language: Language
-) -> Iterator[tuple[str, int, frozenset[str]]]:
+) -> Iterator[tuple[str, int, AbstractSet[str]]]:
     """Yield the cues that stand in a text, how often, and what they speak for."""
     if language.code in UNSPACED:
         yield from _contained(text, cues)
@@ -83,7 +84,7 @@ def _found(
             yield phrase.rstrip(), 2 * count, names
 
 
-def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
+def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str]:
     if language.code == "he" and word[0] in _HEBREW_PREFIXES:
         return cues.of_word(word[1:])
     if language.code in COMPOUNDING:
@@ -96,7 +97,7 @@ def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
     return frozenset()
 
 
-def _of_compound(word: str, cues: Cues) -> frozenset[str]:
+def _of_compound(word: str, cues: Cues) -> AbstractSet[str]:
     """Return what the last part of a joined word speaks for, which names the thing: a *Linsensuppe* is a *Suppe*."""
     for start in range(3, len(word) - SHORTEST_HEAD + 1):
         for head in (word[start:], word[start:-1]):
@@ -114,7 +115,7 @@ def _arabic_forms(word: str) -> Iterator[str]:
         yield from (word[1:], "ال" + word[1:])
 
 
-def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, frozenset[str]]]:
+def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[str]]]:
     phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
     for cue, names in (*cues.words.items(), *phrases):
         # 本 is a book by itself, and no book in 日本.

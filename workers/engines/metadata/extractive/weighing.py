@@ -27,12 +27,8 @@ class Weights:
     def __init__(
         self, language: Language, seen: Mapping[str, Seen], title: frozenset[str], cues: frozenset[str], length: int
     ) -> None:
-        self._language = language
-        self._seen = seen
-        self._title = title
-        self._title_stems = {stem(word) for word in title}
-        self._cues = cues
-        self._length = length
+        self.language, self.seen, self.cues, self.length = language, seen, cues, length
+        self._title, self._title_stems = title, {stem(word) for word in title}
         self._forms: dict[str, Counter[str]] = defaultdict(Counter)
         # German nouns have a capital letter; *gebrauchte* has one at the start of a title alone.
         self._inside: Counter[str] = Counter()
@@ -43,53 +39,47 @@ class Weights:
                 self._forms[stem(word)][word] += known.count
             self._inside[stem(word)] += known.inside
             self._capital[stem(word)] += known.capital
-        self._worth: dict[str, float] = {}
         self._is_strange = length > SHORT and not language.determiners and language.code not in ("zh", "ja", "ko", "th")
+        #: What each word is worth in a name of several; 0: it can't be in one.
+        self.parts = {word: self._judged(word, known) for word, known in seen.items()}
 
     def usual_form(self, word: str) -> str:
         """Return the form of a word that stands there most often."""
         forms = self._forms[stem(word)] or Counter({word: 1})
         return max(forms, key=lambda form: (forms[form], form == word, -len(form)))
 
-    def of_part(self, word: str) -> float:
-        """Return what a word is worth in a name of several; 0: it can't be in one."""
-        if word not in self._worth:
-            self._worth[word] = self._judged(word)
-        return self._worth[word]
-
     def alone(self, word: str) -> float:
         """Return what a word is worth by itself; 0: it says too little."""
-        worth, known = self.of_part(word), self._seen[word]
-        if worth <= 0 or word in self._cues:
+        worth, known = self.parts[word], self.seen[word]
+        if worth <= 0 or word in self.cues:
             return worth
-        code = self._language.code
-        if word in self._language.companions or (code == "en" and VERBS["en"].search(word)):
+        code = self.language.code
+        if word in self.language.companions or (code == "en" and VERBS["en"].search(word)):
             return 0.0
-        if self._language.is_hollow(word) or self._is_half(known) or code == "vi":
+        if self.language.is_hollow(word) or self._is_half(known) or code == "vi":
             # A Vietnamese syllable is a part of a word.
             return 0.0
         count = self._count(word)
         if self._is_in_title(word):
-            return worth * 0.35 if self._length > LONG and self._lacks_name(word, known, count) else worth
+            return worth * 0.35 if self.length > LONG and self._lacks_name(word, known, count) else worth
         if count < 2 and self._is_strange:
             # Where nouns can't be told from verbs, only what recurs or stands in the title is taken for a name.
             return 0.0
         if count < 2 and (code == "ko" or (code == "ja" and len(word) < 3)):
             return 0.0
-        if code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self._language.stop))):
+        if code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self.language.stop))):
             return 0.0
         return worth * 0.4 if self._lacks_name(word, known, count) else worth
 
-    def _judged(self, word: str) -> float:
-        known = self._seen[word]
-        is_cue = word in self._cues
+    def _judged(self, word: str, known: Seen) -> float:
+        is_cue = word in self.cues
         if not self._is_name(word, known, is_cue):
             return 0.0
         count = self._count(word)
         worth = math.log1p(count) * (1.0 + 0.4 / (1.0 + known.first / 60))
         if self._is_in_title(word) and not self._is_aside(known, count, is_cue):
             worth *= 2.2
-        elif count < 2 and self._length > LONG and not is_cue and not self._is_proper(known):
+        elif count < 2 and self.length > LONG and not is_cue and not self._is_proper(known):
             worth *= 0.3
         worth *= 1.5 if is_cue else 1.0
         worth *= self._as_noun(word, known, is_cue)
@@ -97,34 +87,34 @@ class Weights:
 
     def _lacks_name(self, word: str, known: Seen, count: int) -> bool:
         """Return whether a word has no article or preposition before it: twice so, it is rather a verb than a noun."""
-        needs_name = bool(self._language.determiners) and self._language.code != "de" and not self._is_proper(known)
-        return needs_name and count < 3 and not any(self._seen[form].named for form in self._forms[stem(word)])
+        needs_name = bool(self.language.determiners) and self.language.code != "de" and not self._is_proper(known)
+        return needs_name and count < 3 and not any(self.seen[form].named for form in self._forms[stem(word)])
 
     def _is_half(self, known: Seen) -> bool:
         """Return whether a word only leads to others, as adjectives do, or only follows what may be its first name.
 
         *Intermittent* fasting, and Monte *Albán* at a sentence's start."""
-        if self._language.code == "en" and self._length > LONG and not self._is_proper(known):
+        if self.language.code == "en" and self.length > LONG and not self._is_proper(known):
             return known.leading == known.count
         return known.inside > 0 and known.led == known.count and self._is_proper(known)
 
     def _is_aside(self, known: Seen, count: int, is_cue: bool) -> bool:
         """Return whether a title's word is none that its text comes back to, and none that is named: *Really* good."""
-        recurs = count > 1 or self._length <= LONG or not self._language.determiners
-        return not (recurs or is_cue or known.named or self._is_proper(known) or self._language.code == "de")
+        recurs = count > 1 or self.length <= LONG or not self.language.determiners
+        return not (recurs or is_cue or known.named or self._is_proper(known) or self.language.code == "de")
 
     def _count(self, word: str) -> int:
-        return sum(self._forms[stem(word)].values()) or self._seen[word].count
+        return sum(self._forms[stem(word)].values()) or self.seen[word].count
 
     def _is_in_title(self, word: str) -> bool:
         return word in self._title or stem(word) in self._title_stems
 
     def _is_proper(self, known: Seen) -> bool:
-        return self._language.code != "de" and known.is_proper
+        return self.language.code != "de" and known.is_proper
 
     def _is_name(self, word: str, known: Seen, is_cue: bool) -> bool:
         """Return whether a word can be a tag, or a part of one, at all."""
-        language = self._language
+        language = self.language
         if language.is_hollow(word) and not (
             is_cue and word not in language.determiners | language.subjects | language.vague
         ):
@@ -141,7 +131,7 @@ class Weights:
 
     def _as_noun(self, word: str, known: Seen, is_cue: bool) -> float:
         """Return how likely a word is a noun, by its neighbours and its ending."""
-        code = self._language.code
+        code = self.language.code
         if code == "de":
             return self._as_german_noun(word, known, is_cue)
         likely = 1.0

@@ -4,30 +4,17 @@ The encoder of most models reads 77 tokens, so the style stands first and the po
 """
 
 import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 
 from workers.engines.pictures import Brief
 
 #: Characters of the title and of the summary that go into a prompt.
 TITLE, SUMMARY = 120, 100
 
-OPENINGS = {
-    "realistic": "A realistic, detailed scene in natural light that illustrates",
-    "illustration": "A flat editorial illustration with clean shapes and a few harmonious colours, about",
-    "abstract": "An abstract composition of shapes, texture and colour that evokes",
-    "minimalist": "A minimalist picture with one simple subject and much empty space, about",
-    "photographic": "A professional photograph, sharp focus, soft natural light, shallow depth of field, about",
-}
-
-#: Letters in generated pictures are gibberish, so they are unwanted in all styles.
-_UNWANTED = "text, letters, watermark, signature, logo, low quality, blurry, deformed"
-
-NEGATIVE = {
-    "realistic": f"{_UNWANTED}, cartoon, painting",
-    "illustration": f"{_UNWANTED}, photograph",
-    "abstract": f"{_UNWANTED}, people, faces",
-    "minimalist": f"{_UNWANTED}, clutter, crowd, busy background",
-    "photographic": f"{_UNWANTED}, cartoon, painting, illustration",
-}
+_PROMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+OPENINGS, NEGATIVE = _PROMPTS["openings"], _PROMPTS["negative"]
 
 
 def prompt_of(brief: Brief) -> str:

@@ -15,12 +15,11 @@ from workers.engines import Stopped, never
 from workers.engines.pictures import Brief, Painted
 from workers.engines.pictures.drawn import abstract, illustration, minimalist, topics
 from workers.engines.pictures.drawn.canvas import Canvas
-from workers.engines.pictures.drawn.fonts import Face, Fonts
-from workers.engines.pictures.drawn.motifs import MOTIFS
-from workers.engines.pictures.drawn.palettes import DARK, LIGHT, Palette
+from workers.engines.pictures.drawn.colours import DARK, LIGHT, Palette
+from workers.engines.pictures.drawn.fonts import NEEDED, Face, Fonts, can_shape, unshaped
 from workers.engines.pictures.drawn.scene import Design, Scene
-from workers.engines.pictures.drawn.shaping import NEEDED, can_shape, unshaped
-from workers.engines.pictures.drawn.subjects import subject_of
+from workers.engines.pictures.drawn.shapes import MOTIFS
+from workers.engines.pictures.drawn.topics import subject_of
 from workers.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.wording import described

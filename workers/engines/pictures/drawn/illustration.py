@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from workers.engines.pictures.drawn import scenery
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, smooth
 from workers.engines.pictures.drawn.colours import mixed
-from workers.engines.pictures.drawn.motifs import PROPS
 from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene, gradient, height_at, ridge, sprig
+from workers.engines.pictures.drawn.shapes import PROPS
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 #: The plant whose leaves are drawn by a rule, and not from props.toml.

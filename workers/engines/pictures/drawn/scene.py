@@ -8,8 +8,7 @@ from random import Random
 from PIL import Image
 
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, leaf
-from workers.engines.pictures.drawn.colours import Colour, blended
-from workers.engines.pictures.drawn.palettes import Palette
+from workers.engines.pictures.drawn.colours import Colour, Palette, blended
 from workers.engines.pictures.drawn.pen import Pen
 from workers.engines.pictures.drawn.shapes import Drawing
 from workers.engines.pictures.drawn.typesetting import Box, Page

@@ -1,4 +1,4 @@
-"""Shapes: what a drawing is made of, read from TOML and drawn by a pen in a palette's colours."""
+"""Shapes: what motifs and props are made of, read from TOML and drawn by a pen in a palette's colours."""
 
 import math
 import tomllib
@@ -10,8 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from workers.engines.pictures.drawn.canvas import Point, circle, leaf, smooth
-from workers.engines.pictures.drawn.colours import Colour
-from workers.engines.pictures.drawn.palettes import Palette
+from workers.engines.pictures.drawn.colours import Colour, Palette
 from workers.engines.pictures.drawn.pen import Pen, turned
 
 _ROLE = "(?:ground|sky|ink|deep|mid|bright|accent|pale|white|black)"
@@ -189,3 +188,7 @@ def _whole(half: Sequence[Point]) -> list[Point]:
 
 def _scaled(points: Sequence[Point], centre: Point, scale: float) -> list[Point]:
     return [(centre[0] + x * scale, centre[1] + y * scale) for x, y in points]
+
+
+#: The things that stand for what a post is about, and what furnishes a scene; both by name.
+MOTIFS, PROPS = (read_drawings(Path(__file__).with_name(name)) for name in ("motifs.toml", "props.toml"))

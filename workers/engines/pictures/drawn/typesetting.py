@@ -10,8 +10,7 @@ from PIL import Image, ImageDraw
 from workers.engines.pictures.drawn.breaking import Piece, broken, line_of, pieces_of
 from workers.engines.pictures.drawn.canvas import WIDTH
 from workers.engines.pictures.drawn.colours import Colour
-from workers.engines.pictures.drawn.fonts import Face, sized
-from workers.engines.pictures.drawn.shaping import raqm_options
+from workers.engines.pictures.drawn.fonts import Face, raqm_options, sized
 
 #: The size in which words are measured; widths grow with the size.
 REFERENCE = 100
