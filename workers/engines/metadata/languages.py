@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,23 +20,9 @@ SAMPLE = 4_000
 #: Stop words that another language than the one asked for must have, and how many times more, to be taken for it.
 EVIDENT_WORDS, EVIDENT_FACTOR = 6, 1.35
 
-#: Languages in Latin letters that are told apart by their stop words.
-LATIN = ("en", "es", "fr", "de", "pt", "it", "nl", "sv", "da", "no", "fi", "pl", "cs", "ro", "hu", "tr", "id", "ca")
-
-#: Scripts, and the languages that are written in them, the likeliest first.
-SCRIPTS: Mapping[str, tuple[str, ...]] = {
-    "Hiragana": ("ja",),
-    "Katakana": ("ja",),
-    "Hangul": ("ko",),
-    "Han": ("zh", "ja"),
-    "Cyrillic": ("ru", "uk", "bg", "sr", "be", "mk"),
-    "Arabic": ("ar", "fa", "ur"),
-    "Hebrew": ("he",),
-    "Greek": ("el",),
-    "Devanagari": ("hi", "mr", "ne"),
-    "Thai": ("th",),
-    "Latin": LATIN,
-}
+#: Scripts, and the languages that are written in them, the likeliest first; Latin ones are told apart by stop words.
+SCRIPTS: Mapping[str, Sequence[str]] = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text("utf-8"))
+LATIN = SCRIPTS["Latin"]
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
 

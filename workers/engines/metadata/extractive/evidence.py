@@ -1,20 +1,36 @@
-"""Evidence: what the neighbours, place and capitals of a word tell about it."""
+"""Evidence: what the neighbours, place, capitals and ending of a word tell about it."""
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import regex
 
-from workers.engines.metadata.extractive.endings import (
-    ARABIC_ARTICLE,
-    ARABIC_PREFIXES,
-    KOREAN_PARTICLES,
-    KOREAN_VERBS,
-    PREPOSITIONS,
-)
 from workers.engines.metadata.extractive.words import Word
 from workers.engines.metadata.languages import Language
+
+_KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
+
+#: Words that stand before an infinitive as often as before a noun.
+PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
+
+#: By language, the endings of adverbs and so on, where it has such.
+ADVERBS, VERBS, INFINITIVES, ADJECTIVES, PARTICIPLES = (
+    {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
+    for name in ("adverbs", "verbs", "infinitives", "adjectives", "participles")
+)
+
+KOREAN_PARTICLES = regex.compile(
+    r"(?<=..)(?:에서|에게|으로|까지|부터|처럼|보다|로|에|와|과)?(?:은|는|이|가|을|를|의|도|만|나|이나|마다|라도)?$"
+)
+KOREAN_VERBS = regex.compile(
+    r"(?:다|요|니다|하는|하고|하면|해서|하여|되는|된|할|한|있는|없는|^.는|는|울|지|게|고|며|면|려면|어|아|히|(?<=.)기)$"
+)
+ARABIC_ARTICLE = regex.compile(r"^(?:و?(?:ال|بال|لل|كال))(?=\p{L}{3})")
+#: And, so, with, for, as: what Arabic writes to the beginning of a word.
+ARABIC_PREFIXES = "وفبلك"
 
 #: What Hebrew writes to the beginning of a word: the, in, to, from, as, and, that.
 _HEBREW_PREFIX = regex.compile(r"^ו?[הבלמכש](?=\p{L}{3})")

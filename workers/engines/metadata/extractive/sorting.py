@@ -2,15 +2,15 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 
 import regex
 
-from workers.engines.metadata.extractive.endings import ARABIC_ARTICLE, ARABIC_PREFIXES
-from workers.engines.metadata.extractive.words import Word, lowered
+from workers.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
+from workers.engines.metadata.extractive.words import lowered
 from workers.engines.metadata.languages import COMPOUNDING, UNSPACED, Language
 from workers.engines.metadata.taxonomy import Cues, Taxonomy
 
@@ -123,8 +123,3 @@ def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[st
         count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)
         if count:
             yield cue, count, names
-
-
-def counted(words: Iterable[Word | None]) -> Counter[str]:
-    """Return how often each word stands in a text."""
-    return Counter(word.lower for word in words if word is not None)

@@ -5,21 +5,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.engines.metadata.extractive.chinese import segmented
-from workers.engines.metadata.extractive.endings import ADJECTIVES, ELISION, UNSPACED_LETTERS
+import regex
+
 from workers.engines.metadata.extractive.evidence import (
+    ADJECTIVES,
     arabic_name,
     observed,
     without_affixes,
     without_title_case,
 )
 from workers.engines.metadata.extractive.weighing import LONG, Weights
-from workers.engines.metadata.extractive.words import Word, words_of
+from workers.engines.metadata.extractive.words import Word, segmented, words_of
 from workers.engines.metadata.languages import COMPOUNDING, Language
 from workers.engines.metadata.terms import stem
 
 #: What a tag must be worth at least: a cue that stands once in the text, or another word that stands twice.
 LEAST_WORTH = 0.6
+
+#: What stands for an apostrophe in words that were split at it, and letters of scripts without spaces.
+ELISION = regex.compile(r"(?<= [dl]) ")
+UNSPACED_LETTERS = regex.compile(r"[\p{Han}\p{Katakana}\p{Hiragana}]")
 
 #: Letters of a word from which another is made, at least, and of what is added to it at most.
 SHORTEST_ROOT, LONGEST_ENDING = 6, 3

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import regex
 
-from workers.engines.metadata.extractive.endings import ADJECTIVES, ADVERBS, COUNTED, INFINITIVES, PARTICIPLES, VERBS
-from workers.engines.metadata.extractive.evidence import Seen
+from workers.engines.metadata.extractive.evidence import ADJECTIVES, ADVERBS, INFINITIVES, PARTICIPLES, VERBS, Seen
 from workers.engines.metadata.languages import Language
 from workers.engines.metadata.terms import stem
 
@@ -19,6 +18,12 @@ SHORT = 12
 
 #: Letters of a Thai run between two spaces; a longer one is half a sentence.
 LONGEST_RUN = 14
+
+#: Numbers in Chinese and Japanese names: of a list, not of its subject.
+COUNTED = regex.compile(
+    r"^[一二三四五六七八九十百千数第\d]+(?:\p{Han}{0,2}|[\p{Katakana}ー]{1,6})$|[一二三四五六七八九十\d]+[時分秒年月日回]$"
+    r"|^毎?[日週月年]?[一二三四五六七八九十百千万億\d]+円$"
+)
 
 
 class Weights:
@@ -158,7 +163,6 @@ class Weights:
 
 
 def _is_done(known: Seen) -> bool:
-    """Return whether a word in -ing is what is done, and not to what: *running* a shop, *understanding* tides.
-
-    The latter opens a title, and never comes again."""
+    """Return whether a word in -ing is a verb that takes an object: *running* a shop, *understanding* tides."""
+    # The latter opens a title, and never comes again.
     return known.taking == known.count or (known.first == 0 and known.count == 1)

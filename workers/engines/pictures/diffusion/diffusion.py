@@ -2,7 +2,10 @@
 
 import gc
 import inspect
-from collections.abc import Callable, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from PIL import Image
@@ -14,7 +17,6 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, models, never
 from workers.engines.own_thread import OwnThread
 from workers.engines.pictures import STYLES, Brief, Painted
-from workers.engines.pictures.diffusion.prompts import NEGATIVE, prompt_of
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.wording import generated
 
@@ -22,6 +24,13 @@ log = get_logger(__name__)
 
 #: Photographs at the sizes of models: more than drawings, less than a slow page.
 MAX_BYTES = 600_000
+
+_PROMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
+OPENINGS, NEGATIVE = _PROMPTS["openings"], _PROMPTS["negative"]
+
+#: Characters of the title and of the summary that go into a prompt: the encoder of most models reads 77 tokens, so the
+#: style stands first and the post's words are cut short.
+TITLE, SUMMARY = 120, 100
 
 
 class PictureUnsafe(PressroomError):
@@ -176,3 +185,20 @@ def _free_memory() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def prompt_of(brief: Brief) -> str:
+    """Return the prompt for a post's pictures: one line, the post's words in quotes."""
+    prompt = f'{OPENINGS[brief.style]} "{_plain(brief.title, TITLE)}"'
+    if brief.category:
+        prompt += f", {_plain(brief.category, 40)}"
+    if brief.summary:
+        prompt += f". {_plain(brief.summary, SUMMARY)}"
+    return prompt
+
+
+def _plain(text: str, length: int) -> str:
+    """Return a text as words: what weighs words, names adapters, or ends a quote in prompts is left out."""
+    words = re.sub(r"[\x00-\x1f\x7f()\[\]{}<>|\\\"“”„«»:*_^~`#]+", " ", text)
+    words = " ".join(words.split())
+    return words if len(words) <= length else words[:length].rsplit(" ", 1)[0]

@@ -93,12 +93,11 @@ def _cost(pieces: Sequence[Piece], start: int, end: int, width: float, total: fl
 
 def _phrases(word: str, language: str) -> list[str]:
     """Return the phrases of a text without spaces."""
-    if THAI.search(word):
-        parser = _parser("th")
-    elif KANA.search(word) or language.startswith("ja"):
-        parser = _parser("ja")
-    else:
-        parser = _parser("zh-hant" if re.search(r"(?i)-(tw|hk|mo|hant)", language) else "zh-hans")
+    is_traditional = re.search(r"(?i)-(tw|hk|mo|hant)", language) is not None
+    name = "traditional_chinese" if is_traditional else "simplified_chinese"
+    if KANA.search(word) or language.startswith("ja"):
+        name = "japanese"
+    parser = _parser("thai" if THAI.search(word) else name)
     phrases: list[str] = []
     for phrase in parser.parse(word):
         if phrases and phrase[0] in NOT_FIRST:
@@ -144,13 +143,7 @@ def _clusters(word: str) -> list[str]:
 def _parser(language: str) -> Any:
     import budoux
 
-    models = {
-        "ja": budoux.load_default_japanese_parser,
-        "th": budoux.load_default_thai_parser,
-        "zh-hans": budoux.load_default_simplified_chinese_parser,
-        "zh-hant": budoux.load_default_traditional_chinese_parser,
-    }
-    return models[language]()
+    return getattr(budoux, f"load_default_{language}_parser")()
 
 
 @lru_cache(maxsize=32)

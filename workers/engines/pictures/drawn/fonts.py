@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
 from fontTools.ttLib import TTCollection, TTFont, TTLibError
 from PIL import ImageFont, features
@@ -146,11 +145,6 @@ def can_shape() -> bool:
 def unshaped(text: str) -> str:
     """Return the characters of a text that need shaping, each once; none where all can be set."""
     return "" if can_shape() else "".join(dict.fromkeys(_SHAPED.findall(text)))
-
-
-def raqm_options(direction: str, language: str | None) -> dict[str, Any]:
-    """Return Pillow's options for a text's direction and language; without shaping it takes neither."""
-    return {"direction": direction, "language": language} if can_shape() else {}
 
 
 @lru_cache(maxsize=24)

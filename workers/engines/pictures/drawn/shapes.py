@@ -9,9 +9,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from workers.engines.pictures.drawn.canvas import Point, circle, leaf, smooth
+from workers.engines.pictures.drawn.canvas import Box, Pen, Point, circle, leaf, smooth, turned
 from workers.engines.pictures.drawn.colours import Colour, Palette
-from workers.engines.pictures.drawn.pen import Pen, turned
 
 _ROLE = "(?:ground|sky|ink|deep|mid|bright|accent|pale|white|black)"
 
@@ -57,12 +56,12 @@ class _Curve(Shape):
 
 
 class _Box(Shape):
-    box: tuple[float, float, float, float]
+    box: Box
     radius: float = 0.0
     turn: float = 0.0
 
     def draw(self, pen: Pen, paint: Colour) -> None:
-        pen.box(*self.box, paint, self.radius, self.turn)
+        pen.box(self.box, paint, self.radius, self.turn)
 
 
 class _Disc(Shape):
@@ -120,39 +119,43 @@ class _Leaf(Shape):
         return leaf(self.leaf, self.length, self.width, self.angle)
 
 
-class _Line(Shape):
-    line: list[Point]
+class _Stroke(Shape):
+    """A line along the points of its outline."""
+
     width: float
 
     def draw(self, pen: Pen, paint: Colour) -> None:
-        pen.line(self.line, self.width, paint)
+        pen.stroke(self.outline(), self.width, paint)
 
 
-class _Wave(Shape):
+class _Line(_Stroke):
+    line: list[Point]
+
+    def outline(self) -> Sequence[Point]:
+        return self.line
+
+
+class _Wave(_Stroke):
     wave: Point
     step: Point
     swing: Point
     phase: float
     count: int
-    width: float
 
-    def draw(self, pen: Pen, paint: Colour) -> None:
+    def outline(self) -> Sequence[Point]:
         (x, y), (right, down), (across, along) = self.wave, self.step, self.swing
         swings = enumerate(math.sin(n * self.phase) for n in range(self.count))
-        points = [(x + right * n + across * swing, y + down * n + along * swing) for n, swing in swings]
-        pen.line(points, self.width, paint)
+        return [(x + right * n + across * swing, y + down * n + along * swing) for n, swing in swings]
 
 
-class _Arc(Shape):
+class _Arc(_Stroke):
     arc: Point
     radius: float
     start: float
     end: float
-    width: float
 
-    def draw(self, pen: Pen, paint: Colour) -> None:
-        points = _scaled(circle((0, 0), 60, self.start, self.end), self.arc, self.radius / 60)
-        pen.line(points, self.width, paint)
+    def outline(self) -> Sequence[Point]:
+        return _scaled(circle((0, 0), 60, self.start, self.end), self.arc, self.radius / 60)
 
 
 _Any = _Polygon | _Curve | _Box | _Disc | _Ring | _Ellipse | _Band | _Leaf | _Line | _Wave | _Arc

@@ -3,9 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,14 +43,11 @@ SUBJECTS: Mapping[str, Mapping[str, str]] = tomllib.loads((_HERE / "subjects.tom
 def subject_of(title: str, tags: Sequence[str], language: str) -> str | None:
     """Return the motif of the thing that a title, or else one of its first tags, names first; None: there is none."""
     base = language.lower().replace("_", "-").partition("-")[0]
-    entries = _subjects(base if base in LANGUAGES else "")
+    pattern, motifs = _subjects(base if base in LANGUAGES else "")
     for text in (title[:LONGEST], *tags[:FIRST_TAGS]):
-        words = _others().sub("/", WITHOUT.sub("/", _words(text)))
-        for place, letter in enumerate(words):
-            if place == 0 or words[place - 1] in " /" or UNSPACED.match(letter):
-                for entry in entries.get(letter, ()):
-                    if entry.is_at(words, place):
-                        return entry.motif
+        found = pattern.search(_others().sub("/", WITHOUT.sub("/", _words(text))))
+        if found is not None and found.lastindex is not None:
+            return motifs[found.lastindex - 1]
     return None
 
 
@@ -61,47 +56,36 @@ def motif_of(category: str, tags: Iterable[str], otherwise: str) -> str:
     for text in (category, *tags):
         words = re.findall(r"\w+", text.lower())
         for motif, stems in WORDS.items():
-            if any(_is_of(word, stem) for word in words for stem in stems):
+            if any(
+                word.startswith(stem[:-1]) if stem.endswith("*") else word in (stem, stem + "s")
+                for word in words
+                for stem in stems
+            ):
                 return motif
     return otherwise
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A word or phrase, and the motif that it stands for; `is_open`: whatever follows."""
-
-    core: str
-    motif: str
-    is_first: bool
-    is_last: bool
-    is_open: bool
-
-    def is_at(self, words: str, place: int) -> bool:
-        """Return whether it stands at a place where a word begins."""
-        if not words.startswith(self.core, place) or (self.is_first and place):
-            return False
-        end = place + len(self.core)
-        if self.is_open:
-            return True
-        end += words.startswith("s", end)
-        return end == len(words) or (words[end] in " /" and not self.is_last)
-
-
 @cache
-def _subjects(language: str) -> Mapping[str, Sequence[_Entry]]:
-    """Return the entries of a language by their first letters.
+def _subjects(language: str) -> tuple[re.Pattern[str], Sequence[str]]:
+    """Return a pattern that has a group for each entry of a language, and the motif of each group.
 
     The longest come first: “番茄工作法” (a way to work) begins with “番茄” (tomatoes).
     """
     found = [
-        _Entry(_words(entry), motif, entry.startswith("^"), entry.endswith("$"), _is_open(entry))
+        (entry, motif)
         for motif, words in SUBJECTS.items()
         for entry in _entries(words.get("any", "")) + _entries(words.get(language, ""))
     ]
-    by_letter = defaultdict(list)
-    for entry in sorted(found, key=lambda entry: len(entry.core), reverse=True):
-        by_letter[entry.core[0]].append(entry)
-    return by_letter
+    found.sort(key=lambda pair: len(_words(pair[0])), reverse=True)
+    entries = "|".join(f"({_pattern(entry)})" for entry, _ in found)
+    return re.compile(rf"(?:(?<![^ /])|(?={UNSPACED.pattern}))(?:{entries})"), [motif for _, motif in found]
+
+
+def _pattern(entry: str) -> str:
+    start, core = "^" if entry.startswith("^") else "", _words(entry)
+    if entry.endswith("*") or UNSPACED.search(entry):
+        return start + core
+    return start + core + ("s?$" if entry.endswith("$") else "s?(?![^ /])")
 
 
 @cache
@@ -115,10 +99,6 @@ def _others() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{spaced})|{within}")
 
 
-def _is_open(entry: str) -> bool:
-    return entry.endswith("*") or UNSPACED.search(entry) is not None
-
-
 def _words(text: str) -> str:
     """Return a text's words in lower case, with a space between them."""
     plain = VOWELS.sub("", unicodedata.normalize("NFKC", text)).lower()
@@ -127,9 +107,3 @@ def _words(text: str) -> str:
 
 def _entries(line: str) -> list[str]:
     return [" ".join(entry.split()) for entry in line.split(",") if entry.strip()]
-
-
-def _is_of(word: str, stem: str) -> bool:
-    if stem.endswith("*"):
-        return word.startswith(stem[:-1])
-    return word in (stem, stem + "s")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from workers.engines.pictures.drawn import shapes
-from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Pen
 from workers.engines.pictures.drawn.colours import DARK, LIGHT, Colour, Palette
-from workers.engines.pictures.drawn.pen import Pen
 
 NEW = (
     *("bicycle", "blocks", "bread", "bubbles", "cake", "clock", "dumbbell", "football", "guitar", "lotion", "phone"),
