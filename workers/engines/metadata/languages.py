@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import regex
 
@@ -20,8 +21,17 @@ SAMPLE = 4_000
 #: Stop words that another language than the one asked for must have, and how many times more, to be taken for it.
 EVIDENT_WORDS, EVIDENT_FACTOR = 6, 1.35
 
+
+def _read(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
+_KNOWN, _TRADITIONAL = _read("languages.toml"), _read("traditional.toml")
+_PAIRS = "".join(_TRADITIONAL["pairs"].split())
+_CHARACTERS = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
+
 #: Scripts, and the languages that are written in them, the likeliest first; Latin ones are told apart by stop words.
-SCRIPTS: Mapping[str, Sequence[str]] = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text("utf-8"))
+SCRIPTS: Mapping[str, Sequence[str]] = _read("scripts.toml")
 LATIN = SCRIPTS["Latin"]
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
@@ -61,8 +71,8 @@ class Language:
     #: The language of a taxonomy's words: zh-hant where a post is in traditional characters.
     taxonomy: str = ""
 
-    def is_hollow(self, word: str) -> bool:
-        """Return whether a word in lower case says nothing of what a text is about."""
+    def is_empty_word(self, word: str) -> bool:
+        """Return whether a word in lower case is a stop word, or too general to tell what a text is about."""
         if word in self.stop or word in self.vague:
             return True
         # An English plural says no more than its singular; the other languages' words end in s by nature.
@@ -82,16 +92,14 @@ def language_of(title: str, text: str, wanted: str) -> Language:
 
 def traditional(text: str) -> str:
     """Return a text of the taxonomy or of the languages' words in traditional characters."""
-    _, _, words, characters = _traditional()
-    for word, written in words.items():
+    for word, written in _TRADITIONAL["words"].items():
         text = text.replace(word, written)
-    return text.translate(characters)
+    return text.translate(_CHARACTERS)
 
 
 def _is_traditional(text: str, *, otherwise: bool) -> bool:
     """Return whether a Chinese text is in traditional characters; `otherwise`, where it has no character that tells."""
-    simplified, own, _, _ = _traditional()
-    ours, theirs = (sum(character in characters for character in text) for characters in (own, simplified))
+    theirs, ours = (sum(character in characters for character in text) for characters in (_PAIRS[::2], _PAIRS[1::2]))
     return otherwise if ours == theirs else ours > theirs
 
 
@@ -132,14 +140,9 @@ def _stop_words(code: str) -> frozenset[str]:
     return frozenset(stopwordsiso.stopwords(code) if code in stopwordsiso.langs() else ())
 
 
-@cache
-def _known() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-
-
 @lru_cache(maxsize=256)
 def _language(code: str) -> Language:
-    known = _known().get(code, {})
+    known = _KNOWN.get(code, {})
     sets = {name: frozenset(known.get(name, "").split()) for name in SETS}
     # The library's stop words have nouns among them.
     stop = (_stop_words(code) - sets["companions"]) | sets["determiners"] | sets["subjects"] | sets["dangling"]
@@ -154,15 +157,7 @@ def _traditional_chinese() -> Language:
     return replace(known, stop=stop, vague=vague, about=about, whole=whole, taxonomy=TRADITIONAL_CHINESE)
 
 
-@cache
-def _traditional() -> tuple[str, str, Mapping[str, str], Mapping[int, int]]:
-    """Return simplified characters, the same ones in traditional form, words by words, and characters by characters."""
-    known = tomllib.loads(Path(__file__).with_name("traditional.toml").read_text("utf-8"))
-    pairs = "".join(known["pairs"].split())
-    return pairs[::2], pairs[1::2], known["words"], str.maketrans(pairs[::2], pairs[1::2])
-
-
 def set_up() -> None:
     """Read everything that is known of languages, once, before the first post."""
-    for code in (*_known(), *LATIN):
+    for code in (*_KNOWN, *LATIN):
         _language(code)

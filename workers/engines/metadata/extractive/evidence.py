@@ -43,13 +43,13 @@ class Seen:
     count: int = 0
     inside: int = 0  # not at a sentence's start
     capital: int = 0  # of those, with a capital letter
-    named: int = 0  # after a determiner or preposition
-    articled: int = 0  # after a determiner
-    acting: int = 0  # after a subject
-    led: int = 0  # right after a sentence's first word, which may be the first of its name
-    leading: int = 0  # right before a word that says something
-    taking: int = 0  # right before an article: *running* a shop
-    first: int = 1_000_000
+    after_determiner: int = 0  # or a preposition
+    after_article: int = 0
+    after_subject: int = 0
+    after_first: int = 0  # right after a sentence's first word, which may be the first of its name
+    before_content: int = 0  # right before a word that is not empty
+    before_article: int = 0  # *running* a shop
+    first: int = 1_000_000  # its first place in the text
     forms: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -65,8 +65,8 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     before: Word | None = None
     for place, word in enumerate(words):
         if before is not None and word is not None:
-            seen[before.lower].leading += not language.is_hollow(word.lower)
-            seen[before.lower].taking += word.lower in articles
+            seen[before.lower].before_content += not language.is_empty_word(word.lower)
+            seen[before.lower].before_article += word.lower in articles
         if word is not None:
             known = seen[word.lower]
             known.count += 1
@@ -76,11 +76,11 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
                 known.inside += 1
                 known.capital += word.is_capital
             if before is not None:
-                known.named += before.lower in language.determiners
-                known.articled += before.lower in articles
+                known.after_determiner += before.lower in language.determiners
+                known.after_article += before.lower in articles
                 # “A guide to Lisbon”: what has a capital is no verb.
-                known.acting += before.lower in language.subjects and not word.is_capital
-                known.led += before.is_first and word.is_capital and not language.is_hollow(before.lower)
+                known.after_subject += before.lower in language.subjects and not word.is_capital
+                known.after_first += before.is_first and word.is_capital and not language.is_empty_word(before.lower)
         before = word
     return seen
 

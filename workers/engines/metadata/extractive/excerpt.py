@@ -10,9 +10,9 @@ from workers.engines.metadata.checks import LONGEST_EXCERPT, cut
 from workers.engines.metadata.extractive.sentences import (
     WHOLE,
     Sentence,
-    dangles,
     is_prose,
     is_usable,
+    refers_back,
     sentences_of,
     standing_alone,
 )
@@ -145,7 +145,7 @@ def _worth(group: tuple[tuple[float, Sentence], ...], language: Language, first:
     for number, (_, sentence) in enumerate(group):
         # “These cookies” that open a post are those of its title.
         follows = sentence.place == (places[number - 1] + 1 if number else 0)
-        if not follows and dangles(sentence.text, language):
+        if not follows and refers_back(sentence.text, language):
             worth *= 0.45
     if all(b - a == 1 for a, b in pairwise(places)) and len(group) > 1:
         worth *= 1.3

@@ -110,8 +110,8 @@ def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
     return math.prod((factor for is_there, factor in weaknesses if is_there), start=1.0)
 
 
-def dangles(text: str, language: Language) -> bool:
-    """Return whether a sentence starts with a word that refers to the sentence before."""
+def refers_back(text: str, language: Language) -> bool:
+    """Return whether a sentence starts with a word that refers to the sentence before it, such as *this*."""
     if language.openings:
         return text.startswith(tuple(language.openings))
     first = WORD.search(text)

@@ -54,7 +54,7 @@ def tags_of(title: str, text: Sequence[Word | None], language: Language, cues: I
 
 
 class _Ranking:
-    """What each word, and each name of several, is worth as a tag."""
+    """Ranks single words and names of several words as tags."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
@@ -66,17 +66,17 @@ class _Ranking:
         """Return the candidates, the best first."""
         found: list[_Candidate] = []
         for word in self._seen:
-            if (worth := self._weights.alone(word)) > 0:
+            if (worth := self._weights.worth_alone(word)) > 0:
                 found.append(_Candidate(self._weights.usual_form(word), (stem(word),), worth))
         names = Counter(self._names(text))
         in_title = set(self._names(title))
         names.update(in_title)
-        # Senior dogs are the senior dog of the title.
+        # “Senior dogs” in the text and “senior dog” in the title are one name.
         titled = {_stems(name) for name in in_title}
         alike: Counter[tuple[str, ...]] = Counter()
         for name, count in names.items():
             alike[_stems(name)] += count
-        # Chocolate chip is never said but in chocolate chip cookies.
+        # “Chocolate chip” occurs only within “chocolate chip cookies”.
         within = {part for name, count in names.items() for part in (name[1:], name[:-1]) if count >= names[part] > 0}
         for name in names:
             stems = _stems(name)
@@ -88,7 +88,7 @@ class _Ranking:
         return sorted(found, key=lambda candidate: (-candidate.worth, candidate.text))
 
     def _names(self, words: Sequence[Word | None]) -> Iterator[tuple[str, ...]]:
-        """Yield the names of two and three words: runs of words that can be in one, and such with a joint between."""
+        """Yield the names of two or three words; the middle one may be a joint, such as *of*."""
         joints = self._language.joints
         for run in _runs([w if w and (w.lower in joints or self._weights.parts[w.lower] > 0) else None for w in words]):
             ends = ((start, start + size) for start in range(len(run)) for size in (2, 3) if start + size <= len(run))
@@ -109,27 +109,27 @@ class _Ranking:
     def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
         content = [word for word in name if word not in self._language.joints]
         joined = " ".join(name)
-        if not self._is_proper(name) and any(self._language.is_hollow(word) for word in {*content} - self._cues):
+        if not self._is_proper(name) and any(self._language.is_empty_word(word) for word in {*content} - self._cues):
             return 0.0
         if len(joined) > 40 or len({stem(word) for word in content}) < len(content):
             return 0.0
-        # Buenos Aires is a name if it stands there once.
+        # A name in capitals, such as Buenos Aires, counts even if it occurs once.
         is_known = joined in self._cues or self._is_proper(name)
         if count < 2 and not is_in_title and not is_known:
             return 0.0
         if count < 2 and not is_known and (self._weights.length > LONG or not self._language.determiners):
-            # Words that stand together once are half a sentence: in a text, and where a language is not known.
+            # In a long text, or an unknown language, two words that stand together once are not enough for a name.
             return 0.0
         parts = [self._weights.parts[word] for word in content]
         worth = math.prod(parts) ** (1 / len(parts)) * (1.0 + 0.25 * (len(parts) - 1))
         if (count > 1 or is_known) and 2 * count >= min(self._seen[word].count for word in content):
-            # A name that its words hardly stand without says more than they do.
+            # If its words rarely occur without it, the name says more than they do.
             worth = max(worth, 1.05 * max(parts))
         worth *= 1.0 if count > 1 or is_known else 0.75
-        # What acts is no part of a name, wherever it stands; an adjective may start one.
+        # A verb is no part of a name; an adjective may start one, but not end it.
         for place, word in enumerate(content):
             known = self._seen[word]
-            if known.acting > known.named and joined not in self._cues:
+            if known.after_subject > known.after_determiner and joined not in self._cues:
                 worth *= 0.3
             code = self._language.code
             if code == "en" and place == len(content) - 1 and ADJECTIVES["en"].search(word) and word not in self._cues:
@@ -139,7 +139,7 @@ class _Ranking:
 
 def _is_german(part: Sequence[Word], language: Language) -> bool:
     """Return whether German words are a capitalised adjective and its noun: *Erneuerbare Energien*."""
-    return len(part) == 2 and part[0].is_capital and not any(language.is_hollow(word.lower) for word in part)
+    return len(part) == 2 and part[0].is_capital and not any(language.is_empty_word(word.lower) for word in part)
 
 
 def _stems(name: Sequence[str]) -> tuple[str, ...]:

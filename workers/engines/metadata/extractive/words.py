@@ -98,7 +98,7 @@ def _unspaced(text: str, code: str) -> Iterator[Word | None]:
 def segmented(
     title: Sequence[Word | None], text: Sequence[Word | None], language: Language, cues: Iterable[str]
 ) -> tuple[list[Word | None], list[Word | None]]:
-    """Return Chinese runs as words: those that recur and hold together, and the cues."""
+    """Return a Chinese title and text split into words: character sequences that recur, and the cues."""
     runs = [word.lower for word in [*title, *text] if word]
     known = set(cues) | _recurring(runs, language)
     return [list(_cut_up(part, known)) for part in (title, text)]  # type: ignore[return-value]
@@ -112,14 +112,14 @@ def _recurring(runs: Sequence[str], language: Language) -> set[str]:
     for run in runs[:MOST_RUNS]:
         for length in (2, 3, 4):
             pieces.update(run[start : start + length] for start in range(len(run) - length + 1))
-    # A piece that never stands but in a longer one is no word by itself.
+    # A piece that occurs only within a longer one is no word by itself.
     within = {part for piece, count in pieces.items() for part in (piece[1:], piece[:-1]) if count >= pieces[part] > 0}
     joining = language.stop - _IN_NAMES
     found: list[str] = []
     for piece, count in pieces.most_common():
         if count < 2 or len(found) == MOST_WORDS:
             break
-        if piece in within or language.is_hollow(piece) or any(character in joining for character in piece):
+        if piece in within or language.is_empty_word(piece) or any(character in joining for character in piece):
             continue
         chance = math.prod(singles[character] / total for character in piece) * total
         if count > 3 * chance:

@@ -81,10 +81,7 @@ class Diffusion:
     def paint(
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
-        """Return `count` pictures of the seeds from the configured one on, all at once if they fit the memory.
-
-        Raises Stopped between two steps.
-        """
+        """Return pictures of `count` seeds from the configured one on. Raises Stopped between two steps."""
         seeds = [self._settings.seed + index for index in range(count)]
         return self._thread.run(lambda: self._paint(brief, seeds, stop))
 
@@ -99,7 +96,8 @@ class Diffusion:
             log.warning("pictures made one at a time", count=len(seeds), reason="out of memory")
         results: list[Painted | PressroomError] = []
         for seed in seeds:
-            _free_memory()
+            gc.collect()
+            torch.cuda.empty_cache()
             results.append(self._alone(brief, seed, stop))
         return results
 
@@ -158,8 +156,7 @@ def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | Press
     if flagged:
         return PictureUnsafe("The model's safety checker held a picture back; change the title, or try another style.")
     description = generated(brief.language, brief.style, brief.title)
-    data = encoded(image.convert("RGB"), MAX_BYTES)
-    return Painted(data, CONTENT_TYPE, brief.style, description, is_seen=False)
+    return Painted(encoded(image.convert("RGB"), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
 
 
 def _loaded(settings: DiffusionSettings) -> Any:
@@ -177,14 +174,6 @@ def _loaded(settings: DiffusionSettings) -> Any:
         raise NotReady(f"{settings.model} can't be put on the device {device}: {models.first_line(error)}") from error
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
-
-
-def _free_memory() -> None:
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 def prompt_of(brief: Brief) -> str:

@@ -47,10 +47,10 @@ def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Pie
 
 
 def broken(pieces: Sequence[Piece], widths: Sequence[float], space: float, most: int) -> list[list[int]]:
-    """Return the best ways to set pieces in 1, 2 … `most` lines: for each, where each line ends.
+    """Return for each number of lines up to `most` the ends of the lines, as indices of pieces.
 
-    The lines come out as even as can be: the sum of the cubes of their widths is least. A line of one short word at the
-    end, and short words at the end of a line, cost extra.
+    The sum of the cubes of the lines' widths is least, so that they are even. A line of one short word at the end, and
+    short words at the end of a line, cost extra.
     """
     count = len(pieces)
     total = sum(widths)

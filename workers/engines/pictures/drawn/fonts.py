@@ -112,9 +112,9 @@ class Fonts:
         return None
 
     def settable(self, title: str) -> tuple[str, str]:
-        """Return what of a title can be set, and what can't: symbols are left out, but a missing letter leaves nothing.
+        """Return the part of a title that can be set, and the characters that can't; each may be "".
 
-        Both are "" where there is nothing of the kind.
+        Symbols without a glyph are left out; if a letter has none, nothing of the title is set.
         """
         text = " ".join(_legible(title).split())
         if hard := unshaped(text):

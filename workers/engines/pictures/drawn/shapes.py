@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -159,11 +159,7 @@ class _Arc(_Stroke):
 
 
 _Any = _Polygon | _Curve | _Box | _Disc | _Ring | _Ellipse | _Band | _Leaf | _Line | _Wave | _Arc
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    shapes: list[_Any] = Field(min_length=1)
+_Entry = dict[Literal["shapes"], Annotated[list[_Any], Field(min_length=1)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +177,7 @@ class Drawing:
 def read_drawings(path: Path) -> Mapping[str, Drawing]:
     """Return the drawings of a TOML file by name. Raises ValidationError."""
     entries = TypeAdapter(dict[str, _Entry]).validate_python(tomllib.loads(path.read_text("utf-8")))
-    return {name: Drawing(tuple(entry.shapes)) for name, entry in entries.items()}
+    return {name: Drawing(tuple(entry["shapes"])) for name, entry in entries.items()}
 
 
 def _whole(half: Sequence[Point]) -> list[Point]:

@@ -20,8 +20,6 @@ REFERENCE = 100
 #: From line to line, in sizes; more where tall letters need it.
 LEADING = 1.14
 
-ELLIPSIS = "…"
-
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -120,9 +118,11 @@ def draw(image: Image.Image, title: Title, page: Page) -> None:
     """Draw a title onto its page."""
     brush, font, box = ImageDraw.Draw(image), sized(title.script.face, title.size), page.box
     slack = box.height - title.height
+    shift = {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down]
     if page.bar is not None:
-        _bar(brush, title, page, slack)
-    base = box.top + title.rise + {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down]
+        left, top = box.right - 72 if title.script.direction == "rtl" else box.left, box.top + shift - 44
+        brush.rectangle((left, top, left + 71, top + 8), fill=page.bar)
+    base = box.top + title.rise + shift
     for line in title.lines:
         left, right = _edges(line, title)
         if page.across == "centre":
@@ -143,13 +143,6 @@ def _edges(line: str, title: Title) -> tuple[float, float]:
     return (left + ink[0], left + ink[2]) if ink else (left, left)
 
 
-def _bar(brush: ImageDraw.ImageDraw, title: Title, page: Page, slack: float) -> None:
-    """Draw the bar above a title, at the margin where its lines begin."""
-    top = page.box.top + {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down] - 44
-    left = page.box.right - 72 if title.script.direction == "rtl" else page.box.left
-    brush.rectangle((left, top, left + 71, top + 8), fill=page.bar)
-
-
 def _shortened(text: str, length: int) -> str:
     """Return the beginning of a text, up to `length` characters, cut at a word's edge if one is near."""
     if length >= len(text):
@@ -160,7 +153,7 @@ def _shortened(text: str, length: int) -> str:
         head = head[:edge]
     while head and (unicodedata.combining(head[-1]) or not head[-1].isalnum()) and len(head) > 1:
         head = head[:-1]
-    return head + ELLIPSIS
+    return head + "…"
 
 
 def _largest(text: str, script: Script, page: Page) -> Title:
