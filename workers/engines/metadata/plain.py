@@ -3,11 +3,12 @@
 import html
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import regex
+from lxml import etree
 
 from workers.engines.metadata import Post
 
@@ -101,8 +102,6 @@ def _markdown_as_html(content: str) -> str:
 
 
 def _html_as_text(content: str) -> str:
-    from lxml import etree
-
     # The parser takes a text's own `charset` at its word, so it gets bytes and their encoding.
     data = content.encode("utf-8", "replace")
     try:
@@ -112,20 +111,20 @@ def _html_as_text(content: str) -> str:
         root = etree.fromstring(data, parser)
     except etree.LxmlError:
         root = None
-    return "" if root is None else _text_of(root)
+    return "" if root is None else "".join(_pieces(root))
 
 
-def _text_of(root: Any) -> str:
-    # `iter` and `itertext` use no recursion: HTML may be nested as deep as it likes.
-    for element in list(root.iter()):
-        if not isinstance(element.tag, str) or element.tag in SKIPPED or _is_hidden(element.attrib):
-            element.clear(keep_tail=True)
-            before, after = "", " "
-        else:
-            before = after = "" if element.tag in INLINE else "\n"
-        element.text = before + (element.text or "").replace("\n", " ")
-        element.tail = after + (element.tail or "").replace("\n", " ")
-    return "".join(root.itertext())
+def _pieces(root: Any) -> Iterator[str]:
+    """Yield the text in the order of reading, with a line break at each end of a block."""
+    # A walk needs no recursion: HTML may be nested as deep as it likes.
+    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        is_read = isinstance(element.tag, str) and element.tag not in SKIPPED and not _is_hidden(element.attrib)
+        if event == "start" and not is_read:
+            walk.skip_subtree()
+        edge = " " if not is_read else "" if element.tag in INLINE else "\n"
+        text = element.tail if event != "start" else element.text if is_read else ""
+        yield edge + (text or "").replace("\n", " ")
 
 
 def _is_hidden(attributes: Mapping[str, str]) -> bool:

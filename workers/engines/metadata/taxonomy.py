@@ -70,9 +70,7 @@ class Category(BaseModel):
 
 
 class Cues:
-    """The cues of one language: words, beginnings of words, and phrases, each with the categories that it speaks for.
-
-    A phrase has a space at its end, unless any ending may follow."""
+    """The cues of one language: words, beginnings of words, and phrases, each with its categories."""
 
     def __init__(self, categories: list[Category], language: str) -> None:
         self.words: dict[str, set[str]] = defaultdict(set)
@@ -82,6 +80,7 @@ class Cues:
             for cue in category.cues_in(language):
                 core = cue.rstrip("*")
                 if " " in cue:
+                    # A space at its end, unless any ending may follow.
                     self.phrases[core if core != cue else f"{cue} "].add(category.name)
                 else:
                     (self.stems if core != cue else self.words)[core].add(category.name)

@@ -86,9 +86,7 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
 
 
 def without_affixes(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
-    """Yield words without the articles and particles that their language joins to them.
-
-    `known` are words that are known to stand by themselves."""
+    """Yield words without the articles and particles that are written to them; `known` words stand by themselves."""
     match language.code:
         case "ar":
             yield from _arabic(list(words), known)

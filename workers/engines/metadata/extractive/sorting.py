@@ -36,10 +36,7 @@ class Sorted:
 
 
 def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
-    """Return the category that the most cues speak for, each cue in proportion to how few categories share it.
-
-    `words` has the text's words in lower case and how often each stands in it.
-    """
+    """Return the category of the most cues; a cue counts less if several share it. `words`: how often each occurs."""
     cues = taxonomy.cues(language.taxonomy)
     weights: dict[str, float] = defaultdict(float)
     spoken: dict[str, set[str]] = defaultdict(set)

@@ -115,10 +115,9 @@ class _Ranking:
             return 0.0
         # A name in capitals, such as Buenos Aires, counts even if it occurs once.
         is_known = joined in self._cues or self._is_proper(name)
-        if count < 2 and not is_in_title and not is_known:
-            return 0.0
-        if count < 2 and not is_known and (self._weights.length > LONG or not self._language.determiners):
-            # In a long text, or an unknown language, two words that stand together once are not enough for a name.
+        # In a long text, or an unknown language, two words that stand together once are not enough for a name.
+        is_short_title = is_in_title and self._weights.length <= LONG and self._language.determiners
+        if count < 2 and not is_known and not is_short_title:
             return 0.0
         parts = [self._weights.parts[word] for word in content]
         worth = math.prod(parts) ** (1 / len(parts)) * (1.0 + 0.25 * (len(parts) - 1))

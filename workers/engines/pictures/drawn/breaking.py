@@ -25,14 +25,11 @@ CLINGING = 3
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a title that stays in one line.
-
-    `glue` stands before it within a line: a space or nothing; `hyphen`: a line that ends before it gets one.
-    """
+    """A part of a title that stays in one line."""
 
     text: str
-    glue: str = " "
-    hyphen: bool = False
+    glue: str = " "  # before it within a line: a space or nothing
+    hyphen: bool = False  # whether a line that ends before it gets one
 
 
 def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:

@@ -58,9 +58,7 @@ class Pen:
 
 
 class Canvas(Pen):
-    """An RGB picture of WIDTH x HEIGHT pixels, and the pen whose coordinates are its pixels.
-
-    Places are counted from the top left, and may lie outside."""
+    """An RGB picture, and a pen that draws in its pixels, from the top left; places may lie outside."""
 
     def __init__(self, ground: Colour) -> None:
         super().__init__(self, (0.0, 0.0), 1.0)

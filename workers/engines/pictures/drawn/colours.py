@@ -13,10 +13,8 @@ Colour = tuple[int, int, int]
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """Return the sRGB colour of `lightness` in 0..1, `chroma` from 0 to about 0.3, and `hue` in degrees.
-
-    Outside of sRGB the chroma is reduced until it fits, so that lightness and hue stay.
-    """
+    """Return the sRGB colour of `lightness` in 0..1, `chroma` from 0 to about 0.3, and `hue` in degrees."""
+    # Outside of sRGB the chroma is reduced until it fits, so that lightness and hue stay.
     for step in range(20, -1, -1):
         linear = _linear(lightness, chroma * step / 20, math.radians(hue))
         if all(-0.0005 <= channel <= 1.0005 for channel in linear):
