@@ -27,19 +27,19 @@ _LOOSE = regex.compile(r"[\s,;:–—(\"“«、，；-]+$")
 _EDGE = regex.compile(r"^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}+#]+$")
 
 
-def cut(text: str, limit: int = LONGEST_EXCERPT) -> str:
-    """Return at most `limit` characters of a text, cut at a sentence's end, else at a word's or character's with …."""
-    if len(text) <= limit:
+def cut(text: str) -> str:
+    """Return at most 200 characters of a text, cut at a sentence's end, else at a word's or character's with …."""
+    if len(text) <= LONGEST_EXCERPT:
         return text
-    ends = [end.end() for end in _SENTENCE.finditer(text, 0, limit + 1) if SHORTEST_CUT <= end.end() <= limit]
-    if ends:
+    found = (end.end() for end in _SENTENCE.finditer(text, 0, LONGEST_EXCERPT + 1))
+    if ends := [end for end in found if SHORTEST_CUT <= end <= LONGEST_EXCERPT]:
         return text[: max(ends)]
-    room = text[: limit - 1]
+    room = text[: LONGEST_EXCERPT - 1]
     space = max((found.start() for found in regex.finditer(r"[\s　]|(?<=[、，；])", room)), default=0)
-    if space < limit // 2 and not text[limit - 1].isspace():
+    if space < LONGEST_EXCERPT // 2 and not text[LONGEST_EXCERPT - 1].isspace():
         # No word ends there: Chinese, say, or a word without end. A character is never cut in two.
-        return "".join(_characters(room, text))[: limit - 1].rstrip() + "…"
-    kept = room if text[limit - 1].isspace() else room[:space]
+        return "".join(_characters(room, text))[: LONGEST_EXCERPT - 1].rstrip() + "…"
+    kept = room if text[LONGEST_EXCERPT - 1].isspace() else room[:space]
     return str(_LOOSE.sub("", kept)) + "…"
 
 
@@ -90,13 +90,10 @@ def finished(
     spare_tags: Iterable[str] = (),
     taxonomy: Taxonomy,
     language: str,
-    warnings: Sequence[str] = (),
 ) -> Metadata:
-    """Return metadata that holds all limits: the first excerpt that is long enough, and the first eight tags.
+    """Return metadata within all limits: the first excerpt that is long enough, and the first eight tags.
 
-    Fewer than five tags are filled up with the spare ones, the category's, and the fallback's, in the post's
-    language.
-    """
+    If there are fewer than five tags, the spare ones, the category's and the fallback's are added."""
     if category not in taxonomy.names:
         category = taxonomy.fallback
     kept = unique_tags(tags)
@@ -104,7 +101,5 @@ def finished(
         spare = [*spare_tags, *taxonomy.spare_tags(category, language), *LAST_TAGS]
         kept = unique_tags([*kept, *spare], FEWEST_TAGS)
     cleaned = [clean_excerpt(excerpt) for excerpt in excerpts if excerpt]
-    # The last one is this module's own words, which are long enough.
-    plain = next((text for text in cleaned if len(text) >= SHORTEST_EXCERPT), f"A post in the category {category}.")
-    excerpt = plain if len(plain) >= SHORTEST_EXCERPT else "A post without a title."
-    return Metadata(excerpt=cut(excerpt), category=category, tags=kept, warnings=tuple(warnings))
+    excerpt = next((text for text in cleaned if len(text) >= SHORTEST_EXCERPT), f"A post in the category {category}.")
+    return Metadata(excerpt=excerpt, category=category, tags=kept)

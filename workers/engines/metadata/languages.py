@@ -2,14 +2,13 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import regex
-
-from workers.engines.metadata.traditional import is_traditional, traditional
 
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(
@@ -22,23 +21,18 @@ SAMPLE = 4_000
 #: Stop words that another language than the one asked for must have, and how many times more, to be taken for it.
 EVIDENT_WORDS, EVIDENT_FACTOR = 6, 1.35
 
-#: Languages in Latin letters that are told apart by their stop words.
-LATIN = ("en", "es", "fr", "de", "pt", "it", "nl", "sv", "da", "no", "fi", "pl", "cs", "ro", "hu", "tr", "id", "ca")
 
-#: Scripts, and the languages that are written in them, the likeliest first.
-SCRIPTS: Mapping[str, tuple[str, ...]] = {
-    "Hiragana": ("ja",),
-    "Katakana": ("ja",),
-    "Hangul": ("ko",),
-    "Han": ("zh", "ja"),
-    "Cyrillic": ("ru", "uk", "bg", "sr", "be", "mk"),
-    "Arabic": ("ar", "fa", "ur"),
-    "Hebrew": ("he",),
-    "Greek": ("el",),
-    "Devanagari": ("hi", "mr", "ne"),
-    "Thai": ("th",),
-    "Latin": LATIN,
-}
+def _read(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
+_KNOWN, _TRADITIONAL = _read("languages.toml"), _read("traditional.toml")
+_PAIRS = "".join(_TRADITIONAL["pairs"].split())
+_CHARACTERS = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
+
+#: Scripts, and the languages that are written in them, the likeliest first; Latin ones are told apart by stop words.
+SCRIPTS: Mapping[str, Sequence[str]] = _read("scripts.toml")
+LATIN = SCRIPTS["Latin"]
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
 
@@ -51,6 +45,8 @@ TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 #: Languages that write no space between words.
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
+#: What languages.toml has of a language beside its templates.
+SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings")
 
 #: Languages that make one word of two.
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no"})
@@ -69,17 +65,14 @@ class Language:
     companions: frozenset[str] = frozenset()
     dangling: frozenset[str] = frozenset()
     openings: frozenset[str] = frozenset()
+    #: Templates of an excerpt that is made of a subject, and of a title.
     about: str = ""
     whole: str = ""
-    variant: str = ""
+    #: The language of a taxonomy's words: zh-hant where a post is in traditional characters.
+    taxonomy: str = ""
 
-    @property
-    def taxonomy(self) -> str:
-        """Return the language of a taxonomy's words: zh-hant where a post is in traditional characters."""
-        return self.variant or self.code
-
-    def is_hollow(self, word: str) -> bool:
-        """Return whether a word in lower case says nothing of what a text is about."""
+    def is_empty_word(self, word: str) -> bool:
+        """Return whether a word in lower case is a stop word, or too general to tell what a text is about."""
         if word in self.stop or word in self.vague:
             return True
         # An English plural says no more than its singular; the other languages' words end in s by nature.
@@ -92,8 +85,22 @@ def language_of(title: str, text: str, wanted: str) -> Language:
     primary = asked.partition("-")[0]
     sample = f"{title}\n{text[:SAMPLE]}"
     code = _evident(sample, primary)
-    is_other_script = code == "zh" and is_traditional(sample, otherwise=asked.startswith(TRADITIONAL_TAGS))
-    return _traditional_chinese() if is_other_script else _language(code)
+    if code == "zh" and _is_traditional(sample, otherwise=asked.startswith(TRADITIONAL_TAGS)):
+        return _traditional_chinese()
+    return _language(code)
+
+
+def traditional(text: str) -> str:
+    """Return a text of the taxonomy or of the languages' words in traditional characters."""
+    for word, written in _TRADITIONAL["words"].items():
+        text = text.replace(word, written)
+    return text.translate(_CHARACTERS)
+
+
+def _is_traditional(text: str, *, otherwise: bool) -> bool:
+    """Return whether a Chinese text is in traditional characters; `otherwise`, where it has no character that tells."""
+    theirs, ours = (sum(character in characters for character in text) for characters in (_PAIRS[::2], _PAIRS[1::2]))
+    return otherwise if ours == theirs else ours > theirs
 
 
 def _evident(sample: str, wanted: str) -> str:
@@ -116,57 +123,41 @@ def _evident(sample: str, wanted: str) -> str:
 
 def _by_stop_words(sample: str, wanted: str) -> str:
     words = Counter(found.group().lower() for found in WORD.finditer(sample))
-    counts = {code: sum(n for word, n in words.items() if word in _stop_words(code)) for code in LATIN}
+    counts: Counter[str] = Counter()
     for code in LATIN:
+        stop = _stop_words(code)
         # The languages' lists differ in length; long ones would win by it.
-        counts[code] = round(counts[code] * (400 / max(len(_stop_words(code)), 200)) ** 0.25)
+        counts[code] = round(sum(words[word] for word in words.keys() & stop) * (400 / max(len(stop), 200)) ** 0.25)
     best = max(LATIN, key=lambda code: counts[code])
-    known = counts.get(wanted, 0)
-    if counts[best] >= EVIDENT_WORDS and counts[best] > known * EVIDENT_FACTOR:
-        return best
-    return wanted
+    is_evident = counts[best] >= EVIDENT_WORDS and counts[best] > counts[wanted] * EVIDENT_FACTOR
+    return best if is_evident else wanted
 
 
 @lru_cache(maxsize=256)
 def _stop_words(code: str) -> frozenset[str]:
     import stopwordsiso
 
-    if code not in stopwordsiso.langs():
-        return frozenset()
-    return frozenset(stopwordsiso.stopwords(code))
-
-
-@cache
-def _known() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    return frozenset(stopwordsiso.stopwords(code) if code in stopwordsiso.langs() else ())
 
 
 @lru_cache(maxsize=256)
 def _language(code: str) -> Language:
-    known = _known().get(code, {})
+    known = _KNOWN.get(code, {})
     sets = {name: frozenset(known.get(name, "").split()) for name in SETS}
     # The library's stop words have nouns among them.
     stop = (_stop_words(code) - sets["companions"]) | sets["determiners"] | sets["subjects"] | sets["dangling"]
-    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""), variant="")
+    return Language(code, stop, **sets, about=known.get("about", ""), whole=known.get("whole", ""), taxonomy=code)
 
 
 @cache
 def _traditional_chinese() -> Language:
     known = _language("zh")
-    return replace(
-        known,
-        stop=known.stop.union(map(traditional, known.stop)),
-        vague=known.vague.union(map(traditional, known.vague)),
-        about=traditional(known.about),
-        whole=traditional(known.whole),
-        variant=TRADITIONAL_CHINESE,
-    )
-
-
-SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings")
+    stop, vague = (words.union(map(traditional, words)) for words in (known.stop, known.vague))
+    about, whole = traditional(known.about), traditional(known.whole)
+    return replace(known, stop=stop, vague=vague, about=about, whole=whole, taxonomy=TRADITIONAL_CHINESE)
 
 
 def set_up() -> None:
     """Read everything that is known of languages, once, before the first post."""
-    for code in (*_known(), *LATIN):
+    for code in (*_KNOWN, *LATIN):
         _language(code)

@@ -1,11 +1,14 @@
 """Plain text: a post's Markdown or HTML, reduced to what a reader would see."""
 
 import html
+import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import regex
+from lxml import etree
 
 from workers.engines.metadata import Post
 
@@ -47,23 +50,8 @@ COMMENTS = regex.compile(r"<!--.*?(?:-->|\Z)", regex.DOTALL)
 OPENS_WITH_TAG = regex.compile(r"\s*<(?:!doctype|[a-z][a-z0-9]*[\s/>])", regex.IGNORECASE)
 CLOSED_BLOCK = regex.compile(r"</(?:p|div|ul|ol|section|article|h[1-6]|table|body|blockquote)\s*>", regex.IGNORECASE)
 
-#: Elements that are not the post: what runs, what leads elsewhere, what is code, and what is no text.
-SKIPPED = frozenset(
-    (
-        "script", "style", "noscript", "template", "head", "title", "nav", "header", "footer", "aside", "form",
-        "button", "input", "select", "textarea", "label", "iframe", "object", "embed", "svg", "math", "canvas", "video",
-        "audio", "picture", "pre", "code-block", "dialog", "menu", "map", "datalist",
-    )
-)  # fmt: skip
-
-#: Elements that stand within a line.
-INLINE = frozenset(
-    (
-        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
-        "img", "ins", "kbd", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub",
-        "sup", "time", "tt", "u", "var", "wbr",
-    )
-)  # fmt: skip
+_ELEMENTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SKIPPED, INLINE = frozenset(_ELEMENTS["skipped"].split()), frozenset(_ELEMENTS["inline"].split())
 
 HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])", regex.IGNORECASE)
 
@@ -114,8 +102,6 @@ def _markdown_as_html(content: str) -> str:
 
 
 def _html_as_text(content: str) -> str:
-    from lxml import etree
-
     # The parser takes a text's own `charset` at its word, so it gets bytes and their encoding.
     data = content.encode("utf-8", "replace")
     try:
@@ -129,31 +115,18 @@ def _html_as_text(content: str) -> str:
 
 
 def _pieces(root: Any) -> Iterator[str]:
-    """Yield an element's text in the order of reading, without recursion: HTML may be nested as deep as it likes."""
-    stack: list[tuple[Any, bool]] = [(root, False)]
-    while stack:
-        element, is_end = stack.pop()
-        tag = element.tag if isinstance(element.tag, str) else ""
-        if is_end:
-            yield "" if tag in INLINE else "\n"
-            yield (element.tail or "").replace("\n", " ")
-            continue
-        if not tag or tag in SKIPPED or _is_hidden(element):
-            yield " "
-            yield (element.tail or "").replace("\n", " ")
-            continue
-        yield "" if tag in INLINE else "\n"
-        yield (element.text or "").replace("\n", " ")
-        stack.append((element, True))
-        stack.extend((child, False) for child in reversed(element))
+    """Yield the text in the order of reading, with a line break at each end of a block."""
+    # A walk needs no recursion: HTML may be nested as deep as it likes.
+    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        is_read = isinstance(element.tag, str) and element.tag not in SKIPPED and not _is_hidden(element.attrib)
+        if event == "start" and not is_read:
+            walk.skip_subtree()
+        edge = " " if not is_read else "" if element.tag in INLINE else "\n"
+        text = element.tail if event != "start" else element.text if is_read else ""
+        yield edge + (text or "").replace("\n", " ")
 
 
-def _is_hidden(element: Any) -> bool:
-    attributes = element.attrib
-    if not attributes:
-        return False
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or HIDDEN.search(attributes.get("style", "")) is not None
-    )
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    is_marked = "hidden" in attributes or attributes.get("aria-hidden") == "true"
+    return is_marked or HIDDEN.search(attributes.get("style", "")) is not None

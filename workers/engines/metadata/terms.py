@@ -9,7 +9,7 @@ from workers.engines.metadata.languages import UNSPACED, WORD, Language
 
 _ENDINGS = regex.compile(r"(?<=.{3})(?:en|er|ern|em|io|e|n|a|o|i|ы|и|а|я|у|ов|ам|ах|ами|ях|ями|ой|ом|е)$")
 
-#: A plural's ending comes off first: loans are loan, and no loan is a loa of theirs.
+#: A plural's ending is removed first, so that *loans* and *loan* become the same term.
 _PLURAL = regex.compile(r"(?<=.{3})(?<!s)s$")
 
 #: The Spanish plural of what ends in -ón: colchones are colchón, estaciones estación.

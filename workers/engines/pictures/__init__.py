@@ -16,7 +16,7 @@ ENGINES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What a post's pictures are to be: `summary` and `tags` come from its metadata; `style` is one of STYLES."""
+    """The post that pictures are made for, and their style, one of STYLES; `summary` and `tags` are its metadata's."""
 
     title: str
     summary: str
@@ -30,8 +30,8 @@ class Brief:
 class Painted:
     """A picture: the file's bytes, the style it really has, and a description in the brief's language.
 
-    `is_seen` unless the description only says what the picture was made for, since nobody has looked at it.
-    `warnings` say, in English, in what it differs from what was asked for; those of one request's pictures may repeat.
+    `is_seen` is False if the description only says what the picture was made for.
+    `warnings` say, in English, how it differs from what was asked for; pictures of one request may repeat them.
     """
 
     data: bytes

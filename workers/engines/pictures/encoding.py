@@ -12,13 +12,11 @@ MAX_BYTES = 150_000
 
 
 def encoded(image: Image.Image, max_bytes: int = MAX_BYTES) -> bytes:
-    """Return an RGB picture as a JPEG file, without metadata; the same picture gives the same bytes.
-
-    Chroma stays at full size, or the edges of coloured letters fray. The last quality may give more than `max_bytes`.
-    """
+    """Return an RGB picture as a JPEG file without metadata; in the last quality it may have more than `max_bytes`."""
     content = b""
     for quality in QUALITIES:
         file = io.BytesIO()
+        # Chroma stays at full size, or the edges of coloured letters fray.
         image.save(file, "JPEG", quality=quality, subsampling="4:4:4", optimize=True)
         content = file.getvalue()
         if len(content) <= max_bytes:

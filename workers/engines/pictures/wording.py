@@ -1,9 +1,10 @@
 """Wording: what a picture shows, said in its post's language."""
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+_WORDS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 #: What quotes within quotes are, by the signs outside.
 INNER = {
@@ -18,32 +19,13 @@ INNER = {
 LONGEST_TITLE = 150
 
 
-def described(
-    language: str,
-    style: str,
-    design: str,
-    motif: str,
-    colours: tuple[str, ...],
-    *,
-    is_night: bool,
-    title: str,
-    set_: bool,
-) -> str:
-    """Return the description of a drawn cover; `set_`: its title stands on it."""
-    words = _words(language)
-    what = words["designs"][design].format(motif=words["motifs"][motif], sun=words["moon" if is_night else "sun"])
-    first, second, third = (words["colours"][name] for name in colours)
-    picture = words["drawn"][style].format(what=what)
-    picture = words["in_colours"].format(picture=picture, first=first, second=second, third=third)
-    return _with_title(words["titled" if set_ else "untitled"].replace("{picture}", "\0"), title).replace("\0", picture)
-
-
 def generated(language: str, style: str, title: str) -> str:
-    """Return the description of a picture that a model made: what it was made for, since nobody has looked at it."""
-    return _with_title(_words(language)["generated"][style], title)
+    """Return the description of a picture by a model: what it was made for, since nobody has looked at it."""
+    return with_title(words_of(language)["generated"][style], title)
 
 
-def _with_title(template: str, title: str) -> str:
+def with_title(template: str, title: str) -> str:
+    """Return a template with a title in it, whose own quotes become those that stand within others."""
     short = " ".join(title.split())
     if len(short) > LONGEST_TITLE:
         short = short[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:-–—") + "…"
@@ -51,12 +33,6 @@ def _with_title(template: str, title: str) -> str:
     return template.replace("{title}", short.translate(INNER.get(opening, {})))
 
 
-def _words(language: str) -> Any:
+def words_of(language: str) -> Any:
     """Return a language's words, or English ones."""
-    known = _wording()
-    return known.get(language.lower().split("-")[0], known["en"])
-
-
-@cache
-def _wording() -> Any:
-    return json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    return _WORDS.get(language.lower().split("-")[0], _WORDS["en"])

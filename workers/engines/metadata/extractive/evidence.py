@@ -1,20 +1,36 @@
-"""Evidence: what the neighbours, place and capitals of a word tell about it."""
+"""Evidence: what the neighbours, place, capitals and ending of a word tell about it."""
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import regex
 
-from workers.engines.metadata.extractive.endings import (
-    ARABIC_ARTICLE,
-    ARABIC_PREFIXES,
-    KOREAN_PARTICLES,
-    KOREAN_VERBS,
-    PREPOSITIONS,
-)
 from workers.engines.metadata.extractive.words import Word
 from workers.engines.metadata.languages import Language
+
+_KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
+
+#: Words that stand before an infinitive as often as before a noun.
+PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
+
+#: By language, the endings of adverbs and so on, where it has such.
+ADVERBS, VERBS, INFINITIVES, ADJECTIVES, PARTICIPLES = (
+    {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
+    for name in ("adverbs", "verbs", "infinitives", "adjectives", "participles")
+)
+
+KOREAN_PARTICLES = regex.compile(
+    r"(?<=..)(?:에서|에게|으로|까지|부터|처럼|보다|로|에|와|과)?(?:은|는|이|가|을|를|의|도|만|나|이나|마다|라도)?$"
+)
+KOREAN_VERBS = regex.compile(
+    r"(?:다|요|니다|하는|하고|하면|해서|하여|되는|된|할|한|있는|없는|^.는|는|울|지|게|고|며|면|려면|어|아|히|(?<=.)기)$"
+)
+ARABIC_ARTICLE = regex.compile(r"^(?:و?(?:ال|بال|لل|كال))(?=\p{L}{3})")
+#: And, so, with, for, as: what Arabic writes to the beginning of a word.
+ARABIC_PREFIXES = "وفبلك"
 
 #: What Hebrew writes to the beginning of a word: the, in, to, from, as, and, that.
 _HEBREW_PREFIX = regex.compile(r"^ו?[הבלמכש](?=\p{L}{3})")
@@ -27,13 +43,13 @@ class Seen:
     count: int = 0
     inside: int = 0  # not at a sentence's start
     capital: int = 0  # of those, with a capital letter
-    named: int = 0  # after a determiner or preposition
-    articled: int = 0  # after a determiner
-    acting: int = 0  # after a subject
-    led: int = 0  # right after a sentence's first word, which may be the first of its name
-    leading: int = 0  # right before a word that says something
-    taking: int = 0  # right before an article: *running* a shop
-    first: int = 1_000_000
+    after_determiner: int = 0  # or a preposition
+    after_article: int = 0
+    after_subject: int = 0
+    after_first: int = 0  # right after a sentence's first word, which may be the first of its name
+    before_content: int = 0  # right before a word that is not empty
+    before_article: int = 0  # *running* a shop
+    first: int = 1_000_000  # its first place in the text
     forms: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -49,8 +65,8 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     before: Word | None = None
     for place, word in enumerate(words):
         if before is not None and word is not None:
-            seen[before.lower].leading += not language.is_hollow(word.lower)
-            seen[before.lower].taking += word.lower in articles
+            seen[before.lower].before_content += not language.is_empty_word(word.lower)
+            seen[before.lower].before_article += word.lower in articles
         if word is not None:
             known = seen[word.lower]
             known.count += 1
@@ -60,19 +76,17 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
                 known.inside += 1
                 known.capital += word.is_capital
             if before is not None:
-                known.named += before.lower in language.determiners
-                known.articled += before.lower in articles
+                known.after_determiner += before.lower in language.determiners
+                known.after_article += before.lower in articles
                 # “A guide to Lisbon”: what has a capital is no verb.
-                known.acting += before.lower in language.subjects and not word.is_capital
-                known.led += before.is_first and word.is_capital and not language.is_hollow(before.lower)
+                known.after_subject += before.lower in language.subjects and not word.is_capital
+                known.after_first += before.is_first and word.is_capital and not language.is_empty_word(before.lower)
         before = word
     return seen
 
 
 def without_affixes(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
-    """Yield words without the articles and particles that their language joins to them.
-
-    `known` are words that are known to stand by themselves."""
+    """Yield words without the articles and particles that are written to them; `known` words stand by themselves."""
     match language.code:
         case "ar":
             yield from _arabic(list(words), known)

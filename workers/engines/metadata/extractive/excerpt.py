@@ -4,13 +4,15 @@ from collections import Counter
 from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
+
 from workers.engines.metadata.checks import LONGEST_EXCERPT, cut
 from workers.engines.metadata.extractive.sentences import (
     WHOLE,
     Sentence,
-    dangles,
     is_prose,
     is_usable,
+    refers_back,
     sentences_of,
     standing_alone,
 )
@@ -48,13 +50,10 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
     # In the midst of a paragraph it goes on with what was said: “Ever tried? You need no garden for that.”
     opening = next((sentence.place for sentence in openers if sentence.opens), usable[0].place)
     ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
-    fitting = [
-        (rank, sentence) for rank, sentence in zip(ranks, usable, strict=True) if len(sentence.text) <= LONGEST_EXCERPT
-    ]
-    long = max(zip(ranks, usable, strict=True), key=lambda ranked: ranked[0])
-    if not fitting:
-        return cut(long[1].text)
-    best = sorted(fitting, key=lambda ranked: -ranked[0])[:BEST]
+    ranked = sorted(zip(ranks, usable, strict=True), key=lambda pair: -pair[0])
+    best = [(rank, sentence) for rank, sentence in ranked if len(sentence.text) <= LONGEST_EXCERPT][:BEST]
+    if not best:
+        return cut(ranked[0][1].text)
     chosen = max(_combinations(best), key=lambda group: _worth(group, language, opening))
     return _joiner(language).join(sentence.text for _, sentence in chosen)
 
@@ -96,8 +95,6 @@ def _joiner(language: Language) -> str:
 
 def _ranks(sentences: list[Sentence], title: str, language: Language) -> list[float]:
     """Return what each sentence is worth: how central, near to the title and early it is."""
-    import numpy as np
-
     vectors = _vectors([sentence.text for sentence in sentences] + [title], language)
     similar = vectors @ vectors.T
     to_title = similar[-1, :-1]
@@ -110,8 +107,6 @@ def _ranks(sentences: list[Sentence], title: str, language: Language) -> list[fl
 
 def _vectors(texts: list[str], language: Language) -> Any:
     """Return tf-idf vectors of unit length, shape (texts, terms)."""
-    import numpy as np
-
     counts = [Counter(terms_of(text, language)) for text in texts]
     shared = Counter(term for counter in counts for term in counter)
     # A term of one text alone makes it similar to none.
@@ -127,8 +122,6 @@ def _vectors(texts: list[str], language: Language) -> Any:
 
 def _text_rank(similar: Any) -> Any:
     """Return the PageRank of sentences that vote for those like them (Mihalcea and Tarau 2004)."""
-    import numpy as np
-
     votes = similar.copy()
     np.fill_diagonal(votes, 0.0)
     votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1e-9)
@@ -152,7 +145,7 @@ def _worth(group: tuple[tuple[float, Sentence], ...], language: Language, first:
     for number, (_, sentence) in enumerate(group):
         # “These cookies” that open a post are those of its title.
         follows = sentence.place == (places[number - 1] + 1 if number else 0)
-        if not follows and dangles(sentence.text, language):
+        if not follows and refers_back(sentence.text, language):
             worth *= 0.45
     if all(b - a == 1 for a, b in pairwise(places)) and len(group) > 1:
         worth *= 1.3
@@ -166,10 +159,5 @@ def _worth(group: tuple[tuple[float, Sentence], ...], language: Language, first:
 
 def _first_words(sentences: list[Sentence], title: str) -> str | None:
     """Return the first line of prose without an end, as far as it fits: better than nothing, if it is long enough."""
-    for sentence in sentences:
-        text = sentence.text
-        if len(text) < 60 or is_unwanted(text) or text.casefold() == title.casefold():
-            continue
-        if is_prose(text):
-            return cut(text)
-    return None
+    lines = (s.text for s in sentences if len(s.text) >= 60 and s.text.casefold() != title.casefold())
+    return next((cut(text) for text in lines if is_prose(text) and not is_unwanted(text)), None)

@@ -1,5 +1,6 @@
 """extractive: metadata made of a post's own words, without a model and without a network."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Self
@@ -11,7 +12,7 @@ from workers.engines.metadata.checks import MOST_TAGS, finished
 from workers.engines.metadata.extractive.evidence import without_title_case
 from workers.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
 from workers.engines.metadata.extractive.sentences import without_orders
-from workers.engines.metadata.extractive.sorting import counted, sort_post
+from workers.engines.metadata.extractive.sorting import sort_post
 from workers.engines.metadata.extractive.tags import tags_of
 from workers.engines.metadata.extractive.words import Word, words_of
 from workers.engines.metadata.plain import read_post
@@ -56,7 +57,8 @@ class Extractive:
         text = without_orders(post.text[:LONGEST_TEXT])
         language = languages.language_of(post.title, text, post.language)
         words = list(_words_of_lines(text, language))
-        found = sort_post(post.title, text, counted(words), language, self.taxonomy)
+        counts = Counter(word.lower for word in words if word)
+        found = sort_post(post.title, text, counts, language, self.taxonomy)
         if stop():
             raise Stopped
         tags = tags_of(post.title, words, language, found.cues)
@@ -85,9 +87,7 @@ class Extractive:
 
 
 def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:
-    """Yield a text's words, and None after each line; capitals of a heading in title case prove nothing.
-
-    German nouns have their capitals everywhere."""
+    """Yield a text's words, and None after each line; in title case, capitals are no sign of a name, but in German."""
     for line in text.split("\n"):
         words = list(words_of(line, language))
         yield from words if language.code == "de" else without_title_case(words)

@@ -1,11 +1,12 @@
 """Sentences: a text's sentences, and how well each stands alone."""
 
+import math
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import regex
-from pydantic import TypeAdapter
 
 from workers.engines.metadata.languages import WORD, Language
 from workers.engines.metadata.unwanted import ORDERS, is_unwanted
@@ -16,9 +17,7 @@ MOST_SENTENCES = 160
 #: Characters of a sentence that can stand in an excerpt; a character of Chinese says more.
 SHORTEST, SHORTEST_UNSPACED = 20, 12
 
-_KNOWN = TypeAdapter(dict[str, list[str]]).validate_python(
-    tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-)
+_KNOWN: Mapping[str, Sequence[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _ABBREVIATED = regex.compile(rf"(?:^|[\s(])(?:{'|'.join(_KNOWN['abbreviations'])})\.$")
 #: What says nothing of a post.
 _BOILERPLATE = regex.compile(
@@ -96,32 +95,23 @@ def _is_balanced(text: str) -> bool:
     return quoted and text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
 
 
-def _says_nothing(text: str, title: str) -> bool:
-    """Return whether a sentence is boilerplate; a post whose title has such words, as of newsletters, may use them."""
-    return _BOILERPLATE.search(text.replace("’", "'")) is not None and _BOILERPLATE.search(title) is None
-
-
 def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
     """Return how well a sentence stands alone, from 0 to 1."""
     text = sentence.text
-    worth = 1.0
-    if _says_nothing(text, title):
-        worth *= 0.15
-    if _QUESTION.search(text):
-        worth *= 0.35
-    if text.endswith("!"):
-        worth *= 0.8
-    if text[0] in "\"“«„'‘「":
-        worth *= 0.6
-    if ":" in text[-3:] or "…" in text or "..." in text:
-        worth *= 0.5
-    if len(text) < 35 and language.code not in ("zh", "ja", "ko"):
-        worth *= 0.7
-    return worth
+    weaknesses = (
+        # A post whose title has such words, as one about newsletters, may use them.
+        (_BOILERPLATE.search(text.replace("’", "'")) and not _BOILERPLATE.search(title), 0.15),
+        (_QUESTION.search(text), 0.35),
+        (text.endswith("!"), 0.8),
+        (text[0] in "\"“«„'‘「", 0.6),
+        (":" in text[-3:] or "…" in text or "..." in text, 0.5),
+        (len(text) < 35 and language.code not in ("zh", "ja", "ko"), 0.7),
+    )
+    return math.prod((factor for is_there, factor in weaknesses if is_there), start=1.0)
 
 
-def dangles(text: str, language: Language) -> bool:
-    """Return whether a sentence starts with a word that refers to the sentence before."""
+def refers_back(text: str, language: Language) -> bool:
+    """Return whether a sentence starts with a word that refers to the sentence before it, such as *this*."""
     if language.openings:
         return text.startswith(tuple(language.openings))
     first = WORD.search(text)

@@ -2,14 +2,15 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 
 import regex
 
-from workers.engines.metadata.extractive.endings import ARABIC_ARTICLE, ARABIC_PREFIXES
-from workers.engines.metadata.extractive.words import Word, lowered
+from workers.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
+from workers.engines.metadata.extractive.words import lowered
 from workers.engines.metadata.languages import COMPOUNDING, UNSPACED, Language
 from workers.engines.metadata.taxonomy import Cues, Taxonomy
 
@@ -35,10 +36,7 @@ class Sorted:
 
 
 def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
-    """Return the category that the most cues speak for, each cue in proportion to how few categories share it.
-
-    `words` has the text's words in lower case and how often each stands in it.
-    """
+    """Return the category of the most cues; a cue counts less if several share it. `words`: how often each occurs."""
     cues = taxonomy.cues(language.taxonomy)
     weights: dict[str, float] = defaultdict(float)
     spoken: dict[str, set[str]] = defaultdict(set)
@@ -61,7 +59,7 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
 
 def _found(
     text: str, words: Mapping[str, int] | None, cues: Cues, language: Language
-) -> Iterator[tuple[str, int, frozenset[str]]]:
+) -> Iterator[tuple[str, int, AbstractSet[str]]]:
     """Yield the cues that stand in a text, how often, and what they speak for."""
     if language.code in UNSPACED:
         yield from _contained(text, cues)
@@ -83,7 +81,7 @@ def _found(
             yield phrase.rstrip(), 2 * count, names
 
 
-def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
+def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str]:
     if language.code == "he" and word[0] in _HEBREW_PREFIXES:
         return cues.of_word(word[1:])
     if language.code in COMPOUNDING:
@@ -96,7 +94,7 @@ def _with_particle(word: str, cues: Cues, language: Language) -> frozenset[str]:
     return frozenset()
 
 
-def _of_compound(word: str, cues: Cues) -> frozenset[str]:
+def _of_compound(word: str, cues: Cues) -> AbstractSet[str]:
     """Return what the last part of a joined word speaks for, which names the thing: a *Linsensuppe* is a *Suppe*."""
     for start in range(3, len(word) - SHORTEST_HEAD + 1):
         for head in (word[start:], word[start:-1]):
@@ -114,7 +112,7 @@ def _arabic_forms(word: str) -> Iterator[str]:
         yield from (word[1:], "ال" + word[1:])
 
 
-def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, frozenset[str]]]:
+def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[str]]]:
     phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
     for cue, names in (*cues.words.items(), *phrases):
         # 本 is a book by itself, and no book in 日本.
@@ -122,8 +120,3 @@ def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, frozenset[str]
         count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)
         if count:
             yield cue, count, names
-
-
-def counted(words: Iterable[Word | None]) -> Counter[str]:
-    """Return how often each word stands in a text."""
-    return Counter(word.lower for word in words if word is not None)

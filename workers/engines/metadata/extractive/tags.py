@@ -2,29 +2,29 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from workers.engines.metadata.extractive.chinese import segmented
-from workers.engines.metadata.extractive.endings import ADJECTIVES, ELISION, UNSPACED_LETTERS
+import regex
+
 from workers.engines.metadata.extractive.evidence import (
-    Seen,
+    ADJECTIVES,
     arabic_name,
     observed,
     without_affixes,
     without_title_case,
 )
 from workers.engines.metadata.extractive.weighing import LONG, Weights
-from workers.engines.metadata.extractive.words import Word, words_of
+from workers.engines.metadata.extractive.words import Word, segmented, words_of
 from workers.engines.metadata.languages import COMPOUNDING, Language
 from workers.engines.metadata.terms import stem
-
-#: Words of a tag at most; joints are not counted.
-MOST_WORDS = 3
 
 #: What a tag must be worth at least: a cue that stands once in the text, or another word that stands twice.
 LEAST_WORTH = 0.6
 
+#: What stands for an apostrophe in words that were split at it, and letters of scripts without spaces.
+ELISION = regex.compile(r"(?<= [dl]) ")
+UNSPACED_LETTERS = regex.compile(r"[\p{Han}\p{Katakana}\p{Hiragana}]")
 
 #: Letters of a word from which another is made, at least, and of what is added to it at most.
 SHORTEST_ROOT, LONGEST_ENDING = 6, 3
@@ -49,23 +49,16 @@ def tags_of(title: str, text: Sequence[Word | None], language: Language, cues: I
     if language.code == "zh":
         in_title, in_text = segmented(in_title, in_text, language, cues)
     seen = observed([*in_title, None, *in_text], language)
-    length = max(len(in_text), 1)
-    weights = Weights(language, seen, frozenset(w.lower for w in in_title if w), cues, length)
-    ranking = _Ranking(language, seen, weights, cues, length)
-    return _chosen(ranking.candidates(in_title, in_text), joins=language.code in COMPOUNDING)
+    weights = Weights(language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1))
+    return _chosen(_Ranking(weights).candidates(in_title, in_text), joins=language.code in COMPOUNDING)
 
 
 class _Ranking:
-    """What each word, and each name of several, is worth as a tag."""
+    """Ranks single words and names of several words as tags."""
 
-    def __init__(
-        self, language: Language, seen: Mapping[str, Seen], weights: Weights, cues: frozenset[str], length: int
-    ) -> None:
-        self._language = language
-        self._seen = seen
+    def __init__(self, weights: Weights) -> None:
         self._weights = weights
-        self._cues = cues
-        self._length = length
+        self._language, self._seen, self._cues = weights.language, weights.seen, weights.cues
         # Arabic names, with the articles that belong to them.
         self._written: dict[tuple[str, ...], str] = {}
 
@@ -73,17 +66,17 @@ class _Ranking:
         """Return the candidates, the best first."""
         found: list[_Candidate] = []
         for word in self._seen:
-            if (worth := self._weights.alone(word)) > 0:
+            if (worth := self._weights.worth_alone(word)) > 0:
                 found.append(_Candidate(self._weights.usual_form(word), (stem(word),), worth))
         names = Counter(self._names(text))
         in_title = set(self._names(title))
         names.update(in_title)
-        # Senior dogs are the senior dog of the title.
+        # “Senior dogs” in the text and “senior dog” in the title are one name.
         titled = {_stems(name) for name in in_title}
         alike: Counter[tuple[str, ...]] = Counter()
         for name, count in names.items():
             alike[_stems(name)] += count
-        # Chocolate chip is never said but in chocolate chip cookies.
+        # “Chocolate chip” occurs only within “chocolate chip cookies”.
         within = {part for name, count in names.items() for part in (name[1:], name[:-1]) if count >= names[part] > 0}
         for name in names:
             stems = _stems(name)
@@ -95,38 +88,19 @@ class _Ranking:
         return sorted(found, key=lambda candidate: (-candidate.worth, candidate.text))
 
     def _names(self, words: Sequence[Word | None]) -> Iterator[tuple[str, ...]]:
-        """Yield the names of two and three words: runs of words that can be in one, and such with a joint between."""
+        """Yield the names of two or three words; the middle one may be a joint, such as *of*."""
         joints = self._language.joints
-        for run in _runs([w if w and (w.lower in joints or self._can_be_in_name(w)) else None for w in words]):
-            lower = [word.lower for word in run]
-            for start in range(len(run) - 1):
-                for length in (2, 3, 4):
-                    part = tuple(lower[start : start + length])
-                    if len(part) == length and self._is_phrase(part, run[start : start + length]):
-                        if self._language.code == "ar":
-                            self._written.setdefault(part, arabic_name(run[start : start + length]))
-                        yield part
-
-    def _can_be_in_name(self, word: Word) -> bool:
-        return self._weights.of_part(word.lower) > 0
-
-    def _is_phrase(self, part: tuple[str, ...], written: Sequence[Word]) -> bool:
-        joints = self._language.joints
-        inner = [word for word in part if word in joints]
-        content = [word for word in part if word not in joints]
-        if len(content) > MOST_WORDS or len(content) < 2 or part[0] in joints or part[-1] in joints or len(inner) > 1:
-            return False
-        if len(part) > 3 and inner:
-            return False
-        if self._language.code == "de":
-            # An adjective may precede, with its ending; what follows is a noun.
-            return self._german(part, written)
-        return True
-
-    def _german(self, part: tuple[str, ...], written: Sequence[Word]) -> bool:
-        if any(self._language.is_hollow(word) for word in part) or self._weights.of_part(part[-1]) <= 0:
-            return False
-        return len(part) == 2 and (written[0].is_capital and self._weights.of_part(part[0]) > 0)
+        for run in _runs([w if w and (w.lower in joints or self._weights.parts[w.lower] > 0) else None for w in words]):
+            ends = ((start, start + size) for start in range(len(run)) for size in (2, 3) if start + size <= len(run))
+            for part in (run[start:end] for start, end in ends):
+                name = tuple(word.lower for word in part)
+                if name[0] in joints or name[-1] in joints:
+                    continue
+                if self._language.code == "de" and not _is_german(part, self._language):
+                    continue
+                if self._language.code == "ar":
+                    self._written.setdefault(name, arabic_name(part))
+                yield name
 
     def _is_proper(self, name: tuple[str, ...]) -> bool:
         """Return whether each word of a name is written as one; in German all nouns are."""
@@ -135,32 +109,36 @@ class _Ranking:
     def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
         content = [word for word in name if word not in self._language.joints]
         joined = " ".join(name)
-        if not self._is_proper(name) and any(self._language.is_hollow(word) for word in {*content} - self._cues):
+        if not self._is_proper(name) and any(self._language.is_empty_word(word) for word in {*content} - self._cues):
             return 0.0
         if len(joined) > 40 or len({stem(word) for word in content}) < len(content):
             return 0.0
-        # Buenos Aires is a name if it stands there once.
+        # A name in capitals, such as Buenos Aires, counts even if it occurs once.
         is_known = joined in self._cues or self._is_proper(name)
-        if count < 2 and not is_in_title and not is_known:
+        # In a long text, or an unknown language, two words that stand together once are not enough for a name.
+        is_short_title = is_in_title and self._weights.length <= LONG and self._language.determiners
+        if count < 2 and not is_known and not is_short_title:
             return 0.0
-        if count < 2 and not is_known and (self._length > LONG or not self._language.determiners):
-            # Words that stand together once are half a sentence: in a text, and where a language is not known.
-            return 0.0
-        parts = [self._weights.of_part(word) for word in content]
+        parts = [self._weights.parts[word] for word in content]
         worth = math.prod(parts) ** (1 / len(parts)) * (1.0 + 0.25 * (len(parts) - 1))
         if (count > 1 or is_known) and 2 * count >= min(self._seen[word].count for word in content):
-            # A name that its words hardly stand without says more than they do.
+            # If its words rarely occur without it, the name says more than they do.
             worth = max(worth, 1.05 * max(parts))
         worth *= 1.0 if count > 1 or is_known else 0.75
-        # What acts is no part of a name, wherever it stands; an adjective may start one.
+        # A verb is no part of a name; an adjective may start one, but not end it.
         for place, word in enumerate(content):
             known = self._seen[word]
-            if known.acting > known.named and joined not in self._cues:
+            if known.after_subject > known.after_determiner and joined not in self._cues:
                 worth *= 0.3
             code = self._language.code
             if code == "en" and place == len(content) - 1 and ADJECTIVES["en"].search(word) and word not in self._cues:
                 worth *= 0.5
         return worth
+
+
+def _is_german(part: Sequence[Word], language: Language) -> bool:
+    """Return whether German words are a capitalised adjective and its noun: *Erneuerbare Energien*."""
+    return len(part) == 2 and part[0].is_capital and not any(language.is_empty_word(word.lower) for word in part)
 
 
 def _stems(name: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """llm: metadata by a local language model, its answer held to a schema."""
 
-import json
 from collections.abc import Callable, Collection
 from typing import Any, Self
 
@@ -12,9 +11,8 @@ from workers.engines import Stopped, models, never
 from workers.engines.metadata import Metadata, Post, languages
 from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive.extractive import LONGEST_TEXT, Extractive
-from workers.engines.metadata.llm import faithful
+from workers.engines.metadata.llm.answer import Answer
 from workers.engines.metadata.llm.prompt import prompt, schema
-from workers.engines.metadata.taxonomy import Taxonomy
 from workers.engines.own_thread import OwnThread
 
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
@@ -80,18 +78,18 @@ class Llm:
         if stop():
             raise Stopped
         extracted = self._extractive.write(post, stop=stop)
-        written = _parsed(answer)
-        fault = "it was not in the form asked for" if written is None else faithful.fault(written, post, language)
+        written = Answer.parsed(answer)
+        fault = written.fault(post, language) if written else "it was not in the form asked for"
         if written is None or fault is not None:
             log.warning("model answer not used", engine=self.name, fault=fault)
             warning = f"The language model's answer was not used: {fault}. The texts were extracted from the post."
             return Metadata(extracted.excerpt, extracted.category, extracted.tags, (*extracted.warnings, warning))
         return finished(
-            excerpts=[written["excerpt"], extracted.excerpt],
-            category=written["category"],
-            tags=written["tags"],
+            excerpts=[written.excerpt, extracted.excerpt],
+            category=written.category,
+            tags=written.tags,
             spare_tags=extracted.tags,
-            taxonomy=self._taxonomy,
+            taxonomy=self._extractive.taxonomy,
             language=language.taxonomy,
         )
 
@@ -99,10 +97,6 @@ class Llm:
     def gpu(self) -> str | None:
         """Return the GPU whose lock its caller holds; None: it runs on the processor."""
         return models.gpu_of(self._settings)
-
-    @property
-    def _taxonomy(self) -> Taxonomy:
-        return self._extractive.taxonomy
 
     def _load(self) -> None:
         # Here, since they take 3 s and 330 MB.
@@ -121,7 +115,7 @@ class Llm:
         # 20,000, and large models have 150,000.
         generator: Any = outlines.Generator(
             outlines.from_transformers(self._model, self._tokenizer),
-            outlines.json_schema(schema(self._taxonomy)),
+            outlines.json_schema(schema(self._extractive.taxonomy)),
             backend="llguidance",
         )
         self._grammar = generator.logits_processor
@@ -191,7 +185,7 @@ class Llm:
         return torch.tensor([self._tokens(post, text, language)[:room]])
 
     def _tokens(self, post: Post, text: str, language: languages.Language) -> list[int]:
-        asked = prompt(post, text, language, self._taxonomy, self._signs())
+        asked = prompt(post, text, language, self._extractive.taxonomy, self._signs())
         if self._tokenizer.chat_template is None:
             return list(self._tokenizer(f"{asked}\n\nJSON:\n")["input_ids"])
         # All in the user's turn: not every format has one for the system.
@@ -203,19 +197,3 @@ class Llm:
     def _signs(self) -> Collection[str]:
         special = {str(t) for t in self._tokenizer.added_tokens_decoder.values() if t.special}
         return special | set(self._tokenizer.all_special_tokens)
-
-
-def _parsed(answer: str) -> dict[str, Any] | None:
-    """Return the model's answer, or None where it is none: cut off, or by a model that no schema could hold."""
-    try:
-        written = json.loads(answer)
-    except ValueError:
-        return None
-    fits = (
-        isinstance(written, dict)
-        and isinstance(written.get("excerpt"), str)
-        and isinstance(written.get("category"), str)
-        and isinstance(written.get("tags"), list)
-        and all(isinstance(tag, str) for tag in written["tags"])
-    )
-    return written if fits else None

@@ -2,7 +2,10 @@
 
 import gc
 import inspect
-from collections.abc import Callable, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from PIL import Image
@@ -14,7 +17,6 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, models, never
 from workers.engines.own_thread import OwnThread
 from workers.engines.pictures import STYLES, Brief, Painted
-from workers.engines.pictures.diffusion.prompts import NEGATIVE, prompt_of
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.wording import generated
 
@@ -22,6 +24,13 @@ log = get_logger(__name__)
 
 #: Photographs at the sizes of models: more than drawings, less than a slow page.
 MAX_BYTES = 600_000
+
+_PROMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
+OPENINGS, NEGATIVE = _PROMPTS["openings"], _PROMPTS["negative"]
+
+#: Characters of the title and of the summary that go into a prompt: the encoder of most models reads 77 tokens, so the
+#: style stands first and the post's words are cut short.
+TITLE, SUMMARY = 120, 100
 
 
 class PictureUnsafe(PressroomError):
@@ -72,10 +81,7 @@ class Diffusion:
     def paint(
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
-        """Return `count` pictures of the seeds from the configured one on, all at once if they fit the memory.
-
-        Raises Stopped between two steps.
-        """
+        """Return pictures of `count` seeds from the configured one on. Raises Stopped between two steps."""
         seeds = [self._settings.seed + index for index in range(count)]
         return self._thread.run(lambda: self._paint(brief, seeds, stop))
 
@@ -90,7 +96,8 @@ class Diffusion:
             log.warning("pictures made one at a time", count=len(seeds), reason="out of memory")
         results: list[Painted | PressroomError] = []
         for seed in seeds:
-            _free_memory()
+            gc.collect()
+            torch.cuda.empty_cache()
             results.append(self._alone(brief, seed, stop))
         return results
 
@@ -149,8 +156,7 @@ def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | Press
     if flagged:
         return PictureUnsafe("The model's safety checker held a picture back; change the title, or try another style.")
     description = generated(brief.language, brief.style, brief.title)
-    data = encoded(image.convert("RGB"), MAX_BYTES)
-    return Painted(data, CONTENT_TYPE, brief.style, description, is_seen=False)
+    return Painted(encoded(image.convert("RGB"), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
 
 
 def _loaded(settings: DiffusionSettings) -> Any:
@@ -170,9 +176,18 @@ def _loaded(settings: DiffusionSettings) -> Any:
     return pipeline
 
 
-def _free_memory() -> None:
-    import torch
+def prompt_of(brief: Brief) -> str:
+    """Return the prompt for a post's pictures: one line, the post's words in quotes."""
+    prompt = f'{OPENINGS[brief.style]} "{_plain(brief.title, TITLE)}"'
+    if brief.category:
+        prompt += f", {_plain(brief.category, 40)}"
+    if brief.summary:
+        prompt += f". {_plain(brief.summary, SUMMARY)}"
+    return prompt
 
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+
+def _plain(text: str, length: int) -> str:
+    """Return a text as words: what weighs words, names adapters, or ends a quote in prompts is left out."""
+    words = re.sub(r"[\x00-\x1f\x7f()\[\]{}<>|\\\"“”„«»:*_^~`#]+", " ", text)
+    words = " ".join(words.split())
+    return words if len(words) <= length else words[:length].rsplit(" ", 1)[0]

@@ -1,14 +1,13 @@
 """Abstract: designs of shapes and colours that show no thing."""
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, circle, rounded, sector, smooth
 from workers.engines.pictures.drawn.colours import Colour, blended, mixed
-from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene
+from workers.engines.pictures.drawn.scene import MARGIN, Scene, by_name
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 
@@ -44,12 +43,8 @@ def paper(scene: Scene) -> Page:
     wobble = [(random.uniform(0.02, 0.055), n, random.uniform(0, 7)) for n in (2, 3, 5)]
     layers = (p.pale, p.bright, p.mid, p.deep, mixed(p.deep, p.ink, 0.5) if not p.is_dark else p.ground, p.accent)
     for index, paint in enumerate(layers):
-        radius = 455 - index * 76
-        outline = _blob(
-            (x + 12 * index, y - 6 * index),
-            radius,
-            [(a * (1 + 0.4 * index), n, f + 0.35 * index) for a, n, f in wobble],
-        )
+        wobbled = [(a * (1 + 0.4 * index), n, f + 0.35 * index) for a, n, f in wobble]
+        outline = _blob((x + 12 * index, y - 6 * index), 455 - index * 76, wobbled)
         _shadow(scene, outline)
         canvas.fill(outline, paint)
     return Page(Box(MARGIN, MARGIN, 520, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
@@ -133,12 +128,7 @@ def _tile(scene: Scene, x: float, y: float, side: float, front: Colour, third: C
         opposite = (2 * x + side - corner[0], 2 * y + side - corner[1])
         canvas.fill([*circle(corner, side, turn, turn + 90), *circle(opposite, side, turn + 180, turn + 270)], front)
     else:
-        canvas.fill(
-            [(x, y), (x + side, y), (x + side, y + side)]
-            if turn < 180
-            else [(x, y), (x, y + side), (x + side, y + side)],
-            front,
-        )
+        canvas.fill([(x, y), (x + side, y) if turn < 180 else (x, y + side), (x + side, y + side)], front)
 
 
 def _arc_tile(scene: Scene, side: int, is_turned: bool) -> Image.Image:
@@ -173,4 +163,4 @@ def _shadow(scene: Scene, outline: list[Point]) -> None:
         scene.canvas.image.paste((20, 14, 30), (left, top), soft)
 
 
-DESIGNS: Mapping[str, Design] = {design.__name__: design for design in (tiles, arcs, paper, flow, glow, overlap)}
+DESIGNS = by_name(tiles, arcs, paper, flow, glow, overlap)

@@ -25,14 +25,11 @@ CLINGING = 3
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a title that stays in one line.
-
-    `glue` stands before it within a line: a space or nothing; `hyphen`: a line that ends before it gets one.
-    """
+    """A part of a title that stays in one line."""
 
     text: str
-    glue: str = " "
-    hyphen: bool = False
+    glue: str = " "  # before it within a line: a space or nothing
+    hyphen: bool = False  # whether a line that ends before it gets one
 
 
 def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:
@@ -47,10 +44,10 @@ def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Pie
 
 
 def broken(pieces: Sequence[Piece], widths: Sequence[float], space: float, most: int) -> list[list[int]]:
-    """Return the best ways to set pieces in 1, 2 … `most` lines: for each, where each line ends.
+    """Return for each number of lines up to `most` the ends of the lines, as indices of pieces.
 
-    The lines come out as even as can be: the sum of the cubes of their widths is least. A line of one short word at the
-    end, and short words at the end of a line, cost extra.
+    The sum of the cubes of the lines' widths is least, so that they are even. A line of one short word at the end, and
+    short words at the end of a line, cost extra.
     """
     count = len(pieces)
     total = sum(widths)
@@ -93,12 +90,11 @@ def _cost(pieces: Sequence[Piece], start: int, end: int, width: float, total: fl
 
 def _phrases(word: str, language: str) -> list[str]:
     """Return the phrases of a text without spaces."""
-    if THAI.search(word):
-        parser = _parser("th")
-    elif KANA.search(word) or language.startswith("ja"):
-        parser = _parser("ja")
-    else:
-        parser = _parser("zh-hant" if re.search(r"(?i)-(tw|hk|mo|hant)", language) else "zh-hans")
+    is_traditional = re.search(r"(?i)-(tw|hk|mo|hant)", language) is not None
+    name = "traditional_chinese" if is_traditional else "simplified_chinese"
+    if KANA.search(word) or language.startswith("ja"):
+        name = "japanese"
+    parser = _parser("thai" if THAI.search(word) else name)
     phrases: list[str] = []
     for phrase in parser.parse(word):
         if phrases and phrase[0] in NOT_FIRST:
@@ -144,13 +140,7 @@ def _clusters(word: str) -> list[str]:
 def _parser(language: str) -> Any:
     import budoux
 
-    models = {
-        "ja": budoux.load_default_japanese_parser,
-        "th": budoux.load_default_thai_parser,
-        "zh-hans": budoux.load_default_simplified_chinese_parser,
-        "zh-hant": budoux.load_default_traditional_chinese_parser,
-    }
-    return models[language]()
+    return getattr(budoux, f"load_default_{language}_parser")()
 
 
 @lru_cache(maxsize=32)

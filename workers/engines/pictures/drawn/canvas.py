@@ -1,7 +1,7 @@
-"""Canvas: a picture on which shapes with smooth edges are drawn."""
+"""Canvas: a picture on which shapes with smooth edges are drawn, in pixels or in the coordinates of one thing."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from PIL import Image, ImageDraw
 
@@ -12,62 +12,87 @@ WIDTH, HEIGHT = 1200, 630
 
 Point = tuple[float, float]
 
+#: Left, top, right, bottom.
+Box = tuple[float, float, float, float]
+
 #: Shapes up to so many pixels are smoothed from 16 samples a pixel, larger ones from 4.
 SMALL = 60_000
 
 
-class Canvas:
-    """An RGB picture of WIDTH x HEIGHT pixels; places are in pixels from the top left, and may lie outside."""
+class Pen:
+    """Draws in a square from -1 to 1, its middle at `centre`, `size` pixels from middle to edge, turned by `angle`."""
 
-    def __init__(self, ground: Colour) -> None:
-        self.image = Image.new("RGB", (WIDTH, HEIGHT), ground)
+    def __init__(self, canvas: "Canvas", centre: Point, size: float, angle: float = 0.0) -> None:
+        self.canvas, self.centre, self.size = canvas, centre, size
+        self._cos, self._sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
 
-    def fill(
-        self, outline: Sequence[Point], paint: Colour, opacity: float = 1.0, holes: Iterable[Sequence[Point]] = ()
-    ) -> None:
-        """Fill a closed outline, all but its `holes`."""
-        self._draw(outline, 0.0, paint, opacity, lambda draw, place: _fill(draw, place, outline, holes))
+    def fill(self, outline: Sequence[Point], paint: Colour, opacity: float = 1.0) -> None:
+        """Fill a closed outline."""
+        self.canvas.draw(self._placed(outline), paint, opacity)
 
-    def stroke(self, points: Sequence[Point], width: float, paint: Colour, opacity: float = 1.0) -> None:
-        """Draw a line through points, `width` wide, with round ends."""
-        self._draw(points, width, paint, opacity, lambda draw, place: _stroke(draw, place, points, width))
+    def box(self, box: Box, paint: Colour, radius: float = 0.0, turn: float = 0.0) -> None:
+        """Fill a box with round corners, turned around its middle by `turn` degrees."""
+        left, top, right, bottom = (edge * self.size for edge in box)
+        drawn = rounded(left, top, right, bottom, radius * self.size)
+        points = [(x / self.size, y / self.size) for x, y in drawn]
+        middle = ((left + right) / 2 / self.size, (top + bottom) / 2 / self.size)
+        self.fill(turned(points, middle, turn) if turn else points, paint)
 
     def disc(self, centre: Point, radius: float, paint: Colour, opacity: float = 1.0) -> None:
         """Fill a circle."""
-        self.fill(circle(centre, radius), paint, opacity)
+        self.canvas.draw(circle(self._placed([centre])[0], radius * self.size), paint, opacity)
 
     def ring(self, centre: Point, radius: float, width: float, paint: Colour, opacity: float = 1.0) -> None:
         """Draw a circle line, its middle at `radius`."""
-        outside, inside = circle(centre, radius + width / 2), circle(centre, max(0.0, radius - width / 2))
-        self.fill(outside, paint, opacity, [inside])
+        (middle,), radius, half = self._placed([centre]), radius * self.size, width * self.size / 2
+        hole = circle(middle, max(0.0, radius - half))
+        self.canvas.draw(circle(middle, radius + half), paint, opacity, hole=hole)
 
-    def _draw(
+    def stroke(self, points: Sequence[Point], width: float, paint: Colour) -> None:
+        """Draw a line through points, `width` wide, with round ends."""
+        self.canvas.draw(self._placed(points), paint, width=width * self.size)
+
+    def _placed(self, points: Sequence[Point]) -> list[Point]:
+        (x0, y0), size, cos, sin = self.centre, self.size, self._cos, self._sin
+        return [(x0 + size * (x * cos - y * sin), y0 + size * (x * sin + y * cos)) for x, y in points]
+
+
+class Canvas(Pen):
+    """An RGB picture, and a pen that draws in its pixels, from the top left; places may lie outside."""
+
+    def __init__(self, ground: Colour) -> None:
+        super().__init__(self, (0.0, 0.0), 1.0)
+        self.image = Image.new("RGB", (WIDTH, HEIGHT), ground)
+
+    def draw(
         self,
         points: Sequence[Point],
-        margin: float,
         paint: Colour,
-        opacity: float,
-        draw: "Callable[[ImageDraw.ImageDraw, _Place], None]",
+        opacity: float = 1.0,
+        *,
+        hole: Sequence[Point] = (),
+        width: float = 0.0,
     ) -> None:
-        box = _bounds(points, margin)
+        """Fill an outline all but its hole, or, with a `width`, draw a line with round ends."""
+        box = _bounds(points, width)
         if box is None:
             return
         left, top, right, bottom = box
         scale = 4 if (right - left) * (bottom - top) <= SMALL else 2
+
+        def sampled(points: Iterable[Point]) -> list[Point]:
+            # Half a sample, since Pillow's pixels are named by their centres.
+            return [((x - left) * scale - 0.5, (y - top) * scale - 0.5) for x, y in points]
+
         mask = Image.new("L", ((right - left) * scale, (bottom - top) * scale), 0)
-        draw(ImageDraw.Draw(mask), _Place(left, top, scale, round(255 * opacity)))
+        brush, drawn, level = ImageDraw.Draw(mask), sampled(points), round(255 * opacity)
+        if width:
+            _draw_line(brush, drawn, width * scale, level)
+        else:
+            brush.polygon(drawn, fill=level)
+            if hole:
+                brush.polygon(sampled(hole), fill=0)
         self.image.paste(paint, box, mask.reduce(scale))
-
-
-class _Place:
-    """Where on a mask a point of the canvas lies; `level` is what a shape is filled with."""
-
-    def __init__(self, left: int, top: int, scale: int, level: int) -> None:
-        self.left, self.top, self.scale, self.level = left, top, scale, level
-
-    def points(self, points: Iterable[Point]) -> list[Point]:
-        # Half a sample, since Pillow's pixels are named by their centres.
-        return [((x - self.left) * self.scale - 0.5, (y - self.top) * self.scale - 0.5) for x, y in points]
 
 
 def circle(centre: Point, radius: float, start: float = 0.0, end: float = 360.0) -> list[Point]:
@@ -98,52 +123,37 @@ def rounded(left: float, top: float, right: float, bottom: float, radius: float 
 
 def leaf(root: Point, length: float, width: float, angle: float) -> list[Point]:
     """Return the outline of a leaf that grows from `root` in the direction of `angle` (degrees, 0: to the right)."""
-    turn = math.radians(angle)
-    along, across = (math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))
-    sides: list[Point] = []
-    for side in (1, -1):
-        shares = range(17) if side == 1 else range(16, -1, -1)
-        for share in (step / 16 for step in shares):
-            out = side * width / 2 * math.sin(math.pi * share**0.8)
-            sides.append(
-                (
-                    root[0] + along[0] * length * share + across[0] * out,
-                    root[1] + along[1] * length * share + across[1] * out,
-                )
-            )
-    return sides
+    (x, y), cos, sin = root, math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    half = [(step / 16, width / 2 * math.sin(math.pi * (step / 16) ** 0.8)) for step in range(17)]
+    outline = [*half, *((share, -out) for share, out in reversed(half))]
+    return [(x + cos * length * share - sin * out, y + sin * length * share + cos * out) for share, out in outline]
 
 
 def smooth(points: Sequence[Point], steps: int = 10) -> list[Point]:
     """Return a closed curve through all points (Catmull-Rom)."""
-    count = len(points)
-    curve = []
+    count, curve = len(points), []
     for index in range(count):
         before, start, end, after = (points[(index + offset) % count] for offset in (-1, 0, 1, 2))
-        for step in range(steps):
-            t = step / steps
-            curve.append(
-                (_between(before[0], start[0], end[0], after[0], t), _between(before[1], start[1], end[1], after[1], t))
-            )
+        for t in (step / steps for step in range(steps)):
+            x, y = (_between(*four, t) for four in zip(before, start, end, after, strict=True))
+            curve.append((x, y))
     return curve
+
+
+def turned(points: Sequence[Point], middle: Point, angle: float) -> list[Point]:
+    """Return points turned around a middle, by degrees clockwise."""
+    (x0, y0), cos, sin = middle, math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    return [(x0 + (x - x0) * cos - (y - y0) * sin, y0 + (x - x0) * sin + (y - y0) * cos) for x, y in points]
 
 
 def _between(a: float, b: float, c: float, d: float, t: float) -> float:
     return 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
 
 
-def _fill(draw: ImageDraw.ImageDraw, place: _Place, outline: Sequence[Point], holes: Iterable[Sequence[Point]]) -> None:
-    draw.polygon(place.points(outline), fill=place.level)
-    for hole in holes:
-        draw.polygon(place.points(hole), fill=0)
-
-
-def _stroke(draw: ImageDraw.ImageDraw, place: _Place, points: Sequence[Point], width: float) -> None:
-    thick = width * place.scale
-    drawn = place.points(points)
-    draw.line(drawn, fill=place.level, width=max(1, round(thick)), joint="curve")
-    for x, y in (drawn[0], drawn[-1]):
-        draw.ellipse((x - thick / 2, y - thick / 2, x + thick / 2, y + thick / 2), fill=place.level)
+def _draw_line(brush: ImageDraw.ImageDraw, points: Sequence[Point], width: float, level: int) -> None:
+    brush.line(points, fill=level, width=max(1, round(width)), joint="curve")
+    for x, y in (points[0], points[-1]):
+        brush.ellipse((x - width / 2, y - width / 2, x + width / 2, y + width / 2), fill=level)
 
 
 def _bounds(points: Sequence[Point], margin: float) -> tuple[int, int, int, int] | None:

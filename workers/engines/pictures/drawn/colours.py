@@ -1,17 +1,20 @@
-"""Colours: 8-bit sRGB, made from OKLCH, in which equal steps look equal (Ottosson 2020), and mixtures."""
+"""Colours: 8-bit sRGB, made from OKLCH, in which equal steps look equal (Ottosson 2020); mixtures and palettes."""
 
 import math
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 #: 8-bit sRGB.
 Colour = tuple[int, int, int]
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """Return the sRGB colour of `lightness` in 0..1, `chroma` from 0 to about 0.3, and `hue` in degrees.
-
-    Outside of sRGB the chroma is reduced until it fits, so that lightness and hue stay.
-    """
+    """Return the sRGB colour of `lightness` in 0..1, `chroma` from 0 to about 0.3, and `hue` in degrees."""
+    # Outside of sRGB the chroma is reduced until it fits, so that lightness and hue stay.
     for step in range(20, -1, -1):
         linear = _linear(lightness, chroma * step / 20, math.radians(hue))
         if all(-0.0005 <= channel <= 1.0005 for channel in linear):
@@ -48,3 +51,51 @@ def _linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, 
 def _encoded(linear: float) -> float:
     linear = min(1.0, max(0.0, linear))
     return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
+
+
+#: A colour that palettes.toml has in OKLCH.
+_Oklch = Annotated[Colour, BeforeValidator(lambda value: oklch(*value))]
+
+
+class Palette(BaseModel):
+    """The colours of one picture; palettes.toml says what each is for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    names: tuple[str, str, str]
+    ground: _Oklch
+    sky: _Oklch
+    ink: _Oklch
+    deep: _Oklch
+    mid: _Oklch
+    bright: _Oklch
+    accent: _Oklch
+    pale: _Oklch
+    is_dark: bool
+
+    def on_ground(self) -> "Palette":
+        """Return the palette for things that stand right on the ground: on a dark one, nothing dark."""
+        if not self.is_dark:
+            return self
+        return self.model_copy(update={"deep": self.bright, "bright": self.ink, "pale": self.ground})
+
+    @property
+    def white(self) -> Colour:
+        """Return the lightest: what is white by day is so by night."""
+        return self.ink if self.is_dark else self.ground
+
+    @property
+    def black(self) -> Colour:
+        """Return the darkest."""
+        return self.ground if self.is_dark else self.ink
+
+    @property
+    def colours(self) -> tuple[Colour, Colour, Colour, Colour]:
+        """Return those that fill shapes."""
+        return self.deep, self.mid, self.bright, self.accent
+
+
+_FILE = tomllib.loads(Path(__file__).with_name("palettes.toml").read_text("utf-8"))
+LIGHT, DARK = (
+    tuple(Palette.model_validate({**entry, "is_dark": key == "dark"}) for entry in _FILE[key])
+    for key in ("light", "dark")
+)

@@ -15,15 +15,14 @@ from workers.engines import Stopped, never
 from workers.engines.pictures import Brief, Painted
 from workers.engines.pictures.drawn import abstract, illustration, minimalist, topics
 from workers.engines.pictures.drawn.canvas import Canvas
-from workers.engines.pictures.drawn.fonts import Face, Fonts
-from workers.engines.pictures.drawn.motifs import MOTIFS
-from workers.engines.pictures.drawn.palettes import DARK, LIGHT, Palette
+from workers.engines.pictures.drawn.colours import DARK, LIGHT, Palette
+from workers.engines.pictures.drawn.fonts import NEEDED, Face, Fonts, can_shape, unshaped
 from workers.engines.pictures.drawn.scene import Design, Scene
-from workers.engines.pictures.drawn.shaping import NEEDED, can_shape, unshaped
-from workers.engines.pictures.drawn.subjects import subject_of
+from workers.engines.pictures.drawn.shapes import MOTIFS
+from workers.engines.pictures.drawn.topics import subject_of
 from workers.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
-from workers.engines.pictures.wording import described
+from workers.engines.pictures.wording import with_title, words_of
 
 log = get_logger(__name__)
 
@@ -90,22 +89,11 @@ class Drawn:
         if text:
             preferred = self._fonts.serif if plan.style == "minimalist" else self._fonts.sans
             _set_title(canvas, page, text, self._fonts.face_for(text, preferred) or preferred, brief.language)
-        description = described(
-            brief.language,
-            plan.style,
-            plan.design,
-            plan.motif,
-            plan.palette.names,
-            is_night=plan.palette.is_dark,
-            # What no font has is not on the picture.
-            title=text or brief.title,
-            set_=bool(text),
-        )
         return Painted(
             encoded(canvas.image),
             CONTENT_TYPE,
             plan.style,
-            description,
+            _described(brief, plan, text),
             _warnings(brief.style, plan.style, text, missing),
         )
 
@@ -166,6 +154,18 @@ def _designs(style: str, motif: str, random: Random) -> list[str]:
     return designs
 
 
+def _described(brief: Brief, plan: _Plan, text: str) -> str:
+    """Return the description of a cover in the brief's language; `text` is what stands on it, or ""."""
+    words, palette = words_of(brief.language), plan.palette
+    motif, sun = words["motifs"][plan.motif], words["moon" if palette.is_dark else "sun"]
+    picture = words["drawn"][plan.style].format(what=words["designs"][plan.design].format(motif=motif, sun=sun))
+    first, second, third = (words["colours"][name] for name in palette.names)
+    picture = words["in_colours"].format(picture=picture, first=first, second=second, third=third)
+    # A title may have braces, and is put in alone.
+    template = words["titled" if text else "untitled"].replace("{picture}", "\0")
+    return with_title(template, text or brief.title).replace("\0", picture)
+
+
 def _warnings(wanted: str, style: str, text: str, missing: str) -> tuple[str, ...]:
     warnings = []
     if wanted != style:
@@ -174,12 +174,8 @@ def _warnings(wanted: str, style: str, text: str, missing: str) -> tuple[str, ..
         )
     if unshaped(missing):
         warnings.append(f"The title's script can't be set without {NEEDED}, so the title is not on the pictures.")
-    elif missing and text:
-        warnings.append(f"No font here has {_listed(missing)}, so the pictures show the title without.")
     elif missing:
-        warnings.append(f"No font here has {_listed(missing)}, so the title is not on the pictures.")
+        listed = " ".join(missing[:8]) + (" …" if len(missing) > 8 else "")
+        effect = "the pictures show the title without" if text else "the title is not on the pictures"
+        warnings.append(f"No font here has {listed}, so {effect}.")
     return tuple(warnings)
-
-
-def _listed(characters: str) -> str:
-    return " ".join(characters[:8]) + (" …" if len(characters) > 8 else "")

@@ -1,4 +1,4 @@
-"""Fonts: which font has all characters of a title, whatever its script."""
+"""Fonts: which font has all characters of a title, and whether this machine can shape its script."""
 
 import importlib.util
 import io
@@ -10,10 +10,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from fontTools.ttLib import TTCollection, TTFont, TTLibError
-from PIL import ImageFont
+from PIL import ImageFont, features
 
 from pipeline.errors import NotReady
-from workers.engines.pictures.drawn.shaping import can_shape, unshaped
 
 #: What shaping consumes, so that a font need not have it: joiners, marks of direction, variation selectors.
 INVISIBLE = frozenset({*map(chr, range(0x200B, 0x2010)), *map(chr, range(0x202A, 0x202F)), "\u2060", "\ufeff"})
@@ -29,6 +28,14 @@ JOINERS = "\u200c\u200d"
 
 #: Makes Noto Sans CJK Regular, the one weight that its package has, as bold as the other fonts are.
 CJK_THICKER = 0.012
+
+#: What must be installed beside the packages: Pillow's wheels bring everything for it but this library.
+NEEDED = "libfribidi (on Debian: apt-get install libfribidi0)"
+
+#: Marks on letters; Hebrew to Syriac and their kin; India's, Thailand's and their neighbours' scripts; joiners.
+_SHAPED = re.compile(
+    "[\u0300-\u036f\u0590-\u08ff\u0900-\u109f\u1780-\u18af\u1900-\u1cff\u200c\u200d\ua800-\uabff\ufb1d-\ufdff\ufe70-\ufeff]"
+)
 
 SUFFIXES = (".ttf", ".otf", ".ttc", ".otc")
 
@@ -105,9 +112,9 @@ class Fonts:
         return None
 
     def settable(self, title: str) -> tuple[str, str]:
-        """Return what of a title can be set, and what can't: symbols are left out, but a missing letter leaves nothing.
+        """Return the part of a title that can be set, and the characters that can't; each may be "".
 
-        Both are "" where there is nothing of the kind.
+        Symbols without a glyph are left out; if a letter has none, nothing of the title is set.
         """
         text = " ".join(_legible(title).split())
         if hard := unshaped(text):
@@ -128,6 +135,16 @@ class Fonts:
         if character.isspace() or character in INVISIBLE:
             return True
         return any(ord(character) in coverage for coverage in self._coverage.values())
+
+
+def can_shape() -> bool:
+    """Return whether any script can be set; without, those can whose letters stand side by side."""
+    return bool(features.check("raqm"))
+
+
+def unshaped(text: str) -> str:
+    """Return the characters of a text that need shaping, each once; none where all can be set."""
+    return "" if can_shape() else "".join(dict.fromkeys(_SHAPED.findall(text)))
 
 
 @lru_cache(maxsize=24)

@@ -1,13 +1,12 @@
 """Illustration: designs of landscapes, interiors, and one thing on a floor."""
 
 import math
-from collections.abc import Mapping
 
 from workers.engines.pictures.drawn import scenery
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, smooth
 from workers.engines.pictures.drawn.colours import mixed
-from workers.engines.pictures.drawn.motifs import PROPS
-from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene, gradient, height_at, ridge, sprig
+from workers.engines.pictures.drawn.scene import MARGIN, Scene, by_name, gradient, height_at, ridge, sprig
+from workers.engines.pictures.drawn.shapes import PROPS
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 #: The plant whose leaves are drawn by a rule, and not from props.toml.
@@ -25,13 +24,8 @@ def hero(scene: Scene) -> Page:
     elif shape == "disc":
         canvas.disc((x, 315), 250, back)
     else:
-        ring = [random.uniform(215, 275) for _ in range(8)]
-        canvas.fill(
-            smooth(
-                [(x + r * math.cos(k * math.pi / 4), 312 + r * math.sin(k * math.pi / 4)) for k, r in enumerate(ring)]
-            ),
-            back,
-        )
+        ring = [(random.uniform(215, 275), step * math.pi / 4) for step in range(8)]
+        canvas.fill(smooth([(x + out * math.cos(turn), 312 + out * math.sin(turn)) for out, turn in ring]), back)
     _surround(scene, floor)
     scene.stand(scene.motif, x, floor, 158)
     return Page(Box(MARGIN, 116, 574, HEIGHT - MARGIN), p.ink, down="middle", largest=104, bar=p.accent)
@@ -78,14 +72,8 @@ def mountains(scene: Scene) -> Page:
     for x, top, width in ((120, 420, 420), (560, 400, 460), (1010, 410, 480)):
         scenery.draw_peak(scene, x + random.uniform(-40, 40), top, width, back, mixed(back, snow, 0.6))
     for x, top, width in ((330, 392, 520), (840, 328, 640)):
-        scenery.draw_peak(
-            scene,
-            x + random.uniform(-50, 50),
-            top + random.uniform(-12, 12),
-            width,
-            p.mid,
-            snow,
-        )
+        place, height = x + random.uniform(-50, 50), top + random.uniform(-12, 12)
+        scenery.draw_peak(scene, place, height, width, p.mid, snow)
     outline = ridge(random, 566, 26)
     for _ in range(20):
         place = random.uniform(0, WIDTH)
@@ -132,10 +120,8 @@ def desk(scene: Scene) -> Page:
     canvas.fill(rounded(x - 235, 66, x + 235, 372, 14), wall)
     canvas.fill(rounded(x - 219, 82, x + 219, 356, 8), p.sky if not p.is_dark else p.pale)
     canvas.disc((x + random.choice((-110, 110)), 168), 46, p.accent)
-    canvas.fill(
-        [(x - 219, 356), (x - 219, 310), (x - 90, 232), (x + 20, 304), (x + 120, 250), (x + 219, 318), (x + 219, 356)],
-        p.bright,
-    )
+    view = ((-219, 356), (-219, 310), (-90, 232), (20, 304), (120, 250), (219, 318), (219, 356))
+    canvas.fill([(x + right, y) for right, y in view], p.bright)
     for bar in ((x - 5, 82, x + 5, 356), (x - 219, 214, x + 219, 222)):
         canvas.fill(rounded(*bar), wall)
     canvas.fill(rounded(0, table, WIDTH, HEIGHT), p.deep)
@@ -168,8 +154,9 @@ def garden(scene: Scene) -> Page:
             scenery.draw_tall_plant(scene, x, root, size)
         else:
             PROPS[plant](scene.pen(x, root, size), p)
-        scene.pen(x, shelf, size).fill([(-0.62, -0.95), (0.62, -0.95), (0.46, 0), (-0.46, 0)], pot)
-        scene.pen(x, shelf, size).box(-0.7, -1.06, 0.7, -0.82, pot, 0.06)
+        pen = scene.pen(x, shelf, size)
+        pen.fill([(-0.62, -0.95), (0.62, -0.95), (0.46, 0), (-0.46, 0)], pot)
+        pen.box((-0.7, -1.06, 0.7, -0.82), pot, 0.06)
         x += 168
     return scene.above(bottom=262)
 
@@ -184,11 +171,10 @@ def kitchen(scene: Scene) -> Page:
     for y in (390, 480, 570):
         canvas.stroke([(-4, y), (WIDTH + 4, y)], 2, p.ground)
     canvas.fill(rounded(0, shelf, WIDTH, shelf + 18), p.deep if not p.is_dark else p.mid)
-    things = [("jar", 60), ("bottle", 66), ("cooking_pot", 80), ("mugs", 62)]
-    things += [("jar", 76), ("bottle", 82), ("little_pot", 42)]
+    things = ["jar 60", "bottle 66", "cooking_pot 80", "mugs 62", "jar 76", "bottle 82", "little_pot 42"]
     random.shuffle(things)
-    for index, (name, size) in enumerate(things):
-        scene.stand(PROPS[name], 96 + 168 * index, shelf, size)
+    for index, (name, size) in enumerate(thing.split() for thing in things):
+        scene.stand(PROPS[name], 96 + 168 * index, shelf, float(size))
     left = random.choice((180.0, 516.0, 852.0))
     canvas.fill(rounded(left, shelf + 12, left + 112, HEIGHT + 20), p.accent)
     for step in range(2):
@@ -196,6 +182,4 @@ def kitchen(scene: Scene) -> Page:
     return scene.above(bottom=262)
 
 
-DESIGNS: Mapping[str, Design] = {
-    design.__name__: design for design in (hero, hills, mountains, sea, city, desk, garden, kitchen)
-}
+DESIGNS = by_name(hero, hills, mountains, sea, city, desk, garden, kitchen)

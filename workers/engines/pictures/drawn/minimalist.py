@@ -1,9 +1,7 @@
 """Minimalist: designs of much space, large type, and one thing."""
 
-from collections.abc import Mapping
-
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, sector
-from workers.engines.pictures.drawn.scene import MARGIN, Design, Scene
+from workers.engines.pictures.drawn.scene import MARGIN, Scene, by_name
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
 
@@ -21,9 +19,8 @@ def rainbow(scene: Scene) -> Page:
     corner = (WIDTH, HEIGHT) if scene.random.random() < 0.5 else (WIDTH, 0)
     for radius, paint in ((430, p.pale), (340, p.bright), (250, p.mid), (160, p.accent), (70, p.ground)):
         canvas.disc((float(corner[0]), float(corner[1])), radius, paint)
-    return Page(
-        Box(MARGIN, MARGIN, 735, HEIGHT - MARGIN), p.ink, down="bottom" if corner[1] == 0 else "top", largest=120
-    )
+    down = "bottom" if corner[1] == 0 else "top"
+    return Page(Box(MARGIN, MARGIN, 735, HEIGHT - MARGIN), p.ink, down=down, largest=120)
 
 
 def band(scene: Scene) -> Page:
@@ -64,15 +61,10 @@ def quarter(scene: Scene) -> Page:
     """Two quarter circles that meet in a point."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     x, y, radius = (915.0 if scene.has_title else WIDTH / 2), HEIGHT / 2, 213.0
-    if random.random() < 0.5:
-        canvas.fill(sector((x, y), radius, 180, 270), p.deep if not p.is_dark else p.bright)
-        canvas.fill(sector((x, y), radius, 0, 90), p.accent)
-    else:
-        canvas.fill(sector((x, y), radius, 270, 360), p.accent)
-        canvas.fill(sector((x, y), radius, 90, 180), p.deep if not p.is_dark else p.bright)
+    first, second = (180, 0) if random.random() < 0.5 else (90, 270)
+    canvas.fill(sector((x, y), radius, first, first + 90), p.deep if not p.is_dark else p.bright)
+    canvas.fill(sector((x, y), radius, second, second + 90), p.accent)
     return Page(Box(MARGIN, MARGIN, 650, HEIGHT - MARGIN), p.ink, down="middle", largest=112)
 
 
-DESIGNS: Mapping[str, Design] = {
-    design.__name__: design for design in (rising, rainbow, band, emblem, horizon, quarter)
-}
+DESIGNS = by_name(rising, rainbow, band, emblem, horizon, quarter)

@@ -1,16 +1,14 @@
 """Scene: what a design draws with, and what designs have in common."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from PIL import Image
 
-from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Point, leaf
-from workers.engines.pictures.drawn.colours import Colour, blended
-from workers.engines.pictures.drawn.palettes import Palette
-from workers.engines.pictures.drawn.pen import Pen
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Pen, Point, leaf
+from workers.engines.pictures.drawn.colours import Colour, Palette, blended
 from workers.engines.pictures.drawn.shapes import Drawing
 from workers.engines.pictures.drawn.typesetting import Box, Page
 
@@ -57,6 +55,11 @@ class Scene:
 Design = Callable[[Scene], Page]
 
 
+def by_name(*designs: Design) -> Mapping[str, Design]:
+    """Return designs by their names, which wording.json and topics.toml have, too."""
+    return {design.__name__: design for design in designs}
+
+
 def gradient(colours: Sequence[Colour], *, top: int = 0, bottom: int = HEIGHT) -> Image.Image:
     """Return a picture as large as the canvas that goes from colour to colour, from `top` down to `bottom`."""
     rows = [blended(colours, min(1.0, max(0.0, (y - top) / (bottom - top)))) for y in range(HEIGHT)]
@@ -65,15 +68,14 @@ def gradient(colours: Sequence[Colour], *, top: int = 0, bottom: int = HEIGHT) -
     return column.resize((WIDTH, HEIGHT))
 
 
-def ridge(random: Random, base: float, height: float, *, step: int = 10) -> list[Point]:
+def ridge(random: Random, base: float, height: float) -> list[Point]:
     """Return the outline of gentle hills whose top is around `base`, down to the lower edge."""
-    waves = [
-        (random.uniform(0.5, 1) * height / n, n * random.uniform(0.9, 1.5), random.uniform(0, 7)) for n in (1, 2, 3.2)
-    ]
-    top = [
-        (float(x), base - sum(a * math.sin(math.pi * f * x / WIDTH + phase) for a, f, phase in waves) / 1.6)
-        for x in range(-20, WIDTH + 21, step)
-    ]
+    places = [float(x) for x in range(-20, WIDTH + 21, 10)]
+    sums = [0.0] * len(places)
+    for n in (1, 2, 3.2):
+        a, f, phase = random.uniform(0.5, 1) * height / n, n * random.uniform(0.9, 1.5), random.uniform(0, 7)
+        sums = [total + a * math.sin(math.pi * f * x / WIDTH + phase) for total, x in zip(sums, places, strict=True)]
+    top = [(x, base - total / 1.6) for total, x in zip(sums, places, strict=True)]
     return [*top, (WIDTH + 20, HEIGHT + 4), (-20, HEIGHT + 4)]
 
 

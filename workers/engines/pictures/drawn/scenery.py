@@ -32,24 +32,11 @@ def draw_peak(scene: Scene, x: float, top: float, width: float, paint: Colour, s
     canvas, half = scene.canvas, width / 2
     foot = top + half * 0.82
     canvas.fill([(x, top), (x + half, foot), (x + half, HEIGHT), (x - half, HEIGHT), (x - half, foot)], paint)
-    canvas.fill(
-        [(x, top), (x + half, foot), (x + half, HEIGHT), (x + half * 0.1, HEIGHT), (x - half * 0.12, foot)],
-        scene.palette.deep,
-        0.22,
-    )
-    share = 0.27
-    left, right, low = x - half * share, x + half * share, top + half * 0.82 * share
-    canvas.fill(
-        [
-            (x, top),
-            (right, low),
-            (x + half * 0.12, low - 14),
-            (x + half * 0.02, low + 16),
-            (x - half * 0.12, low - 8),
-            (left, low),
-        ],
-        snow,
-    )
+    shade = [(x, top), (x + half, foot), (x + half, HEIGHT), (x + half * 0.1, HEIGHT), (x - half * 0.12, foot)]
+    canvas.fill(shade, scene.palette.deep, 0.22)
+    low = top + half * 0.82 * 0.27
+    edge = ((0.27, 0), (0.12, -14), (0.02, 16), (-0.12, -8), (-0.27, 0))
+    canvas.fill([(x, top), *((x + half * share, low + down) for share, down in edge)], snow)
 
 
 def draw_pine(scene: Scene, x: float, y: float, tall: float) -> None:

@@ -1,18 +1,16 @@
-"""Shapes: what a drawing is made of, read from TOML and drawn by a pen in a palette's colours."""
+"""Shapes: what motifs and props are made of, read from TOML and drawn by a pen in a palette's colours."""
 
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from workers.engines.pictures.drawn.canvas import Point, circle, leaf, smooth
-from workers.engines.pictures.drawn.colours import Colour
-from workers.engines.pictures.drawn.palettes import Palette
-from workers.engines.pictures.drawn.pen import Pen, turned
+from workers.engines.pictures.drawn.canvas import Box, Pen, Point, circle, leaf, smooth, turned
+from workers.engines.pictures.drawn.colours import Colour, Palette
 
 _ROLE = "(?:ground|sky|ink|deep|mid|bright|accent|pale|white|black)"
 
@@ -58,12 +56,12 @@ class _Curve(Shape):
 
 
 class _Box(Shape):
-    box: tuple[float, float, float, float]
+    box: Box
     radius: float = 0.0
     turn: float = 0.0
 
     def draw(self, pen: Pen, paint: Colour) -> None:
-        pen.box(*self.box, paint, self.radius, self.turn)
+        pen.box(self.box, paint, self.radius, self.turn)
 
 
 class _Disc(Shape):
@@ -121,47 +119,47 @@ class _Leaf(Shape):
         return leaf(self.leaf, self.length, self.width, self.angle)
 
 
-class _Line(Shape):
-    line: list[Point]
+class _Stroke(Shape):
+    """A line along the points of its outline."""
+
     width: float
 
     def draw(self, pen: Pen, paint: Colour) -> None:
-        pen.line(self.line, self.width, paint)
+        pen.stroke(self.outline(), self.width, paint)
 
 
-class _Wave(Shape):
+class _Line(_Stroke):
+    line: list[Point]
+
+    def outline(self) -> Sequence[Point]:
+        return self.line
+
+
+class _Wave(_Stroke):
     wave: Point
     step: Point
     swing: Point
     phase: float
     count: int
-    width: float
 
-    def draw(self, pen: Pen, paint: Colour) -> None:
+    def outline(self) -> Sequence[Point]:
         (x, y), (right, down), (across, along) = self.wave, self.step, self.swing
         swings = enumerate(math.sin(n * self.phase) for n in range(self.count))
-        points = [(x + right * n + across * swing, y + down * n + along * swing) for n, swing in swings]
-        pen.line(points, self.width, paint)
+        return [(x + right * n + across * swing, y + down * n + along * swing) for n, swing in swings]
 
 
-class _Arc(Shape):
+class _Arc(_Stroke):
     arc: Point
     radius: float
     start: float
     end: float
-    width: float
 
-    def draw(self, pen: Pen, paint: Colour) -> None:
-        points = _scaled(circle((0, 0), 60, self.start, self.end), self.arc, self.radius / 60)
-        pen.line(points, self.width, paint)
+    def outline(self) -> Sequence[Point]:
+        return _scaled(circle((0, 0), 60, self.start, self.end), self.arc, self.radius / 60)
 
 
 _Any = _Polygon | _Curve | _Box | _Disc | _Ring | _Ellipse | _Band | _Leaf | _Line | _Wave | _Arc
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    shapes: list[_Any] = Field(min_length=1)
+_Entry = dict[Literal["shapes"], Annotated[list[_Any], Field(min_length=1)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +177,7 @@ class Drawing:
 def read_drawings(path: Path) -> Mapping[str, Drawing]:
     """Return the drawings of a TOML file by name. Raises ValidationError."""
     entries = TypeAdapter(dict[str, _Entry]).validate_python(tomllib.loads(path.read_text("utf-8")))
-    return {name: Drawing(tuple(entry.shapes)) for name, entry in entries.items()}
+    return {name: Drawing(tuple(entry["shapes"])) for name, entry in entries.items()}
 
 
 def _whole(half: Sequence[Point]) -> list[Point]:
@@ -189,3 +187,7 @@ def _whole(half: Sequence[Point]) -> list[Point]:
 
 def _scaled(points: Sequence[Point], centre: Point, scale: float) -> list[Point]:
     return [(centre[0] + x * scale, centre[1] + y * scale) for x, y in points]
+
+
+#: The things that stand for what a post is about, and what furnishes a scene; both by name.
+MOTIFS, PROPS = (read_drawings(Path(__file__).with_name(name)) for name in ("motifs.toml", "props.toml"))

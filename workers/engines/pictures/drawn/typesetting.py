@@ -4,22 +4,21 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
+from typing import Any
 
 from PIL import Image, ImageDraw
 
-from workers.engines.pictures.drawn.breaking import Piece, broken, line_of, pieces_of
+from workers.engines.pictures.drawn.breaking import broken, line_of, pieces_of
 from workers.engines.pictures.drawn.canvas import WIDTH
 from workers.engines.pictures.drawn.colours import Colour
-from workers.engines.pictures.drawn.fonts import Face, sized
-from workers.engines.pictures.drawn.shaping import raqm_options
+from workers.engines.pictures.drawn.fonts import Face, can_shape, sized
 
 #: The size in which words are measured; widths grow with the size.
 REFERENCE = 100
 
 #: From line to line, in sizes; more where tall letters need it.
 LEADING = 1.14
-
-ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +59,32 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Script:
+    """How a text is set: in which font, language and direction (ltr or rtl)."""
+
+    face: Face
+    language: str | None
+    direction: str
+
+    def options(self) -> dict[str, Any]:
+        """Return Pillow's options; without shaping it takes none."""
+        return {"direction": self.direction, "language": self.language} if can_shape() else {}
+
+    def drawn(self, size: float) -> dict[str, Any]:
+        """Return Pillow's options for drawing or measuring ink, from the start of the base line."""
+        return {"anchor": "ls", "stroke_width": self.face.thicker * size, **self.options()}
+
+
+@dataclass(frozen=True, slots=True)
 class Title:
     """A title that is broken into lines: `rise` and `fall` are how far ink goes above and below a base line."""
 
     lines: tuple[str, ...]
-    face: Face
+    script: Script
     size: int
     leading: float
     rise: float
     fall: float
-    language: str | None
-    direction: str
 
     @property
     def height(self) -> float:
@@ -86,59 +100,47 @@ def is_right_to_left(text: str) -> bool:
 def typeset(text: str, face: Face, page: Page, language: str) -> Title:
     """Return a title that fits its page, shortened at a word's edge if it must be."""
     tag = language if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", language) else None
+    script = Script(face, tag, "rtl" if is_right_to_left(text) else "ltr")
     # About twice what fits in the smallest size: more need not be tried.
     text = _shortened(text, round(4 * page.lines * page.box.width / page.smallest))
     low, high = 0, len(text)
-    title = _largest(text, face, page, tag)
+    title = _largest(text, script, page)
     if title.size >= page.smallest:
         return title
     while low < high:
         middle = (low + high + 1) // 2
-        title = _largest(_shortened(text, middle), face, page, tag)
+        title = _largest(_shortened(text, middle), script, page)
         low, high = (middle, high) if title.size >= page.smallest else (low, middle - 1)
-    return _largest(_shortened(text, max(1, low)), face, page, tag)
+    return _largest(_shortened(text, max(1, low)), script, page)
 
 
 def draw(image: Image.Image, title: Title, page: Page) -> None:
     """Draw a title onto its page."""
-    brush, font, box = ImageDraw.Draw(image), sized(title.face, title.size), page.box
+    brush, font, box = ImageDraw.Draw(image), sized(title.script.face, title.size), page.box
     slack = box.height - title.height
+    shift = {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down]
     if page.bar is not None:
-        _bar(brush, title, page, slack)
-    base = box.top + title.rise + {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down]
+        left, top = box.right - 72 if title.script.direction == "rtl" else box.left, box.top + shift - 44
+        brush.rectangle((left, top, left + 71, top + 8), fill=page.bar)
+    base = box.top + title.rise + shift
     for line in title.lines:
         left, right = _edges(line, title)
         if page.across == "centre":
             x = (box.left + box.right - right - left) / 2
         else:
-            x = box.right - right if title.direction == "rtl" else box.left - left
-        brush.text(
-            (x, base),
-            line,
-            fill=page.ink,
-            font=font,
-            anchor="ls",
-            stroke_width=title.face.thicker * title.size,
-            **raqm_options(title.direction, title.language),
-        )
+            x = box.right - right if title.script.direction == "rtl" else box.left - left
+        brush.text((x, base), line, fill=page.ink, font=font, **title.script.drawn(title.size))
         base += title.leading
 
 
 def _edges(line: str, title: Title) -> tuple[float, float]:
     """Return where a line's ink begins and ends, from its start: by the advance, large letters would look indented."""
-    font = sized(title.face, title.size)
-    options = {**raqm_options(title.direction, title.language), "stroke_width": title.face.thicker * title.size}
-    left = font.getbbox(line, anchor="ls", **options)[0]
+    font = sized(title.script.face, title.size)
+    options = title.script.drawn(title.size)
+    left = font.getbbox(line, **options)[0]
     # Pillow's box ends at the advance, so the last letter's own ink is looked at.
-    ink = font.getmask(line, anchor="ls", **options).getbbox()
+    ink = font.getmask(line, **options).getbbox()
     return (left + ink[0], left + ink[2]) if ink else (left, left)
-
-
-def _bar(brush: ImageDraw.ImageDraw, title: Title, page: Page, slack: float) -> None:
-    """Draw the bar above a title, at the margin where its lines begin."""
-    top = page.box.top + {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down] - 44
-    left = page.box.right - 72 if title.direction == "rtl" else page.box.left
-    brush.rectangle((left, top, left + 71, top + 8), fill=page.bar)
 
 
 def _shortened(text: str, length: int) -> str:
@@ -151,29 +153,22 @@ def _shortened(text: str, length: int) -> str:
         head = head[:edge]
     while head and (unicodedata.combining(head[-1]) or not head[-1].isalnum()) and len(head) > 1:
         head = head[:-1]
-    return head + ELLIPSIS
+    return head + "…"
 
 
-def _largest(text: str, face: Face, page: Page, language: str | None) -> Title:
+def _largest(text: str, script: Script, page: Page) -> Title:
     """Return the title as large as it goes, in any number of lines; it may be smaller than it should be."""
-    direction = "rtl" if is_right_to_left(text) else "ltr"
-    font = sized(face, REFERENCE)
-
-    def width(part: str) -> float:
-        return _width(part, face, direction, language)
-
     # A word stays whole as long as the title would not get much smaller for it.
     comfortable = max(page.smallest, 0.55 * page.largest)
-    pieces = pieces_of(text, language or "", lambda part: width(part) * comfortable <= page.box.width)
-    thicker = face.thicker * REFERENCE
-    _, top, _, bottom = font.getbbox(text, anchor="ls", stroke_width=thicker, **raqm_options(direction, language))
+    fits = lambda part: _width(part, script) * comfortable <= page.box.width  # noqa: E731
+    pieces = pieces_of(text, script.language or "", fits)
+    _, top, _, bottom = sized(script.face, REFERENCE).getbbox(text, **script.drawn(REFERENCE))
     rise, fall = -top / REFERENCE, bottom / REFERENCE
     leading = max(LEADING, (rise + fall) * 1.06)
-    space, best, best_score = width(" "), None, 0.0
-    ways = broken(pieces, [width(piece.text) for piece in pieces], space, page.lines)
-    for ends in ways:
-        lines = _lines(pieces, ends)
-        widths = [max(width(line), 0.01) for line in lines]
+    best, best_score = None, 0.0
+    for ends in broken(pieces, [_width(piece.text, script) for piece in pieces], _width(" ", script), page.lines):
+        lines = [line_of(pieces, start, end) for start, end in pairwise([0, *ends])]
+        widths = [max(_width(line, script), 0.01) for line in lines]
         room = page.box.height / (rise + fall + leading * (len(lines) - 1))
         size = min(page.largest, room, page.box.width / max(widths))
         score = size * _beauty(widths)
@@ -183,15 +178,15 @@ def _largest(text: str, face: Face, page: Page, language: str | None) -> Title:
     lines, size = best
     whole = int(size)
     # Ink may reach over the advance, and small sizes are rounded.
-    while whole > 8 and _ink(lines, face, whole, direction, language) > page.box.width:
+    while whole > 8 and _ink(lines, script, whole) > page.box.width:
         whole -= 1
-    return Title(tuple(lines), face, whole, leading * whole, rise * whole, fall * whole, language, direction)
+    return Title(tuple(lines), script, whole, leading * whole, rise * whole, fall * whole)
 
 
 @lru_cache(maxsize=4096)
-def _width(text: str, face: Face, direction: str, language: str | None) -> float:
+def _width(text: str, script: Script) -> float:
     """Return a text's width, in sizes; the words of a title are measured again and again while it is set."""
-    return float(sized(face, REFERENCE).getlength(text, **raqm_options(direction, language))) / REFERENCE
+    return float(sized(script.face, REFERENCE).getlength(text, **script.options())) / REFERENCE
 
 
 def _beauty(widths: list[float]) -> float:
@@ -201,11 +196,6 @@ def _beauty(widths: list[float]) -> float:
     return float(even**0.35) * 0.95 ** (len(widths) - 1) * widow
 
 
-def _lines(pieces: list[Piece], ends: list[int]) -> list[str]:
-    return [line_of(pieces, start, end) for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _ink(lines: list[str], face: Face, size: int, direction: str, language: str | None) -> float:
-    options = {**raqm_options(direction, language), "stroke_width": face.thicker * size}
-    boxes = (sized(face, size).getbbox(line, anchor="ls", **options) for line in lines)
+def _ink(lines: list[str], script: Script, size: int) -> float:
+    boxes = (sized(script.face, size).getbbox(line, **script.drawn(size)) for line in lines)
     return max(right - left for left, _, right, _ in boxes)

@@ -14,8 +14,14 @@ from pipeline.engine_settings import DiffusionSettings
 from pipeline.errors import NotReady
 from workers.engines import Stopped
 from workers.engines.pictures import STYLES, Brief, Painted
-from workers.engines.pictures.diffusion.diffusion import Diffusion, PictureFailed, PictureUnsafe
-from workers.engines.pictures.diffusion.prompts import NEGATIVE, OPENINGS, prompt_of
+from workers.engines.pictures.diffusion.diffusion import (
+    NEGATIVE,
+    OPENINGS,
+    Diffusion,
+    PictureFailed,
+    PictureUnsafe,
+    prompt_of,
+)
 
 #: diffusers 0.42 still decorates with it, and torch 2.13 warns of that.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")

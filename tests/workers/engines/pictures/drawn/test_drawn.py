@@ -12,11 +12,11 @@ from PIL import Image
 
 from workers.engines import Stopped
 from workers.engines.pictures import Brief, Painted, wording
-from workers.engines.pictures.drawn import motifs, subjects, topics
+from workers.engines.pictures.drawn import shapes, topics
 from workers.engines.pictures.drawn.canvas import WIDTH, Canvas
+from workers.engines.pictures.drawn.colours import DARK, LIGHT
 from workers.engines.pictures.drawn.drawn import DESIGNS, GENERAL, Drawn
 from workers.engines.pictures.drawn.fonts import Fonts, sized
-from workers.engines.pictures.drawn.palettes import DARK, LIGHT
 from workers.engines.pictures.drawn.scene import MARGIN, Scene
 from workers.engines.pictures.drawn.typesetting import Page, _width
 
@@ -60,7 +60,7 @@ def _opened(picture: Painted) -> Image.Image:
 
 def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, Page]:
     canvas = Canvas(palette.ground)
-    return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), motifs.MOTIFS["book"], has_title=True))
+    return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), shapes.MOTIFS["book"], has_title=True))
 
 
 @pytest.mark.parametrize("kind", TITLES)
@@ -211,12 +211,12 @@ def test_motifs_follow_the_category_and_then_the_tags(category: str, tags: tuple
 
 def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language() -> None:
     words = json.loads(Path(wording.__file__).with_suffix(".json").read_text("utf-8"))
-    used = {*topics.WORDS, *topics.ON_DESK, *topics.SCENES, *GENERAL, *subjects.SUBJECTS}
+    used = {*topics.WORDS, *topics.ON_DESK, *topics.SCENES, *GENERAL, *topics.SUBJECTS}
     colours = {name for palette in (*LIGHT, *DARK) for name in palette.names}
 
     assert set(words) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}
     for language in words.values():
-        assert used <= set(language["motifs"]) == set(motifs.MOTIFS)
+        assert used <= set(language["motifs"]) == set(shapes.MOTIFS)
         assert {name for _, name in DESIGN_NAMES} == set(language["designs"])
         assert {scene for scenes in topics.SCENES.values() for scene in scenes} <= set(language["designs"])
         assert colours <= set(language["colours"])

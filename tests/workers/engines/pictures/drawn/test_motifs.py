@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from workers.engines.pictures.drawn import motifs
-from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
-from workers.engines.pictures.drawn.colours import Colour
-from workers.engines.pictures.drawn.palettes import DARK, LIGHT, Palette
-from workers.engines.pictures.drawn.pen import Pen
+from workers.engines.pictures.drawn import shapes
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Pen
+from workers.engines.pictures.drawn.colours import DARK, LIGHT, Colour, Palette
 
 NEW = (
     *("bicycle", "blocks", "bread", "bubbles", "cake", "clock", "dumbbell", "football", "guitar", "lotion", "phone"),
@@ -19,7 +17,7 @@ NEW = (
 def test_new_things_stand_within_their_square_on_the_floor(name: str) -> None:
     palette, size = LIGHT[0], 200
     canvas = Canvas((255, 255, 255))
-    motifs.MOTIFS[name](Pen(canvas, (WIDTH / 2, HEIGHT / 2), size), palette)
+    shapes.MOTIFS[name](Pen(canvas, (WIDTH / 2, HEIGHT / 2), size), palette)
 
     rows, columns = np.nonzero((np.asarray(canvas.image) != 255).any(axis=2))
 
@@ -35,7 +33,7 @@ def test_new_things_stand_out_from_what_is_behind_them_by_day_and_by_night(palet
     for behind, paints in ((_behind(palette), palette), (palette.ground, palette.on_ground())):
         for name in NEW:
             canvas = Canvas(behind)
-            motifs.MOTIFS[name](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 66), paints)
+            shapes.MOTIFS[name](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 66), paints)
 
             assert _seen(canvas, behind) > 0.3 * 66**2, name
 
@@ -43,7 +41,7 @@ def test_new_things_stand_out_from_what_is_behind_them_by_day_and_by_night(palet
 def test_the_steam_of_a_cup_is_seen_by_night() -> None:
     for palette in (*LIGHT, *DARK):
         canvas = Canvas(_behind(palette))
-        motifs.MOTIFS["cup"](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 200), palette)
+        shapes.MOTIFS["cup"](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 200), palette)
 
         assert _seen(canvas, _behind(palette), bottom=HEIGHT // 2 - 40) > 1_000, palette.names
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
-from workers.engines.pictures.drawn.palettes import DARK, LIGHT
-from workers.engines.pictures.drawn.pen import Pen
+from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Pen
+from workers.engines.pictures.drawn.colours import DARK, LIGHT
 from workers.engines.pictures.drawn.shapes import Drawing, read_drawings
 
 

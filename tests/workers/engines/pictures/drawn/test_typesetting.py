@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from workers.engines.pictures.drawn import motifs
+from workers.engines.pictures.drawn import shapes
 from workers.engines.pictures.drawn.breaking import pieces_of
 from workers.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas
+from workers.engines.pictures.drawn.colours import LIGHT
 from workers.engines.pictures.drawn.drawn import DESIGNS
 from workers.engines.pictures.drawn.fonts import Fonts
-from workers.engines.pictures.drawn.palettes import LIGHT
 from workers.engines.pictures.drawn.scene import Scene
 from workers.engines.pictures.drawn.typesetting import Box, Page, draw, typeset
 
@@ -43,7 +43,7 @@ DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in 
 
 def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, Page]:
     canvas = Canvas(palette.ground)
-    return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), motifs.MOTIFS["book"], has_title=True))
+    return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), shapes.MOTIFS["book"], has_title=True))
 
 
 def _ink(fonts: Fonts, text: str, language: str, page: Page, serif: bool = False) -> tuple[int, int, int, int]:

@@ -3,9 +3,9 @@
 import pytest
 
 from workers.engines.pictures import Brief, Painted
-from workers.engines.pictures.drawn import motifs, subjects, topics
+from workers.engines.pictures.drawn import shapes, topics
 from workers.engines.pictures.drawn.drawn import Drawn
-from workers.engines.pictures.drawn.subjects import subject_of
+from workers.engines.pictures.drawn.topics import subject_of
 
 NAMED = [
     ("en", "How to Brew Coffee at Home", "cup"),
@@ -101,10 +101,10 @@ def test_words_that_mean_something_else_name_nothing(language: str, title: str) 
     assert subject_of(title, (), language) is None
 
 
-@pytest.mark.parametrize("motif", subjects.SUBJECTS)
+@pytest.mark.parametrize("motif", topics.SUBJECTS)
 def test_each_word_is_found_and_no_exception_is(motif: str) -> None:
-    for language, line in subjects.SUBJECTS[motif].items():
-        for entry in subjects._entries(line):
+    for language, line in topics.SUBJECTS[motif].items():
+        for entry in topics._entries(line):
             found = subject_of(entry.strip("^$*"), (), language)
             assert found == (None if language == "not" else motif), (language, entry)
 
@@ -136,7 +136,7 @@ def test_covers_without_a_subject_show_the_category_as_before(engine: Drawn) -> 
 
 
 def test_three_covers_show_nothing_that_does_not_suit_the_post() -> None:
-    assert set(topics.SCENES) == set(motifs.MOTIFS)
+    assert set(topics.SCENES) == set(shapes.MOTIFS)
     assert all(len(set(scenes)) == 2 for scenes in topics.SCENES.values())
 
 
