@@ -14,7 +14,7 @@ from pipeline.settings import Settings
 from workers import malloc
 from workers.engines.captioning import Wish
 from workers.engines.captioning.blip import Blip
-from workers.handlers.alt_text.loading import WAITING_SIDE
+from workers.handlers.alt_text.alt_text import WAITING_SIDE
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
 

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 import redis
+from pydantic import BaseModel, Field, ValidationError
 from redis.exceptions import RedisError
 
 from pipeline.log import get_logger
@@ -23,10 +24,10 @@ from workers.engines.captioning import Caption
 log = get_logger(__name__)
 
 PREFIX = "pressroom:caption:"
-#: A Redis that did not answer is not asked for so long, in seconds: no picture waits for it, and the log has one line.
-REST_SECONDS = 30.0
-#: Longest wait for an answer, in seconds; to describe a picture anew often takes no longer.
-PATIENCE_SECONDS = 1.0
+#: How long a Redis that did not answer is left alone, in seconds: no picture waits for it, and the log has one line.
+PAUSE_SECONDS = 30.0
+#: Longest wait for an answer of Redis; to describe a picture anew often takes no longer.
+TIMEOUT_SECONDS = 1.0
 #: Longest text that is taken from Redis; no engine writes a longer one (docs/alt-text.md).
 MAX_CHARACTERS = 500
 
@@ -38,6 +39,11 @@ class Source:
     engine: str
     model: str | None
     release: str = version("pressroom")
+
+
+class _Kept(BaseModel, strict=True):
+    text: str = Field(min_length=1, max_length=MAX_CHARACTERS)
+    confidence: float = Field(ge=0, le=1)
 
 
 def caption_key(source: Source, *, sha256: bytes, mode: str, language: str) -> str:
@@ -59,7 +65,7 @@ class CaptionCache:
         self._client = client if keep_for > timedelta() else None
         self._keep_for = keep_for
         self._clock = clock
-        self._rests_until = -math.inf
+        self._paused_until = -math.inf
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "CaptionCache":
@@ -68,7 +74,7 @@ class CaptionCache:
         if settings.redis_url is None:
             return cls(None, keep_for=keep_for)
         client = redis.Redis.from_url(
-            settings.redis_url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+            settings.redis_url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
         )
         return cls(client, keep_for=keep_for)
 
@@ -91,13 +97,13 @@ class CaptionCache:
 
     def _ask(self, command: Callable[["redis.Redis"], Any]) -> Any:
         """Return what Redis answers; None while it is away."""
-        if self._client is None or self._clock() < self._rests_until:
+        if self._client is None or self._clock() < self._paused_until:
             return None
         try:
             return command(self._client)
         except (RedisError, OSError) as error:
-            self._rests_until = self._clock() + REST_SECONDS
-            log.warning("captions not kept, Redis is away", error=str(error), again_in_seconds=REST_SECONDS)
+            self._paused_until = self._clock() + PAUSE_SECONDS
+            log.warning("captions not kept, Redis is away", error=str(error), again_in_seconds=PAUSE_SECONDS)
             return None
 
 
@@ -106,14 +112,7 @@ def _read(value: object) -> Caption | None:
     if not isinstance(value, bytes):
         return None
     try:
-        kept = json.loads(value)
-    except ValueError:
+        kept = _Kept.model_validate_json(value)
+    except ValidationError:
         return None
-    if not isinstance(kept, dict):
-        return None
-    text, confidence = kept.get("text"), kept.get("confidence")
-    if not isinstance(text, str) or not 0 < len(text) <= MAX_CHARACTERS:
-        return None
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return None
-    return Caption(text, float(confidence))
+    return Caption(kept.text, kept.confidence)
