@@ -1,4 +1,4 @@
-"""Notes: the texts that an image file holds, cleaned, in the order in which they should be believed."""
+"""Notes: the texts in an image file's metadata, cleaned, the most trustworthy first."""
 
 import html
 import re
@@ -14,7 +14,7 @@ from workers.media.images.picture import Note
 
 log = structlog.get_logger()
 
-#: Longest text that is kept, and most of them.
+#: Most characters of a note, and most notes, that are kept.
 MAX_CHARACTERS = 1_000
 MAX_NOTES = 20
 
@@ -24,9 +24,9 @@ IPTC_CHARACTER_SET = (1, 90)
 UTF_8 = b"\x1b%G"
 
 MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,500}>")
-#: A language tag (BCP 47) as far as anybody here reads it.
+#: The part of BCP 47's language tags that is used here.
 TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
-#: What cameras, phones and programs write where a description belongs.
+#: Texts that cameras, phones and programs put in the place of a description.
 DEFAULTS = frozenset(
     (
         "samsung", "samsung camera pictures", "sony dsc", "minolta dsc", "canon", "nikon", "exif_jpeg_picture", "jpeg",
@@ -48,7 +48,7 @@ FILE_NAME = re.compile(
 
 
 def read_notes(image: ImageFile.ImageFile) -> list[Note]:
-    """Return the notes of a loaded image; none of what can't be read, since a picture is not refused for it."""
+    """Return the notes of a loaded image; one that can't be read is left out, since the picture itself is fine."""
     kept: list[Note] = []
     for note in _found(image):
         text = clean(note.text)
@@ -62,7 +62,7 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
 def clean(text: str) -> str:
     """Return a text on one line, without markup, control and invisible characters, cut at a word's end."""
     text = MARKUP.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS]))
-    # Joiners (Cf) are kept: emoji and several scripts need them. Marks that turn the direction are not.
+    # Joiners (Cf) are kept: emoji and several scripts need them. Marks of writing direction are not.
     kept = (letter for letter in text if letter in "\t\n\r\u200c\u200d" or unicodedata.category(letter)[0] != "C")
     line = " ".join("".join(kept).split())
     if len(line) <= MAX_CHARACTERS:
@@ -88,7 +88,7 @@ def _found(image: ImageFile.ImageFile) -> Iterator[Note]:
     for read in (_iptc, _exif):
         try:
             yield from (Note("caption", text) for text in read(image))
-        except Exception as error:  # noqa: BLE001 - hostile bytes again, and only about a caption
+        except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; the picture itself is fine
             log.info("notes unreadable", error=type(error).__name__)
     yield from packet.get(xmp.TITLE, ())
     for key, field in (("Description", "caption"), ("Title", "title")):

@@ -1,13 +1,13 @@
-"""Sniffing: what a file is by its first bytes; its name and its type are only what somebody claims."""
+"""Sniffing: the format of a file by its first bytes; its name and content type may be wrong."""
 
 from collections.abc import Sequence
 
 from pipeline.images import FORMATS, ImageUndecodable
 
-#: What is looked at of a file that is no picture, to say what it is.
+#: How much of a file that is no picture is read to say what it is.
 HEAD_BYTES = 1_024
 
-#: First bytes of a format, where they are, and Pillow's names for it: these decoders and no others see the file.
+#: Offset, bytes at it, and Pillow's names of the format: only these decoders are tried on the file.
 SIGNATURES: Sequence[tuple[int, bytes, Sequence[str]]] = (
     (0, b"\xff\xd8\xff", ("JPEG",)),
     (0, b"\x89PNG\r\n\x1a\n", ("PNG",)),
@@ -29,7 +29,7 @@ SIGNATURES: Sequence[tuple[int, bytes, Sequence[str]]] = (
 
 SVG = "an SVG drawing, which has no pixels; export it as PNG"
 PAGE = "a web page, not an image; use the address of the image itself"
-#: Other things that people point at, in the order in which they are looked for.
+#: Files that are no pictures we take: offset, bytes at it, and what to say; the first match counts.
 OTHERS: Sequence[tuple[int, bytes, str]] = (
     (0, b"%PDF", "a PDF document; export its page as PNG"),
     (0, b"%!PS", "a PostScript drawing; export it as PNG"),
@@ -47,7 +47,7 @@ OTHERS: Sequence[tuple[int, bytes, str]] = (
 
 
 def formats_of(body: bytes) -> Sequence[str]:
-    """Return Pillow's names for what a file may be. Raises ImageUndecodable, which says what it is instead."""
+    """Return Pillow's names for what a file may be. Raises ImageUndecodable, which says what else it is."""
     for at, signature, formats in SIGNATURES:
         if body.startswith(signature, at):
             return formats

@@ -1,4 +1,4 @@
-"""XMP: what an image's author wrote about it, in Adobe's XML."""
+"""XMP: the notes of an image's author in Adobe's XML."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -17,7 +17,7 @@ DUBLIN = "{http://purl.org/dc/elements/1.1/}"
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 DEFAULT = "x-default"
 
-#: Properties, and what they are to us, in the order in which they are to be believed.
+#: Properties and the fields that they become, the most trustworthy first.
 ALT_TEXT = f"{IPTC}AltTextAccessibility"
 EXTENDED = f"{IPTC}ExtDescrAccessibility"
 DESCRIPTION = f"{DUBLIN}description"
@@ -26,7 +26,7 @@ FIELDS = {ALT_TEXT: "alt_text", EXTENDED: "caption", DESCRIPTION: "caption", TIT
 
 
 def read_xmp(packet: bytes) -> dict[str, list[Note]]:
-    """Return the notes of each property that a packet has; nothing for one that can't be read, or is huge."""
+    """Return the notes of a packet by property; none if it can't be read, or is too large."""
     if len(packet) > MAX_BYTES:
         return {}
     try:
@@ -34,7 +34,7 @@ def read_xmp(packet: bytes) -> dict[str, list[Note]]:
     except (ParseError, DefusedXmlException, ValueError, LookupError):
         return {}
     found: dict[str, list[Note]] = {}
-    # Only what is said of the picture itself: nested descriptions are those of its ingredients.
+    # Only what describes the picture itself: nested descriptions are those of pictures that it was made of.
     for description in (part for rdf in root.iter(f"{RDF}RDF") for part in rdf.findall(f"{RDF}Description")):
         for name, field in FIELDS.items():
             texts = [(description.get(name), None), *_texts(description.find(name))]
@@ -51,7 +51,7 @@ def _texts(element: Element | None) -> Iterator[tuple[str | None, str | None]]:
 
 
 def _notes(field: str, texts: list[tuple[str, str | None]]) -> Iterator[Note]:
-    """Yield a note a language; the default one is left out where its own language says the same."""
+    """Yield a note for each language; x-default is left out if a text with a language is the same."""
     tagged = {text for text, tag in texts if tag not in (None, DEFAULT)}
     for text, tag in texts:
         if tag not in (None, DEFAULT):

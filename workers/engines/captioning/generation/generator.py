@@ -132,7 +132,7 @@ class Generator(ABC):
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
 
     def _warm_up(self) -> None:
-        blank = Picture(Image.new("RGB", (64, 64)), "PNG", b"")
+        blank = Picture(Image.new("RGB", (64, 64)), "PNG")
         try:
             with models.first_use(self._settings):
                 self._generate([Wish(blank, ("short",), self.languages()[0])], never)
