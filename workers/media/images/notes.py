@@ -2,9 +2,11 @@
 
 import html
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import structlog
 from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
@@ -26,25 +28,11 @@ UTF_8 = b"\x1b%G"
 MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,500}>")
 #: The part of BCP 47's language tags that is used here.
 TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
-#: Texts that cameras, phones and programs put in the place of a description.
-DEFAULTS = frozenset(
-    (
-        "samsung", "samsung camera pictures", "sony dsc", "minolta dsc", "canon", "nikon", "exif_jpeg_picture", "jpeg",
-        "maginon", "dcim", "dav", "cof", "hdr", "sdr", "rhdr", "mde", "ptr", "nor", "oznor", "oznorco", "edf", "btf",
-        "bst", "fbt", "vsco", "default", "untitled", "unnamed", "no title", "no description", "image", "images",
-        "photo", "picture", "my picture", "created with gimp", "processed with vsco", "untitled design", "ole temp",
-        "null", "none", "undefined", "test", "title", "description", "alt text", "alt", "caption",
-    )
-)  # fmt: skip
-#: Names of files, and of pictures that nobody named: sunset.jpg, IMG_2041, DSC00017-2, 20240311_101112, PXL_2024.
-FILE_NAME = re.compile(
-    r"\S+\.(?:jpe?g|png|gif|webp|avif|tiff?|bmp|hei[cf]|psd|ai|eps|indd|svg|raw|dng|cr2|nef|arw)"
-    r"|(?:[A-Za-z]{1,6}[-_ ]?)?[\d_:.\- ]{3,}\w?"
-    r"|(?:https?://|www\.)\S+|\S*\\\S*"
-    r"|(?:screen ?shot|bildschirmfoto)[\d\W_]*(?:(?:at|um)\b[\d\W]*(?:[ap]m)?)?"
-    r"|(?:[\w-]+ ){0,2}digital (?:still )?camera",
-    re.IGNORECASE,
-)  # fmt: skip
+_MACHINE_MADE = tomllib.loads(Path(__file__).with_name("machine_made.toml").read_text("utf-8"))
+DEFAULTS = frozenset(" ".join(_MACHINE_MADE["defaults"].split()).split(", "))
+FILE_NAME = re.compile("|".join(_MACHINE_MADE["names"]), re.IGNORECASE)
+#: A camera, a program, a copyright: it may be true, and describes nothing.
+UNQUOTABLE = re.compile("|".join(_MACHINE_MADE["unquotable"]), re.IGNORECASE)
 
 
 def read_notes(image: ImageFile.ImageFile) -> list[Note]:

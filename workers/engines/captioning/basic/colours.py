@@ -30,19 +30,9 @@ LEAST_INKED = 0.7
 #: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
 HUE_WEIGHT = 1.8
 
-#: From linear sRGB to the cones' responses, and from their cube roots to OKLab.
-TO_CONES = (
-    (0.4122214708, 0.2119034982, 0.0883024619),
-    (0.5363325363, 0.6806995451, 0.2817188376),
-    (0.0514459929, 0.1073969566, 0.6299787005),
-)
-TO_LAB = (
-    (0.2104542553, 1.9779984951, 0.0259040371),
-    (0.7936177850, -2.4285922050, 0.7827717662),
-    (-0.0040720468, 0.4505937099, -0.8086757660),
-)
+_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
 #: Names, each with typical tones of it, in hexadecimal.
-TONES: dict[str, str] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
+TONES: dict[str, str] = _FILE["tones"]
 NAMES = tuple(TONES)
 
 
@@ -187,5 +177,5 @@ def _oklab(rgb: Any) -> Any:
 
     unit = rgb / 255.0
     linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
-    lab = np.cbrt(linear @ np.array(TO_CONES)) @ np.array(TO_LAB)
+    lab = np.cbrt(linear @ np.array(_FILE["oklab"]["to_cones"])) @ np.array(_FILE["oklab"]["to_lab"])
     return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

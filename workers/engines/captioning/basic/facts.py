@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PIL import Image
+
 from workers.engines.captioning.basic.blocks import Block, quotable
-from workers.engines.captioning.basic.colours import ink_of, palette_of
+from workers.engines.captioning.basic.colours import Palette, family, ink_of, palette_of, shrunk
 from workers.engines.captioning.basic.genres import Genre, genre_of
 from workers.engines.captioning.basic.ocr import Line, Reader
-from workers.engines.captioning.basic.parts import halves_of, middle_of
 from workers.engines.captioning.basic.texture import texture_of
 from workers.media.images.picture import Picture
 
@@ -22,6 +23,11 @@ PLACED = frozenset(("graphic", "logo", "photo", "picture"))
 TALLEST_TEXT, ON_SIDE = 0.6, 0.4
 #: A picture without a pixel as opaque as this, of 255, is empty.
 LEAST_OPAQUE = 16
+#: The share of the middle third, and of the upper and lower ones, that must have one colour.
+LEAST_MIDDLE, LEAST_HALF = 0.5, 0.55
+GREYS = frozenset(("black", "white", "grey"))
+#: In pixels: the shortest side that has parts, and the longest at which upper and lower parts are compared.
+LEAST_PARTED, LONGEST_COMPARED = 32, 384
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +76,8 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
         paper=palette.background,
         # Letters in a box have a ground of their own; their colours must not be told of the whole.
         ink=ink if paper == palette.background else None,
-        halves=None if picture.has_transparency or texture.is_grey else halves_of(image),
-        middle=middle_of(image, palette) if has_scene else None,
+        halves=None if picture.has_transparency or texture.is_grey else _halves_of(image),
+        middle=_middle_of(image, palette) if has_scene else None,
         place=_place(lines) if blocks and genre in PLACED else None,
         is_grey_photo=genre == "photo" and texture.is_grey,
         is_plain=is_plain,
@@ -97,3 +103,26 @@ def _place(lines: Sequence[Line]) -> int | None:
     middle = (min(line.left for line in lines) + max(line.right for line in lines)) / 2
     column, row = (0 if at < ON_SIDE else 2 if at > 1 - ON_SIDE else 1 for at in (middle, (top + bottom) / 2))
     return 3 * row + column
+
+
+def _middle_of(image: Image.Image, palette: Palette) -> str | None:
+    """Return the colour in the middle; None where it is mixed, grey, or one of those of the whole."""
+    width, height = image.size
+    if min(width, height) < LEAST_PARTED:
+        return None
+    middle = image.crop((width // 3, height // 3, 2 * width // 3, 2 * height // 3))
+    name, share = palette_of(middle).named[0]
+    is_told = family(name) in {*GREYS, *map(family, palette.shown)}
+    return name if share >= LEAST_MIDDLE and not is_told else None
+
+
+def _halves_of(image: Image.Image) -> tuple[str, str] | None:
+    """Return the colours at the top and at the bottom; None where one is mixed, or both are alike."""
+    image = shrunk(image, LONGEST_COMPARED)
+    if min(image.size) < LEAST_PARTED:
+        return None
+    third = image.height // 3
+    parts = (image.crop((0, 0, image.width, third)), image.crop((0, image.height - third, image.width, image.height)))
+    (top, top_share), (bottom, bottom_share) = (palette_of(part).named[0] for part in parts)
+    differ = family(top) != family(bottom) or top.startswith("dark_") != bottom.startswith("dark_")
+    return (top, bottom) if min(top_share, bottom_share) >= LEAST_HALF and differ else None

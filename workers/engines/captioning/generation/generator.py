@@ -90,6 +90,9 @@ class Generator(ABC):
         return self._thread.run(lambda: self._caption(wishes, stop))
 
     def _caption(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
+        def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
+            return self._batch_captions(batch, stop)
+
         results: dict[int, Captions | PressroomError] = {}
         groups: dict[int, list[int]] = {}
         for index, wish in enumerate(wishes):
@@ -101,22 +104,14 @@ class Generator(ABC):
                 # A batch asks each picture for its first text, then for its second, so the modes may differ.
                 groups.setdefault(len(wish.modes), []).append(index)
         for group in groups.values():
-            captions = self._in_batches([wishes[index] for index in group], stop)
+            captions: list[Captions | PressroomError] = []
+            batches = models.in_batches([wishes[index] for index in group], self.batch, run)
+            for size, part in batches:
+                # A batch that was too large for the memory once is too large again.
+                self.batch = min(self.batch, size)
+                captions += [part] if isinstance(part, PressroomError) else part
             results.update(zip(group, captions, strict=True))
         return [results[index] for index in range(len(wishes))]
-
-    def _in_batches(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> list[Captions | PressroomError]:
-        """Return the texts of pictures that want the same number of texts."""
-        results: list[Captions | PressroomError] = []
-
-        def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
-            return self._batch_captions(batch, stop)
-
-        for size, captions in models.in_batches(wishes, self.batch, run):
-            # A batch that was too large for the memory once is too large again.
-            self.batch = min(self.batch, size)
-            results += [captions] if isinstance(captions, PressroomError) else captions
-        return results
 
     def _batch_captions(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
         """Return the texts of one batch; where the model fails on it, each picture is tried alone."""

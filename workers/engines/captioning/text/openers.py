@@ -1,18 +1,19 @@
-"""Openers: "an image of", "la photo montre", and the like, with which no alt text begins; openers.toml has them."""
+"""Openers: "an image of", "la photo montre", and the like, with which no alt text begins; words.toml has them."""
 
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
-_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("openers.toml").read_text("utf-8"))
+#: The file of words and patterns.
+WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"{{(\w+)}}", lambda part: str(_FILE["parts"][part[1]]), pattern), re.IGNORECASE)
+    return re.compile(re.sub(r"{{(\w+)}}", lambda part: str(WORDS["parts"][part[1]]), pattern), re.IGNORECASE)
 
 
-OPENERS = [_compiled(pattern) for patterns in _FILE["openers"].values() for pattern in patterns]
+OPENERS = [_compiled(pattern) for patterns in WORDS["openers"].values() for pattern in patterns]
 
 
 def without_opener(sentence: str) -> str:
@@ -42,9 +43,9 @@ def _at_word_end(sentence: str, end: int) -> bool:
 def _with_article(rest: str, language: str, preposition: str) -> str:
     """Return what followed an opener with the article that it needs at the start of a sentence."""
     if language != "de":
-        return str(_FILE["articles"][language].get(preposition, "")) + rest
+        return str(WORDS["articles"][language].get(preposition, "")) + rest
     article, space, others = rest.partition(" ")
     if article.lower() == "einen":
         # The accusative tells the gender: "einen kleinen Hund" was "ein kleiner Hund".
         others = re.sub(r"\A((?:[a-zäöüß]+en )*)", lambda found: re.sub(r"en\b", "er", found[1]), others)
-    return str(_FILE["german_cases"].get(article.lower(), article)) + space + others
+    return str(WORDS["german_cases"].get(article.lower(), article)) + space + others

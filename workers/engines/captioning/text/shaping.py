@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from workers.engines import EngineUnavailable
 from workers.engines.captioning import Mode
 from workers.engines.captioning.text.cleaning import balanced, clean, tidy
-from workers.engines.captioning.text.openers import without_opener
+from workers.engines.captioning.text.openers import WORDS, without_opener
 from workers.engines.captioning.text.repeats import without_repeats
 
 #: Most characters of a text (docs/alt-text.md).
@@ -23,17 +23,8 @@ ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 CLAUSE_EDGE = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)|[，、；：،؛—]|\s(?=\()")
-#: Words that nobody ends a text with, in the languages that the templates know.
-DANGLING = """
-a an the of and with in on at to for by or is are was its his her their that which from into as while has
-el la los las un una unos unas de del y e o con en al por para su sus que se es son
-le les des du et ou avec dans sur au aux pour par qui est sont ses son sa d l
-der die das den dem des ein eine einen einem einer und oder mit im am auf an zu zum zur von vom für ist sind
-os um uma uns umas do da dos das no na nos nas ao aos com em seu sua são é
-il lo gli i uno di dello della dei degli delle nel nella sul sulla ed c
-"""
-
-DANGLING_WORDS = frozenset(DANGLING.split())
+#: Words that nobody ends a text with.
+DANGLING = frozenset(" ".join(WORDS["dangling"].values()).split())
 
 
 class NothingSaid(EngineUnavailable):
@@ -117,7 +108,7 @@ def cut_to(text: str, limit: int) -> str:
 
 def _without_dangling(text: str) -> str:
     words = text.split(" ")
-    while len(words) > 1 and words[-1].strip(" ,;:-–—'’").lower() in DANGLING_WORDS:
+    while len(words) > 1 and words[-1].strip(" ,;:-–—'’").lower() in DANGLING:
         words.pop()
     return " ".join(words)
 
