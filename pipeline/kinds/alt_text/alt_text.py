@@ -17,9 +17,10 @@ from pipeline.kinds.alt_text.fields import (
     Mode,
     PictureInput,
     PictureTexts,
-    check_language,
     modes_of,
+    require_language,
 )
+from pipeline.languages import offered_languages
 from pipeline.offers import Offers
 from pipeline.urls import fault_of
 
@@ -60,7 +61,9 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
         # Where it leads to is looked at by the worker, who goes there.
         if fault := fault_of(request.image_url.strip().replace(" ", "%20")):
             raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
-        check_language(request.language, offers)
+        # No offers: no pool has published any yet, and the worker decides.
+        if known := offered_languages(offers, "captioning"):
+            require_language(request.language, known)
 
     def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
         """Return the picture as one item."""

@@ -8,10 +8,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from pipeline.kind import Limits, Stored
-from pipeline.languages import LanguageNotSupported, LanguageTag, base_language, offered_languages
-from pipeline.offers import Offers
+from pipeline.languages import LanguageNotSupported, LanguageTag, base_language
 
-FAMILY = "captioning"
 #: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
 CREDITS = 1
 #: The lane of all pictures, those of batches too: a model takes them together.
@@ -61,13 +59,6 @@ class PictureTexts(Stored):
     texts: dict[Mode, Caption]
     language: str
     engine: str
-
-
-def check_language(language: str, offers: Offers) -> None:
-    """Refuse a language that no engine writes, where that is known. Raises LanguageNotSupported."""
-    # Before any pool has spoken up, its word is waited for.
-    if known := offered_languages(offers, FAMILY):
-        require_language(language, known)
 
 
 def require_language(language: str, known: Sequence[str]) -> None:

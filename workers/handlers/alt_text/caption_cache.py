@@ -40,16 +40,15 @@ class Source:
     model: str | None
     release: str = version("pressroom")
 
+    def key(self, *, sha256: bytes, mode: str, language: str) -> str:
+        """Return the cache key of a text of a picture."""
+        parts = [sha256.hex(), mode, language, self.engine, self.model, self.release]
+        return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
 
 class _Kept(BaseModel, strict=True):
     text: str = Field(min_length=1, max_length=MAX_CHARACTERS)
     confidence: float = Field(ge=0, le=1)
-
-
-def caption_key(source: Source, *, sha256: bytes, mode: str, language: str) -> str:
-    """Return what the text of a picture is kept under."""
-    parts = [sha256.hex(), mode, language, source.engine, source.model, source.release]
-    return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class CaptionCache:

@@ -7,7 +7,7 @@ from pipeline.errors import PressroomError
 from pipeline.kinds.alt_text.fields import Caption, Mode, PictureTexts
 from workers.engines.captioning import Captioner
 from workers.handler import Done, Failed, Outcome, Release
-from workers.handlers.alt_text.caption_cache import Source, caption_key
+from workers.handlers.alt_text.caption_cache import Source
 from workers.media.images.picture import Picture
 
 #: How long an item with a slow download is put back: by then the download has gone on.
@@ -88,4 +88,4 @@ class Portrait:
         return Done(output, engine=self.engine.name)
 
     def _key(self, mode: Mode) -> str:
-        return caption_key(self._source, sha256=self.sha256, mode=mode, language=self.language)
+        return self._source.key(sha256=self.sha256, mode=mode, language=self.language)

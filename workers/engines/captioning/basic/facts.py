@@ -7,9 +7,8 @@ from PIL import Image
 
 from workers.engines.captioning.basic.blocks import Block, quotable
 from workers.engines.captioning.basic.colours import Palette, family, ink_of, palette_of, shrunk
-from workers.engines.captioning.basic.genres import Genre, genre_of
+from workers.engines.captioning.basic.genres import Genre, genre_of, texture_of
 from workers.engines.captioning.basic.ocr import Line, Reader
-from workers.engines.captioning.basic.texture import texture_of
 from workers.media.images.picture import Picture
 
 #: How far a description without text is believed: colours say little.
