@@ -82,8 +82,7 @@ def _pictures(address: str, count: int) -> list[Picture]:
     found = []
     for number in range(count):
         with urlopen(f"{address}/{number}.jpg", timeout=30) as answer:
-            picture = read_picture(answer.read(), max_pixels=40_000_000, max_side=16_000)
-        picture.shrink(WAITING_SIDE)
+            picture = read_picture(answer.read(), max_pixels=40_000_000, max_side=16_000, shrink_to=WAITING_SIDE)
         found.append(picture)
     return found
 

@@ -1,4 +1,4 @@
-"""Captioning: engines that say what is in a picture."""
+"""Captioning: engines that describe pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ ENGINES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A picture, the texts that are wanted of it, and their language (ISO 639-1)."""
+    """A picture, the modes of the texts that are wanted, and their language (ISO 639-1)."""
 
     picture: Picture
     modes: tuple[Mode, ...]

@@ -28,7 +28,7 @@ from workers.resources import Resources
 log = get_logger(__name__)
 
 FAMILY = "captioning"
-#: Pictures of a run whose engine takes them one by one: their downloads still go on together.
+#: Pictures of a run whose engine takes them one by one; they are downloaded together.
 FEW = 4
 #: Longest side of a picture that waits for an engine, in pixels: more than any engine looks at. 24 pictures, as three
 #: runs of eight have, take 400 MB at most, and three of 32 take 1.6 GB; in their own size 24 could take 4 GB.
@@ -36,7 +36,7 @@ WAITING_SIDE = 2_048
 
 
 class AltTextHandler(Handler[PictureInput, PictureTexts]):
-    """Takes some pictures at a time into each slot: while one run is in the model, the others load theirs."""
+    """Runs in several slots: while one run uses the model, the others download and decode their pictures."""
 
     def __init__(
         self,
@@ -96,10 +96,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _is_full(self) -> bool:
-        """Return whether every slot is taken: whoever comes next waits for one of these runs."""
-        return self._runs >= self.slots
-
     def _portrait(self, mode: str, language: str, is_stopped: Callable[[], bool]) -> Portrait:
         """Return a portrait for the first engine that writes its language."""
         engines = self._family.engines
@@ -120,7 +116,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         """Give each portrait its picture, by its URL; or its texts from the cache, or an error, or a later time."""
         pictures: dict[bytes, Future[Picture]] = {}
         waiting: list[tuple[Portrait, Future[Picture]]] = []
-        for body, sharing in self._downloads.files(wanted, is_crowded=self._is_full):
+        for body, sharing in self._downloads.files(wanted, is_crowded=lambda: self._runs >= self.slots):
             sha256 = hashlib.sha256(body).digest()
             for portrait in sharing:
                 portrait.sha256 = sha256
@@ -143,7 +139,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         return [portrait for portrait in wanting if not portrait.is_over]
 
     def _describe(self, engine: Captioner, portraits: Sequence[Portrait]) -> None:
-        """Have an engine describe pictures, while no other run uses it, and give each its texts."""
+        """Describe pictures with an engine, under its lock, and give each portrait its texts."""
         lock = self.resources.lock_of(engine)
         # Stopped: nobody wants any of them any more; each portrait's result says so.
         with suppress(Stopped), lock.unless(lambda: all(portrait.is_stopped() for portrait in portraits)):
@@ -167,7 +163,7 @@ def _make_decoders(resources: Resources) -> Decoders:
 
 
 def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:
-    """Return portraits in groups of the same bytes in the same language: the model sees each once."""
+    """Return portraits in groups of the same file and language: the model sees each once."""
     groups: dict[tuple[bytes, str], list[Portrait]] = {}
     for portrait in portraits:
         groups.setdefault((portrait.sha256, portrait.language), []).append(portrait)

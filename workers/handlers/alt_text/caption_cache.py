@@ -1,14 +1,11 @@
-"""Caption cache: the texts of pictures that were described lately, by the bytes of their files, in Redis.
-
-Without Redis every picture is described anew.
-"""
+"""Caption cache: the texts of pictures described lately, in Redis; without Redis every picture is described anew."""
 
 import hashlib
 import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Any
@@ -28,13 +25,13 @@ PREFIX = "pressroom:caption:"
 PAUSE_SECONDS = 30.0
 #: Longest wait for an answer of Redis; to describe a picture anew often takes no longer.
 TIMEOUT_SECONDS = 1.0
-#: Longest text that is taken from Redis; no engine writes a longer one (docs/alt-text.md).
+#: Longest text that is read from Redis; no engine writes a longer one (docs/alt-text.md).
 MAX_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a text was made by: an engine, its model, and this version of the program."""
+    """The origin of a text: an engine, its model, and the version of Pressroom."""
 
     engine: str
     model: str | None
@@ -85,17 +82,18 @@ class CaptionCache:
 
     def keep(self, captions: Mapping[str, Caption]) -> None:
         """Keep texts by key."""
-        if captions:
-            self._ask(lambda client: self._write(client, captions))
 
-    def _write(self, client: "redis.Redis", captions: Mapping[str, Caption]) -> None:
-        pipe = client.pipeline(transaction=False)
-        for key, caption in captions.items():
-            pipe.set(key, json.dumps({"text": caption.text, "confidence": caption.confidence}), px=self._keep_for)
-        pipe.execute()
+        def write(client: "redis.Redis") -> None:
+            pipe = client.pipeline(transaction=False)
+            for key, caption in captions.items():
+                pipe.set(key, json.dumps(asdict(caption)), px=self._keep_for)
+            pipe.execute()
+
+        if captions:
+            self._ask(write)
 
     def _ask(self, command: Callable[["redis.Redis"], Any]) -> Any:
-        """Return what Redis answers; None while it is away."""
+        """Return the answer of Redis; None while it can't be reached."""
         if self._client is None or self._clock() < self._paused_until:
             return None
         try:

@@ -31,15 +31,11 @@ class Decoders:
         The future raises ImageFailure, and this itself RuntimeError when no thread can be started."""
         self._free.acquire()
         try:
-            picture = self._threads.submit(lambda: _decode(body, limits, shrink_to))
+            picture = self._threads.submit(
+                lambda: read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side, shrink_to=shrink_to)
+            )
         except RuntimeError:  # no thread could be started
             self._free.release()
             raise
         picture.add_done_callback(lambda _: self._free.release())
         return picture
-
-
-def _decode(body: bytes, limits: CaptioningSettings, shrink_to: int) -> Picture:
-    picture = read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side)
-    picture.shrink(shrink_to)
-    return picture

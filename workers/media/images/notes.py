@@ -31,7 +31,7 @@ TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _MACHINE_MADE = tomllib.loads(Path(__file__).with_name("machine_made.toml").read_text("utf-8"))
 DEFAULTS = frozenset(" ".join(_MACHINE_MADE["defaults"].split()).split(", "))
 FILE_NAME = re.compile("|".join(_MACHINE_MADE["names"]), re.IGNORECASE)
-#: A camera, a program, a copyright: it may be true, and describes nothing.
+#: Texts that no author wrote as a description: a camera, a program, a file, a copyright.
 UNQUOTABLE = re.compile("|".join(_MACHINE_MADE["unquotable"]), re.IGNORECASE)
 
 

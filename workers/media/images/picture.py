@@ -33,9 +33,3 @@ class Picture:
     def has_transparency(self) -> bool:
         """Whether a part of it is transparent."""
         return self.opaque is not None
-
-    def shrink(self, longest: int) -> None:
-        """Make it smaller, to at most so many pixels a side."""
-        for layer in (self.image, self.opaque):
-            if layer is not None:
-                layer.thumbnail((longest, longest))

@@ -55,16 +55,20 @@ class Limits:
         )
 
 
-def read_picture(body: bytes, *, max_pixels: int, max_side: int) -> Picture:
+def read_picture(body: bytes, *, max_pixels: int, max_side: int, shrink_to: int | None = None) -> Picture:
     """Return the first frame of an image file; its format is told by its first bytes, not by its name.
 
-    A large one is shrunk to some 5 megapixels. Raises ImageUndecodable, ImageTooLarge."""
+    A large one is shrunk to some 5 megapixels, and to `shrink_to` pixels a side.
+    Raises ImageUndecodable, ImageTooLarge."""
     limits = Limits(max_pixels, max_side)
     with _opened(body, limits) as image:
         is_animated = _load(image, limits)
         notes = read_notes(image)
         flat, opaque = flatten(image)
         name = image.format or ""
+    for layer in (flat, opaque):
+        if layer is not None and shrink_to is not None:
+            layer.thumbnail((shrink_to, shrink_to))
     return Picture(flat, NAMES.get(name, name), is_animated, opaque, notes)
 
 

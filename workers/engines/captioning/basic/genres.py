@@ -1,4 +1,4 @@
-"""Genres: photo, screenshot, chart and so on, each proved by what can be measured; without proof it is a picture."""
+"""Genres: photo, screenshot, chart and so on, each told by measurements; a picture that fits none is a `picture`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ GENRES: tuple[Genre, ...] = get_args(Genre)
 
 #: Smaller pictures, in pixels a side, are not called photos.
 LEAST_PHOTO = 160
-#: Height by width of the sheets that people write on: A4 and Letter, with or without some of the margin.
+#: Height by width of a sheet of paper: A4 and Letter, with or without some of the margin.
 SHEETS = (1.25, 1.55)
 #: Lines of a document at least.
 LEAST_LINES = 6
@@ -25,13 +25,13 @@ LEAST_LINES = 6
 LEAST_GRID = 3
 #: Texts of a logo at most, and characters of each.
 MOST_NAMES, LONGEST_NAME = 2, 30
-#: Tones of an object on white that has a shade; flat drawings have fewer, though their edges are mixed.
+#: Least tones of a shaded object on white; flat drawings have fewer, although edges add some.
 SHADED = 16
 #: The longest side that is measured, in pixels.
 MEASURED_SIDE = 512
 #: Differences between neighbours, of 255: up to FAINT is flat (JPEG's noise), above SHARP is an edge.
 FAINT, SHARP = 3, 24
-#: A difference that a straight edge has at least, and two edges of one line are at most so many pixels apart.
+#: Least difference at a straight edge, and most pixels between the two edges of one line.
 EDGE, LINE_WIDTH = 8, 3
 
 
@@ -39,9 +39,8 @@ EDGE, LINE_WIDTH = 8, 3
 class Texture:
     """How a picture is made.
 
-    `flat`, `soft`: the shares of pixels without, and with a soft difference; `commonest`, `four_commonest`: the shares
-    of the tones, of 4,096, that most pixels have; `tones`: those of at least 0.05 % of the pixels.
-    """
+    `flat`, `soft`: shares of pixels with next to no, and with a small difference to their neighbours. `commonest`,
+    `four_commonest`: shares of the commonest of 4,096 tones. `tones`: tones of at least 0.05 % of the pixels."""
 
     flat: float
     soft: float
@@ -54,19 +53,19 @@ class Texture:
 
     @property
     def is_photographic(self) -> bool:
-        """Return whether it has a camera's many soft tones. Measured: photos ≥0.2 soft, graphics ≤0.15."""
+        """Whether it has a camera's many soft tones. Measured: photos ≥0.2 soft, graphics ≤0.15."""
         if self.is_grey:
             return self.soft >= 0.16
         return self.soft >= 0.18 and self.tones >= 60 and self.four_commonest <= 0.85
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it has one tone only."""
+        """Whether it has one tone only."""
         return self.commonest > 0.995 and self.tones == 1
 
 
 def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre:
-    """Return the first genre that is proved: by its text, or else by its texture."""
+    """Return the first genre that fits: by its text, or else by its texture."""
     if _is_running_text(lines, texture):
         return "document"
     if not texture.is_photographic and are_a_chart(lines):
@@ -91,12 +90,12 @@ def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, textu
     if picture.has_transparency and 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts):
         return "logo"
     is_shaded = texture.four_commonest < 0.5 or (texture.tones >= SHADED and palette.background == "white")
-    # A soft picture, or an object with shades, may be drawn or photographed.
+    # A picture with soft tones, or of a shaded object, may be drawn or photographed.
     return "picture" if not texts and (texture.is_plain or is_shaded) else "graphic"
 
 
 def _is_running_text(lines: Sequence[Line], texture: Texture) -> bool:
-    """Return whether wide lines of one size fill the picture, at least three of which go on with the one above."""
+    """Return whether wide lines fill the picture, and at least three of them continue the one above."""
     wide = [line for line in lines if line.right - line.left >= 0.45]
     is_filled = len(wide) >= max(5, len(lines) * 0.4) and texture.rules[1] <= 2
     return is_filled and sum(map(_goes_on, wide, wide[1:])) >= 3

@@ -11,7 +11,7 @@ from workers.engines.captioning.text.cleaning import clean
 from workers.media.images.notes import UNQUOTABLE
 from workers.media.images.picture import Note
 
-#: How far each kind of note is believed; a title names more than it describes.
+#: The confidence in each kind of note; a title is a name more than a description.
 CONFIDENCE = {"alt_text": 0.9, "caption": 0.8, "title": 0.6}
 #: The same of a note in a language that was not asked for.
 FOREIGN_CONFIDENCE = 0.5
@@ -19,16 +19,14 @@ FOREIGN_CONFIDENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an author says of a picture, as plain text, and how far it is believed (0..1)."""
+    """A text that an author wrote about a picture, and the confidence in it (0..1)."""
 
     text: str
     confidence: float
 
 
 def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement], list[Statement]]:
-    """Return what people wrote in a language, or in one that can't be told, and what they wrote in others.
-
-    The order stays: the most believable first."""
+    """Return two lists: notes in a language, or in an unknown one; and notes in other languages. Their order stays."""
     own: list[Statement] = []
     foreign: list[Statement] = []
     for note in notes:
@@ -43,7 +41,7 @@ def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement]
 
 
 def language_of(note: Note, text: str) -> str | None:
-    """Return the language of a note as ISO 639-1: as it is tagged, or as at least two of its words tell."""
+    """Return the language of a note (ISO 639-1) by its tag, or by at least two of its words; None: unknown."""
     tag = (note.language or "").lower().partition("-")[0]
     if tag and tag not in ("x", "und", "mul", "zxx"):
         return tag

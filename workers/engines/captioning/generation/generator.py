@@ -1,4 +1,4 @@
-"""Generator: the base of the engines with a torch model: loading, device, batches and errors."""
+"""Generator: the base class of the engines with a torch model: loading, device, batches and errors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +40,7 @@ class Generator(ABC):
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
         self.batch = settings.batch or BATCH
         self._captioning = settings
-        #: Whether pictures are scaled and cut on the GPU, and not on the processor.
+        #: Whether pictures are scaled and cropped on the GPU, not on the processor.
         self._takes_tensors = False
         self._settings = model
         self._thread = OwnThread(self.name)
