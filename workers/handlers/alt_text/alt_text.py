@@ -100,8 +100,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         """Return a portrait for the first engine that writes its language."""
         engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
-        source = self._sources[engine.name]
-        portrait = Portrait(modes_of(mode), language, engine=engine, source=source, is_stopped=is_stopped)
+        portrait = Portrait(modes_of(mode), language, engine, self._sources[engine.name], is_stopped)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
         except LanguageNotSupported as error:

@@ -1,6 +1,7 @@
 """Portrait: the texts that one item asks for: those that there are, those that are missing, or why there are none."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pipeline.errors import PressroomError
@@ -14,28 +15,20 @@ from workers.media.images.picture import Picture
 LATER = timedelta(seconds=2)
 
 
+@dataclass(eq=False, slots=True)
 class Portrait:
     """`is_stopped` says whether nobody wants the texts any more; `sha256` and `picture` are set once it is loaded."""
 
-    def __init__(
-        self,
-        modes: tuple[Mode, ...],
-        language: str,
-        *,
-        engine: Captioner,
-        source: Source,
-        is_stopped: Callable[[], bool],
-    ) -> None:
-        self.language = language
-        self.engine = engine
-        self.is_stopped = is_stopped
-        self.sha256 = b""
-        self.picture: Picture | None = None
-        self._modes = modes
-        self._source = source
-        self._texts: dict[Mode, Caption] = {}
-        self._error: PressroomError | None = None
-        self._is_postponed = False
+    modes: tuple[Mode, ...]
+    language: str
+    engine: Captioner
+    source: Source
+    is_stopped: Callable[[], bool]
+    sha256: bytes = b""
+    picture: Picture | None = None
+    _texts: dict[Mode, Caption] = field(default_factory=dict)
+    _error: PressroomError | None = None
+    _is_postponed: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -45,7 +38,7 @@ class Portrait:
     @property
     def missing(self) -> tuple[Mode, ...]:
         """The modes that have no text yet."""
-        return tuple(mode for mode in self._modes if mode not in self._texts)
+        return tuple(mode for mode in self.modes if mode not in self._texts)
 
     def missing_keys(self) -> list[str]:
         """Return the cache keys of the missing texts."""
@@ -82,10 +75,10 @@ class Portrait:
             return Release()
         if self._is_postponed:
             return Release(LATER)
-        said = [(mode, self._texts[mode]) for mode in self._modes]
+        said = [(mode, self._texts[mode]) for mode in self.modes]
         texts = {mode: Caption(caption.text, round(caption.confidence, 4)) for mode, caption in said}
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name)
         return Done(output, engine=self.engine.name)
 
     def _key(self, mode: Mode) -> str:
-        return self._source.key(sha256=self.sha256, mode=mode, language=self.language)
+        return self.source.key(sha256=self.sha256, mode=mode, language=self.language)

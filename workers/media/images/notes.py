@@ -7,11 +7,13 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import structlog
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
 from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
 
-from workers.media.images import xmp
 from workers.media.images.picture import Note
 
 log = structlog.get_logger()
@@ -33,6 +35,23 @@ DEFAULTS = frozenset(" ".join(_MACHINE_MADE["defaults"].split()).split(", "))
 FILE_NAME = re.compile("|".join(_MACHINE_MADE["names"]), re.IGNORECASE)
 #: Texts that no author wrote as a description: a camera, a program, a file, a copyright.
 UNQUOTABLE = re.compile("|".join(_MACHINE_MADE["unquotable"]), re.IGNORECASE)
+
+
+#: Largest XMP packet (Adobe's XML) that is read; those with a long editing history have some hundred kilobytes.
+MAX_XMP_BYTES = 2 * 2**20
+
+RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+IPTC = "{http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/}"
+DUBLIN = "{http://purl.org/dc/elements/1.1/}"
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+DEFAULT = "x-default"
+
+#: Properties and the fields that they become, the most trustworthy first.
+ALT_TEXT = f"{IPTC}AltTextAccessibility"
+EXTENDED = f"{IPTC}ExtDescrAccessibility"
+DESCRIPTION = f"{DUBLIN}description"
+TITLE = f"{DUBLIN}title"
+FIELDS = {ALT_TEXT: "alt_text", EXTENDED: "caption", DESCRIPTION: "caption", TITLE: "title"}
 
 
 def read_notes(image: ImageFile.ImageFile) -> list[Note]:
@@ -71,14 +90,14 @@ def is_default(text: str) -> bool:
 
 def _found(image: ImageFile.ImageFile) -> Iterator[Note]:
     packet = _xmp(image)
-    for name in (xmp.ALT_TEXT, xmp.EXTENDED, xmp.DESCRIPTION):
+    for name in (ALT_TEXT, EXTENDED, DESCRIPTION):
         yield from packet.get(name, ())
     for read in (_iptc, _exif):
         try:
             yield from (Note("caption", text) for text in read(image))
         except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; the picture itself is fine
             log.info("notes unreadable", error=type(error).__name__)
-    yield from packet.get(xmp.TITLE, ())
+    yield from packet.get(TITLE, ())
     for key, field in (("Description", "caption"), ("Title", "title")):
         if image.format == "PNG" and isinstance(text := image.info.get(key), str):
             yield Note(field, text)
@@ -88,7 +107,7 @@ def _xmp(image: ImageFile.ImageFile) -> dict[str, list[Note]]:
     packet = image.info.get("xmp")
     if isinstance(packet, str):
         packet = packet.encode()
-    return xmp.read_xmp(packet) if isinstance(packet, bytes) else {}
+    return _read_xmp(packet) if isinstance(packet, bytes) else {}
 
 
 def _iptc(image: ImageFile.ImageFile) -> list[str]:
@@ -109,3 +128,38 @@ def _decode(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         return raw.decode("cp1252", "replace")
+
+
+def _read_xmp(packet: bytes) -> dict[str, list[Note]]:
+    """Return the notes of a packet by property; none if it can't be read, or is too large."""
+    if len(packet) > MAX_XMP_BYTES:
+        return {}
+    try:
+        root = fromstring(packet.strip(b"\0 \t\r\n"))
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        return {}
+    found: dict[str, list[Note]] = {}
+    # Only what describes the picture itself: nested descriptions are those of pictures that it was made of.
+    for description in (part for rdf in root.iter(f"{RDF}RDF") for part in rdf.findall(f"{RDF}Description")):
+        for name, field in FIELDS.items():
+            texts = [(description.get(name), None), *_texts(description.find(name))]
+            found.setdefault(name, []).extend(_notes(field, [(text, tag) for text, tag in texts if text]))
+    return found
+
+
+def _texts(element: Element | None) -> Iterator[tuple[str | None, str | None]]:
+    if element is None:
+        return
+    yield element.text, element.get(LANGUAGE)
+    for choice in element.iter(f"{RDF}li"):
+        yield choice.text, choice.get(LANGUAGE)
+
+
+def _notes(field: str, texts: list[tuple[str, str | None]]) -> Iterator[Note]:
+    """Yield a note for each language; x-default is left out if a text with a language is the same."""
+    tagged = {text for text, tag in texts if tag not in (None, DEFAULT)}
+    for text, tag in texts:
+        if tag not in (None, DEFAULT):
+            yield Note(field, text, tag)
+        elif text not in tagged:
+            yield Note(field, text)
