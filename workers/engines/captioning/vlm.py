@@ -90,7 +90,10 @@ class Vlm(Generator):
             ends=self._ends(),
             **inputs,
             pad_token_id=tokenizer.pad_token_id,
-            most=[_most_tokens(mode, wish.language) for mode, wish in zip(modes, wishes, strict=True)],
+            most=[
+                MOST_TOKENS[mode] * (DENSE_TIMES if wish.language in DENSE else 1)
+                for mode, wish in zip(modes, wishes, strict=True)
+            ],
         )
 
     def _prompt(self, mode: Mode, language: str) -> str:
@@ -102,10 +105,6 @@ class Vlm(Generator):
         configured = self._model.generation_config.eos_token_id
         ends = set(configured) if isinstance(configured, list) else {configured}
         return {end for end in (*ends, self._processor.tokenizer.eos_token_id) if end is not None}
-
-
-def _most_tokens(mode: Mode, language: str) -> int:
-    return MOST_TOKENS[mode] * (DENSE_TIMES if language in DENSE else 1)
 
 
 def _fitted(image: Image.Image) -> Image.Image:

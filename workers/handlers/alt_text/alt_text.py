@@ -63,7 +63,10 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         """Set the engines up. Raises NotReady when none is ready."""
         self._family.setup()
         engines = self._family.engines
-        self._sources = {engine.name: self._source(engine) for engine in engines}
+        for engine in engines:
+            model = getattr(self._settings, engine.name, None)
+            name = fingerprint(model.model) if isinstance(model, ModelSettings) else None
+            self._sources[engine.name] = Source(engine.name, name)
         self.batch = FEW if engines[0].batch == 1 else engines[0].batch
         self._downloads = Downloads(self._fetcher or self.resources.shared(_open_fetcher))
 
@@ -106,10 +109,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         except LanguageNotSupported as error:
             portrait.fail(error)
         return portrait
-
-    def _source(self, engine: Captioner) -> Source:
-        configured = getattr(self._settings, engine.name, None)
-        return Source(engine.name, fingerprint(configured.model) if isinstance(configured, ModelSettings) else None)
 
     def _load(self, wanted: Mapping[str, list[Portrait]]) -> None:
         """Give each portrait its picture, by its URL; or its texts from the cache, or an error, or a later time."""

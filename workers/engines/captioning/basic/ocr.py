@@ -104,10 +104,9 @@ class Reader:
         return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
 
     def _found(self, pixels: Any) -> Any:
+        ocr = self._ocr
         try:
-            return self._ocr(pixels, use_cls=False)
-        except NotReady:
-            raise
+            return ocr(pixels, use_cls=False)
         except Exception as error:
             # The errors of onnxruntime and OpenCV have no common class.
             raise ReadingFailed(f"The text in this picture can't be read ({type(error).__name__}: {error}).") from error

@@ -26,18 +26,17 @@ def without_opener(sentence: str) -> str:
 def _cut_once(sentence: str) -> str:
     for opener in OPENERS:
         found = opener.match(sentence)
-        if found is None or not _at_word_end(sentence, found.end()):
+        if found is None:
             continue
-        rest = sentence[found.end() :].lstrip(" ,:;-–—")
+        rest = sentence[found.end() :]
+        if rest[:1].isalnum() and found[0][-1] not in "'’ ":
+            continue  # in the middle of a word
+        rest = rest.lstrip(" ,:;-–—")
         for language, preposition in found.groupdict().items():
             if preposition is not None:
                 rest = _with_article(rest, language, preposition.lower())
         return rest
     return sentence
-
-
-def _at_word_end(sentence: str, end: int) -> bool:
-    return end == len(sentence) or not sentence[end].isalnum() or sentence[end - 1] in "'’ "
 
 
 def _with_article(rest: str, language: str, preposition: str) -> str:
