@@ -14,7 +14,7 @@ from pipeline.settings import Settings
 from workers import malloc
 from workers.engines.captioning import Wish
 from workers.engines.captioning.blip import Blip
-from workers.handlers.alt_text.loading import WAITING_SIDE
+from workers.handlers.alt_text.alt_text import WAITING_SIDE
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
 
@@ -82,8 +82,7 @@ def _pictures(address: str, count: int) -> list[Picture]:
     found = []
     for number in range(count):
         with urlopen(f"{address}/{number}.jpg", timeout=30) as answer:
-            picture = read_picture(answer.read(), max_pixels=40_000_000, max_side=16_000)
-        picture.shrink(WAITING_SIDE)
+            picture = read_picture(answer.read(), max_pixels=40_000_000, max_side=16_000, shrink_to=WAITING_SIDE)
         found.append(picture)
     return found
 

@@ -3,7 +3,4 @@
 from pipeline.kinds.alt_text.alt_text import AltText
 from pipeline.kinds.alt_text.batch import AltTextBatch
 
-KINDS = (
-    AltText(),
-    AltTextBatch(),
-)
+KINDS = (AltText(), AltTextBatch())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from pipeline.images import ImageUrlInvalid
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
 from pipeline.kinds.alt_text.fields import (
@@ -16,11 +17,11 @@ from pipeline.kinds.alt_text.fields import (
     Mode,
     PictureInput,
     PictureTexts,
-    check_image_url,
-    check_language,
-    picture_input,
+    require_language,
 )
+from pipeline.languages import offered_languages
 from pipeline.offers import Offers
+from pipeline.urls import fault_of
 
 
 class AltTextRequest(Request):
@@ -56,12 +57,18 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
 
     def check(self, request: AltTextRequest, offers: Offers) -> None:
         """Refuse what is no URL, and a language that no engine writes."""
-        check_image_url(request.image_url)
-        check_language(request.language, offers)
+        # Where it leads to is looked at by the worker, who goes there.
+        if fault := fault_of(request.image_url.strip().replace(" ", "%20")):
+            raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
+        # No offers: no pool has published any yet, and the worker decides.
+        if known := offered_languages(offers, "captioning"):
+            require_language(request.language, known)
 
     def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
         """Return the picture as one item."""
-        return [NewItem(picture_input(request.image_url, request.mode, request.language), CREDITS)]
+        return [
+            NewItem(PictureInput(image_url=request.image_url, mode=request.mode, language=request.language), CREDITS)
+        ]
 
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
         """Return the text."""

@@ -19,7 +19,6 @@ from pipeline.kinds.alt_text.fields import (
     PictureInput,
     PictureTexts,
     modes_of,
-    picture_input,
 )
 from pipeline.offers import Offers
 from pipeline.settings import Settings
@@ -127,7 +126,9 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     def items(self, request: AltTextBatchRequest) -> list[NewItem[PictureInput]]:
         """Return an item a picture, in order."""
         return [
-            NewItem(picture_input(image.image_url, image.mode, image.language), CREDITS, lane=LANE)
+            NewItem(
+                PictureInput(image_url=image.image_url, mode=image.mode, language=image.language), CREDITS, lane=LANE
+            )
             for image in request.images
         ]
 

@@ -1,18 +1,15 @@
 """Fields: what the kinds that describe pictures have in common: input, output, languages and price."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
-from pipeline.images import ImageUrlInvalid
 from pipeline.kind import Limits, Stored
-from pipeline.languages import LanguageNotSupported, LanguageTag, base_language, offered_languages
-from pipeline.offers import Offers
-from pipeline.urls import fault_of
+from pipeline.languages import LanguageNotSupported, LanguageTag, base_language
 
-FAMILY = "captioning"
 #: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
 CREDITS = 1
 #: The lane of all pictures, those of batches too: a model takes them together.
@@ -40,15 +37,17 @@ def modes_of(mode: str) -> tuple[Mode, ...]:
 
 
 class PictureInput(Stored):
-    """Which picture is to be described, in which texts and language (ISO 639-1)."""
+    """Which picture is to be described, in which texts and language."""
 
     image_url: str
     mode: Literal["short", "long", "seo", "all"]
-    language: str
+    #: ISO 639-1; of a tag such as pt-BR its language remains.
+    language: Annotated[str, AfterValidator(base_language)]
 
 
-class Text(BaseModel):
-    """One text of a picture."""
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """A text about a picture; `confidence` is in 0..1, and relative to others of the same engine."""
 
     text: str
     confidence: float
@@ -57,34 +56,14 @@ class Text(BaseModel):
 class PictureTexts(Stored):
     """The texts of a picture by mode, and the engine that wrote them."""
 
-    texts: dict[Mode, Text]
+    texts: dict[Mode, Caption]
     language: str
     engine: str
 
     @property
-    def main(self) -> Text:
+    def main(self) -> Caption:
         """Return the text that `alt_text` shows: the shortest mode that was asked for."""
         return next(self.texts[mode] for mode in MODES if mode in self.texts)
-
-
-def picture_input(image_url: str, mode: Literal["short", "long", "seo", "all"], language: str) -> PictureInput:
-    """Return what a worker needs to know of a picture."""
-    return PictureInput(image_url=image_url, mode=mode, language=base_language(language))
-
-
-def check_image_url(image_url: str) -> None:
-    """Refuse what can't be the URL of a picture before a job is made of it. Raises ImageUrlInvalid.
-
-    The worker, which connects to it, checks where it leads."""
-    if fault := fault_of(image_url.strip().replace(" ", "%20")):
-        raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
-
-
-def check_language(language: str, offers: Offers) -> None:
-    """Refuse a language that no engine writes, where that is known. Raises LanguageNotSupported."""
-    # Before any pool has published its offers nothing is known, and the worker checks the language.
-    if known := offered_languages(offers, FAMILY):
-        require_language(language, known)
 
 
 def require_language(language: str, known: Sequence[str]) -> None:

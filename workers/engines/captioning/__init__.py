@@ -1,12 +1,15 @@
-"""Captioning: engines that say what is in a picture."""
+"""Captioning: engines that describe pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pipeline.errors import PressroomError
+from pipeline.kinds.alt_text.fields import MODES, Caption, Mode
 from workers.engines import never
 from workers.media.images.picture import Picture
+
+__all__ = ["ENGINES", "MODES", "Caption", "Captioner", "Captions", "Mode", "Wish"]
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
@@ -15,21 +18,10 @@ ENGINES: Mapping[str, str] = {
     "basic": "workers.engines.captioning.basic.basic:Basic",
 }
 
-Mode = Literal["short", "long", "seo"]
-MODES: tuple[Mode, ...] = ("short", "long", "seo")
-
-
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """A text about a picture; `confidence` is in 0..1, and relative to others of the same engine."""
-
-    text: str
-    confidence: float
-
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A picture, the texts that are wanted of it, and their language (ISO 639-1)."""
+    """A picture, the modes of the texts that are wanted, and their language (ISO 639-1)."""
 
     picture: Picture
     modes: tuple[Mode, ...]

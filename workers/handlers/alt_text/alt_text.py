@@ -1,12 +1,15 @@
 """Alt text: pictures are downloaded together, ahead of the model, and described together."""
 
+import hashlib
 import threading
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import PressroomError
-from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, modes_of, require_language
+from pipeline.kinds.alt_text.fields import MODES, PictureInput, PictureTexts, modes_of, require_language
+from pipeline.languages import LanguageNotSupported
 from pipeline.log import get_logger
 from pipeline.offers import Offer
 from workers.engines import Stopped
@@ -15,21 +18,25 @@ from workers.engines.family import Family
 from workers.engines.models import fingerprint
 from workers.handler import Handler, Outcome, Task
 from workers.handlers.alt_text.caption_cache import CaptionCache, Source
-from workers.handlers.alt_text.loading import Loader
+from workers.handlers.alt_text.downloads import Downloads
 from workers.handlers.alt_text.portrait import Portrait
 from workers.media.downloads.fetcher import Fetcher, open_fetcher
 from workers.media.images.decoders import Decoders
+from workers.media.images.picture import Picture
 from workers.resources import Resources
 
 log = get_logger(__name__)
 
 FAMILY = "captioning"
-#: Pictures of a run whose engine takes them one by one: their downloads still go on together.
+#: Pictures of a run whose engine takes them one by one; they are downloaded together.
 FEW = 4
+#: Longest side of a picture that waits for an engine, in pixels: more than any engine looks at. 24 pictures, as three
+#: runs of eight have, take 400 MB at most, and three of 32 take 1.6 GB; in their own size 24 could take 4 GB.
+WAITING_SIDE = 2_048
 
 
 class AltTextHandler(Handler[PictureInput, PictureTexts]):
-    """Takes some pictures at a time into each slot: while one run is in the model, the others load theirs."""
+    """Runs in several slots: while one run uses the model, the others download and decode their pictures."""
 
     def __init__(
         self,
@@ -56,72 +63,92 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         """Set the engines up. Raises NotReady when none is ready."""
         self._family.setup()
         engines = self._family.engines
-        self._sources = {engine.name: self._source(engine) for engine in engines}
+        for engine in engines:
+            model = getattr(self._settings, engine.name, None)
+            name = fingerprint(model.model) if isinstance(model, ModelSettings) else None
+            self._sources[engine.name] = Source(engine.name, name)
         self.batch = FEW if engines[0].batch == 1 else engines[0].batch
-        fetcher = self._fetcher or self.resources.shared(_open_fetcher)
-        self._loader = Loader(fetcher, self._cache, self._decoders, self._settings)
+        self._downloads = Downloads(self._fetcher or self.resources.shared(_open_fetcher))
 
     def offers(self) -> Sequence[Offer]:
         """Return the engines with the languages that they write."""
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
-        """Describe the pictures; what befalls one of them is its own affair."""
-        self._count(1)
-        try:
-            return self._run(tasks)
-        finally:
-            self._count(-1)
+        """Describe the pictures; one that can't be described fails alone."""
+        with self._counted():
+            portraits = [self._portrait(task.input.mode, task.input.language, task.is_stopped) for task in tasks]
+            wanted: dict[str, list[Portrait]] = {}
+            for task, portrait in zip(tasks, portraits, strict=True):
+                if not portrait.is_over:
+                    wanted.setdefault(task.input.image_url, []).append(portrait)
+            self._load(wanted)
+            for engine in self._family.engines:
+                loaded = [portrait for portrait in portraits if portrait.engine is engine and not portrait.is_over]
+                if loaded:
+                    self._describe(engine, loaded)
+            return [portrait.result() for portrait in portraits]
 
-    def _run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
-        portraits = [self._begin(task) for task in tasks]
-        self._loader.load([portrait for portrait in portraits if not portrait.is_over], is_crowded=self._is_full)
-        for engine in self._family.engines:
-            loaded = [portrait for portrait in portraits if portrait.engine is engine and not portrait.is_over]
-            if loaded:
-                self._describe(engine, loaded)
-        return [portrait.result() for portrait in portraits]
-
-    def _count(self, more: int) -> None:
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
         with self._counting:
-            self._runs += more
+            self._runs += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._runs -= 1
 
-    def _is_full(self) -> bool:
-        """Return whether every slot is taken: whoever comes next waits for one of these runs."""
-        return self._runs >= self.slots
-
-    def _begin(self, task: Task[PictureInput]) -> Portrait:
-        """Return a task's portrait, with the first engine that writes its language."""
-        language, modes = task.input.language, modes_of(task.input.mode)
+    def _portrait(self, mode: str, language: str, is_stopped: Callable[[], bool]) -> Portrait:
+        """Return a portrait for the first engine that writes its language."""
         engines = self._family.engines
-        for engine in engines:
-            if language in engine.languages():
-                return Portrait(task, modes, language, engine, self._sources[engine.name])
-        portrait = Portrait(task, modes, language, engines[0], self._sources[engines[0].name])
+        engine = next((engine for engine in engines if language in engine.languages()), engines[0])
+        portrait = Portrait(modes_of(mode), language, engine, self._sources[engine.name], is_stopped)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
-        except PressroomError as error:
+        except LanguageNotSupported as error:
             portrait.fail(error)
         return portrait
 
-    def _source(self, engine: Captioner) -> Source:
-        configured = getattr(self._settings, engine.name, None)
-        return Source(engine.name, fingerprint(configured.model) if isinstance(configured, ModelSettings) else None)
+    def _load(self, wanted: Mapping[str, list[Portrait]]) -> None:
+        """Give each portrait its picture, by its URL; or its texts from the cache, or an error, or a later time."""
+        pictures: dict[bytes, Future[Picture]] = {}
+        waiting: list[tuple[Portrait, Future[Picture]]] = []
+        for body, sharing in self._downloads.files(wanted, is_crowded=lambda: self._runs >= self.slots):
+            sha256 = hashlib.sha256(body).digest()
+            for portrait in sharing:
+                portrait.sha256 = sha256
+            missing = self._recall(sharing)
+            if missing and sha256 not in pictures:
+                pictures[sha256] = self._decoders.start(body, limits=self._settings, shrink_to=WAITING_SIDE)
+            waiting += [(portrait, pictures[sha256]) for portrait in missing]
+        for portrait, picture in waiting:
+            try:
+                portrait.picture = picture.result()
+            except PressroomError as error:
+                portrait.fail(error)
+
+    def _recall(self, portraits: Sequence[Portrait]) -> list[Portrait]:
+        """Give portraits the texts that are in the cache; return those that want more."""
+        wanting = [portrait for portrait in portraits if not portrait.is_over]
+        found = self._cache.find([key for portrait in wanting for key in portrait.missing_keys()])
+        for portrait in wanting:
+            portrait.recall(found)
+        return [portrait for portrait in wanting if not portrait.is_over]
 
     def _describe(self, engine: Captioner, portraits: Sequence[Portrait]) -> None:
-        """Have an engine describe pictures, while no other run uses it, and give each its texts."""
+        """Describe pictures with an engine, under its lock, and give each portrait its texts."""
         lock = self.resources.lock_of(engine)
-        # Stopped: nobody wants any of them, and each portrait finds that out by itself.
-        with suppress(Stopped), lock.unless(lambda: all(portrait.is_stopped for portrait in portraits)):
+        # Stopped: nobody wants any of them any more; each portrait's result says so.
+        with suppress(Stopped), lock.unless(lambda: all(portrait.is_stopped() for portrait in portraits)):
             # Another run may have described the same bytes while this one waited.
-            self._loader.recall(portraits)
-            groups = _same(portrait for portrait in portraits if not portrait.is_over)
+            groups = _same(self._recall(portraits))
             if not groups:
                 return
             for group, texts in zip(groups, _caption(engine, groups), strict=True):
                 for portrait in group:
                     portrait.take(texts)
-            self._loader.keep(portraits)
+            self._cache.keep({key: text for portrait in portraits for key, text in portrait.kept().items()})
             log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(portraits))
 
 
@@ -134,7 +161,7 @@ def _make_decoders(resources: Resources) -> Decoders:
 
 
 def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:
-    """Return portraits in groups of the same bytes in the same language: the model sees each once."""
+    """Return portraits in groups of the same file and language: the model sees each once."""
     groups: dict[tuple[bytes, str], list[Portrait]] = {}
     for portrait in portraits:
         groups.setdefault((portrait.sha256, portrait.language), []).append(portrait)
@@ -142,17 +169,15 @@ def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:
 
 
 def _caption(engine: Captioner, groups: Sequence[Sequence[Portrait]]) -> Sequence[Captions | PressroomError]:
-    """Return what an engine says of each group; should it refuse them all, each is shown to it alone."""
-    wishes = [_wish(group) for group in groups]
+    """Return what an engine writes about the picture of each group; if it refuses them together, one by one."""
+    wishes = []
+    for group in groups:
+        picture = next(portrait.picture for portrait in group if portrait.picture is not None)
+        wanted = {mode for portrait in group for mode in portrait.missing}
+        wishes.append(Wish(picture, tuple(mode for mode in MODES if mode in wanted), group[0].language))
     try:
-        return engine.caption(wishes, stop=lambda: all(portrait.is_stopped for group in groups for portrait in group))
+        return engine.caption(wishes, stop=lambda: all(portrait.is_stopped() for group in groups for portrait in group))
     except PressroomError as error:
         if len(wishes) == 1:
             return [error]
         return [_caption(engine, [group])[0] for group in groups]
-
-
-def _wish(group: Sequence[Portrait]) -> Wish:
-    picture = next(portrait.picture for portrait in group if portrait.picture is not None)
-    wanted = {mode for portrait in group for mode in portrait.missing}
-    return Wish(picture, tuple(mode for mode in modes_of("all") if mode in wanted), group[0].language)

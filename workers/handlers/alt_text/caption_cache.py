@@ -1,19 +1,17 @@
-"""Caption cache: the texts of pictures that were described lately, by the bytes of their files, in Redis.
-
-Without Redis every picture is described anew.
-"""
+"""Caption cache: the texts of pictures described lately, in Redis; without Redis every picture is described anew."""
 
 import hashlib
 import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Any
 
 import redis
+from pydantic import BaseModel, Field, ValidationError
 from redis.exceptions import RedisError
 
 from pipeline.log import get_logger
@@ -23,27 +21,31 @@ from workers.engines.captioning import Caption
 log = get_logger(__name__)
 
 PREFIX = "pressroom:caption:"
-#: A Redis that did not answer is not asked for so long, in seconds: no picture waits for it, and the log has one line.
-REST_SECONDS = 30.0
-#: Longest wait for an answer, in seconds; to describe a picture anew often takes no longer.
-PATIENCE_SECONDS = 1.0
-#: Longest text that is taken from Redis; no engine writes a longer one (docs/alt-text.md).
+#: How long a Redis that did not answer is left alone, in seconds: no picture waits for it, and the log has one line.
+PAUSE_SECONDS = 30.0
+#: Longest wait for an answer of Redis; to describe a picture anew often takes no longer.
+TIMEOUT_SECONDS = 1.0
+#: Longest text that is read from Redis; no engine writes a longer one (docs/alt-text.md).
 MAX_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a text was made by: an engine, its model, and this version of the program."""
+    """The origin of a text: an engine, its model, and the version of Pressroom."""
 
     engine: str
     model: str | None
     release: str = version("pressroom")
 
+    def key(self, *, sha256: bytes, mode: str, language: str) -> str:
+        """Return the cache key of a text of a picture."""
+        parts = [sha256.hex(), mode, language, self.engine, self.model, self.release]
+        return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-def caption_key(source: Source, *, sha256: bytes, mode: str, language: str) -> str:
-    """Return what the text of a picture is kept under."""
-    parts = [sha256.hex(), mode, language, source.engine, source.model, source.release]
-    return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+class _Kept(BaseModel, strict=True):
+    text: str = Field(min_length=1, max_length=MAX_CHARACTERS)
+    confidence: float = Field(ge=0, le=1)
 
 
 class CaptionCache:
@@ -59,7 +61,7 @@ class CaptionCache:
         self._client = client if keep_for > timedelta() else None
         self._keep_for = keep_for
         self._clock = clock
-        self._rests_until = -math.inf
+        self._paused_until = -math.inf
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "CaptionCache":
@@ -68,7 +70,7 @@ class CaptionCache:
         if settings.redis_url is None:
             return cls(None, keep_for=keep_for)
         client = redis.Redis.from_url(
-            settings.redis_url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+            settings.redis_url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
         )
         return cls(client, keep_for=keep_for)
 
@@ -80,24 +82,25 @@ class CaptionCache:
 
     def keep(self, captions: Mapping[str, Caption]) -> None:
         """Keep texts by key."""
-        if captions:
-            self._ask(lambda client: self._write(client, captions))
 
-    def _write(self, client: "redis.Redis", captions: Mapping[str, Caption]) -> None:
-        pipe = client.pipeline(transaction=False)
-        for key, caption in captions.items():
-            pipe.set(key, json.dumps({"text": caption.text, "confidence": caption.confidence}), px=self._keep_for)
-        pipe.execute()
+        def write(client: "redis.Redis") -> None:
+            pipe = client.pipeline(transaction=False)
+            for key, caption in captions.items():
+                pipe.set(key, json.dumps(asdict(caption)), px=self._keep_for)
+            pipe.execute()
+
+        if captions:
+            self._ask(write)
 
     def _ask(self, command: Callable[["redis.Redis"], Any]) -> Any:
-        """Return what Redis answers; None while it is away."""
-        if self._client is None or self._clock() < self._rests_until:
+        """Return the answer of Redis; None while it can't be reached."""
+        if self._client is None or self._clock() < self._paused_until:
             return None
         try:
             return command(self._client)
         except (RedisError, OSError) as error:
-            self._rests_until = self._clock() + REST_SECONDS
-            log.warning("captions not kept, Redis is away", error=str(error), again_in_seconds=REST_SECONDS)
+            self._paused_until = self._clock() + PAUSE_SECONDS
+            log.warning("captions not kept, Redis is away", error=str(error), again_in_seconds=PAUSE_SECONDS)
             return None
 
 
@@ -106,14 +109,7 @@ def _read(value: object) -> Caption | None:
     if not isinstance(value, bytes):
         return None
     try:
-        kept = json.loads(value)
-    except ValueError:
+        kept = _Kept.model_validate_json(value)
+    except ValidationError:
         return None
-    if not isinstance(kept, dict):
-        return None
-    text, confidence = kept.get("text"), kept.get("confidence")
-    if not isinstance(text, str) or not 0 < len(text) <= MAX_CHARACTERS:
-        return None
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return None
-    return Caption(text, float(confidence))
+    return Caption(kept.text, kept.confidence)

@@ -1,16 +1,23 @@
-"""Downloads: those of a run, and those of slow servers, which go on in the background when their run has ended."""
+"""Downloads: the files of a run; those of slow servers go on in the background when their run has ended."""
 
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 
+from pipeline.errors import PressroomError
+from workers.engines import never
+from workers.handlers.alt_text.portrait import Portrait
 from workers.media.downloads.fetcher import Fetched, Fetcher
 
 #: Downloads in the background, at most, of files of up to 20 MB. A run waits for a download that finds no room there.
 MOST_LEFT = 16
 #: How long one is kept for the next run of its URL, in seconds: that may be in another process.
 KEPT_SECONDS = 60.0
+#: How often a run that waits for a download looks whether its picture is still wanted.
+LOOK_SECONDS = 0.5
+#: How long a run that has some of its pictures waits for the next one: the users of the others wait as well.
+GRACE_SECONDS = 2.0
 
 
 class Downloads:
@@ -23,6 +30,42 @@ class Downloads:
         self._left: list[tuple[str, Future[Fetched], float]] = []
         self._guard = threading.Lock()
         self._timer: threading.Timer | None = None
+
+    def files(
+        self, wanted: Mapping[str, list[Portrait]], *, is_crowded: Callable[[], bool] = never
+    ) -> Iterator[tuple[bytes, list[Portrait]]]:
+        """Yield the file of each URL with the portraits that want it, in the order in which downloads end.
+
+        In the order of the URLs, the other files would wait in memory for the slowest server. A portrait without a
+        file has an error, or is postponed: a download that keeps others waiting goes on in the background.
+        `is_crowded`: items of other runs wait for this one to end."""
+        underway = {self.start(url): (url, same) for url, same in wanted.items()}
+        count, quiet_since = len(underway), time.monotonic()
+        try:
+            while underway:
+                ended = list(wait(underway, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED).done)
+                while ended:
+                    download = ended.pop()
+                    _, same = underway.pop(download)
+                    try:
+                        yield download.result().body, same
+                    except PressroomError as error:
+                        for portrait in same:
+                            portrait.fail(error)
+                    quiet_since = time.monotonic()
+                for download in [one for one, (_, same) in underway.items() if all(each.is_stopped() for each in same)]:
+                    del underway[download]
+                    download.cancel()
+                if time.monotonic() - quiet_since < GRACE_SECONDS or not (len(underway) < count or is_crowded()):
+                    continue
+                for download, (url, same) in list(underway.items()):
+                    if self.leave(url, download):
+                        del underway[download]
+                        for portrait in same:
+                            portrait.postpone()
+        finally:
+            for download in underway:
+                download.cancel()
 
     def start(self, url: str) -> Future[Fetched]:
         """Return the download of a URL: one from the background, or a new one."""

@@ -1,89 +1,84 @@
-"""Portrait: one task on its way from a URL to the texts that describe its picture."""
+"""Portrait: the texts that one item asks for: those that there are, those that are missing, or why there are none."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pipeline.errors import PressroomError
-from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, Text
-from workers.engines.captioning import Caption, Captioner, Mode
-from workers.handler import Done, Failed, Outcome, Release, Task
-from workers.handlers.alt_text.caption_cache import Source, caption_key
+from pipeline.kinds.alt_text.fields import Caption, Mode, PictureTexts
+from workers.engines.captioning import Captioner
+from workers.handler import Done, Failed, Outcome, Release
+from workers.handlers.alt_text.caption_cache import Source
 from workers.media.images.picture import Picture
 
-#: A slow download has got on by then.
+#: How long an item with a slow download is put back: by then the download has gone on.
 LATER = timedelta(seconds=2)
 
 
+@dataclass(eq=False, slots=True)
 class Portrait:
-    """What is asked of one picture, and what is known of it so far."""
+    """`is_stopped` says whether nobody wants the texts any more; `sha256` and `picture` are set once it is loaded."""
 
-    def __init__(
-        self, task: Task[PictureInput], modes: tuple[Mode, ...], language: str, engine: Captioner, source: Source
-    ) -> None:
-        self.task = task
-        self.url = task.input.image_url
-        self.modes = modes
-        self.language = language
-        self.engine = engine
-        self.sha256 = b""
-        self.picture: Picture | None = None
-        self._source = source
-        self._texts: dict[Mode, Caption] = {}
-        self._error: PressroomError | None = None
-        self._is_postponed = False
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether whatever is done now is in vain."""
-        return self.task.is_stopped()
+    modes: tuple[Mode, ...]
+    language: str
+    engine: Captioner
+    source: Source
+    is_stopped: Callable[[], bool]
+    sha256: bytes = b""
+    picture: Picture | None = None
+    _texts: dict[Mode, Caption] = field(default_factory=dict)
+    _error: PressroomError | None = None
+    _is_postponed: bool = False
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be done."""
-        return self._error is not None or not self.missing or self._is_postponed or self.is_stopped
+        return self._error is not None or not self.missing or self._is_postponed or self.is_stopped()
 
     @property
     def missing(self) -> tuple[Mode, ...]:
-        """The texts that it does not have yet."""
+        """The modes that have no text yet."""
         return tuple(mode for mode in self.modes if mode not in self._texts)
 
-    def keys(self) -> dict[str, Mode]:
-        """Return what its missing texts are kept under, once its bytes are known."""
-        return {self._key(mode): mode for mode in self.missing}
+    def missing_keys(self) -> list[str]:
+        """Return the cache keys of the missing texts."""
+        return [self._key(mode) for mode in self.missing]
 
     def kept(self) -> dict[str, Caption]:
-        """Return its texts as they are kept."""
+        """Return its texts by their cache keys."""
         return {self._key(mode): caption for mode, caption in self._texts.items()}
 
+    def recall(self, found: Mapping[str, Caption]) -> None:
+        """Take missing texts from those that were found in the cache."""
+        self._texts |= {mode: found[key] for mode in self.missing if (key := self._key(mode)) in found}
+
     def take(self, texts: Mapping[Mode, Caption] | PressroomError) -> None:
-        """Take the missing texts from those that there are, or the reason why there are none."""
+        """Take missing texts from those that an engine wrote, or its error."""
         if isinstance(texts, PressroomError):
             self.fail(texts)
-            return
-        self._texts |= {mode: texts[mode] for mode in self.missing if mode in texts}
+        else:
+            self._texts |= {mode: texts[mode] for mode in self.missing if mode in texts}
 
     def fail(self, error: PressroomError) -> None:
-        """There will be no text, and this is why."""
+        """Note why there will be no text."""
         self._error = error
 
     def postpone(self) -> None:
-        """Its picture keeps others waiting: again a little later."""
+        """Put the item back: its download keeps the other pictures of the run waiting."""
         self._is_postponed = True
 
     def result(self) -> Outcome[PictureTexts]:
-        """Return what became of the task."""
+        """Return what became of the item."""
         if self._error is not None:
             return Failed(self._error)
-        if self.missing and self.is_stopped:
+        if self.missing and self.is_stopped():
             return Release()
         if self._is_postponed:
             return Release(LATER)
-        texts = {mode: Text(text=said.text, confidence=round(said.confidence, 4)) for mode, said in self._all()}
+        said = [(mode, self._texts[mode]) for mode in self.modes]
+        texts = {mode: Caption(caption.text, round(caption.confidence, 4)) for mode, caption in said}
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name)
         return Done(output, engine=self.engine.name)
 
-    def _all(self) -> list[tuple[Mode, Caption]]:
-        return [(mode, self._texts[mode]) for mode in self.modes]
-
     def _key(self, mode: Mode) -> str:
-        return caption_key(self._source, sha256=self.sha256, mode=mode, language=self.language)
+        return self.source.key(sha256=self.sha256, mode=mode, language=self.language)

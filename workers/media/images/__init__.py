@@ -1,1 +1,1 @@
-"""Images: files that somebody sent or pointed at, read safely."""
+"""Images: image files from outside, decoded safely."""

@@ -9,7 +9,7 @@ from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
 from workers.thread_pool import ThreadPool
 
-#: Pictures that are decoded at once, at most: each may take a hundred MB meanwhile, and engines want cores as well.
+#: Most pictures that are decoded at once: each may take a hundred MB meanwhile, and engines need cores as well.
 MOST_AT_ONCE = 4
 
 
@@ -21,25 +21,21 @@ class Decoders:
     """A thread pool for pictures. Safe for many threads."""
 
     def __init__(self, at_once: int | None = None) -> None:
-        """Decode so many at once; by default one for each two cores."""
+        """`at_once` is the most that are decoded at once; by default one for each two cores."""
         self._free = threading.BoundedSemaphore(at_once or max(1, min(MOST_AT_ONCE, _usable_cores() // 2)))
         self._threads = ThreadPool("decoder")
 
     def start(self, body: bytes, *, limits: CaptioningSettings, shrink_to: int) -> Future[Picture]:
-        """Begin to decode a file, once a thread is free, and return its picture; `shrink_to` is its longest side.
+        """Wait for a free thread and begin to decode a file in it; `shrink_to` is the picture's longest side in pixels.
 
         The future raises ImageFailure, and this itself RuntimeError when no thread can be started."""
         self._free.acquire()
         try:
-            picture = self._threads.submit(lambda: _decode(body, limits, shrink_to))
+            picture = self._threads.submit(
+                lambda: read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side, shrink_to=shrink_to)
+            )
         except RuntimeError:  # no thread could be started
             self._free.release()
             raise
         picture.add_done_callback(lambda _: self._free.release())
         return picture
-
-
-def _decode(body: bytes, limits: CaptioningSettings, shrink_to: int) -> Picture:
-    picture = read_picture(body, max_pixels=limits.max_pixels, max_side=limits.max_side)
-    picture.shrink(shrink_to)
-    return picture

@@ -1,6 +1,7 @@
-"""Flattening: whatever pixels a file has, made upright, opaque, small enough and sRGB."""
+"""Flattening: the pixels of any file, made upright, opaque, sRGB, and at most some 5 megapixels."""
 
 import io
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import cast
@@ -8,11 +9,11 @@ from typing import cast
 import structlog
 from PIL import ExifTags, Image, ImageCms
 
-from workers.media.images.opening import shrink_factor
-
 log = structlog.get_logger()
 
-#: What EXIF's orientations ask for.
+#: Pixels that large pictures are shrunk to: more than any engine uses, and a batch of 24 fits into memory.
+KEPT_PIXELS = 5_000_000
+#: How a picture is turned upright, by its EXIF orientation.
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -22,24 +23,25 @@ TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-#: Largest colour profile that is looked at; those of printers have some megabytes.
+#: Largest colour profile that is read; those of printers have some megabytes.
 MAX_PROFILE_BYTES = 4 * 2**20
-#: Modes that are made smaller as they are; others are made RGB before.
+#: Modes that can be shrunk as they are; others are converted to RGB first.
 SCALABLE = frozenset(("L", "RGB", "RGBA", "CMYK"))
-#: Rows that a strip has when it was made smaller.
+#: Rows of a strip after shrinking.
 STRIP_ROWS = 64
-#: Less of a picture is no background: the corners of a window, the soft edge of a shadow.
+#: A smaller transparent share is no background: the corners of a window, the soft edge of a shadow.
 LEAST_TRANSPARENT = 0.02
-#: What transparent pictures are laid on, the first where it will do: a white logo is not to be seen on white.
+#: Greys that are put behind a transparent picture; the first that hides nothing is taken: white would hide a white
+#: logo.
 GROUNDS = (255, 56, 128)
-#: A pixel whose grey is nearer to its ground's is hardly seen, and so many such are too many.
+#: A pixel is hidden if its grey is this near to the ground's; at most this share of the pixels may be hidden.
 NEAR, MOST_NEAR = 48, 0.1
 
 Convert = Callable[[Image.Image], Image.Image]
 
 
 def flatten(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
-    """Return a loaded image as RGB of about KEPT_PIXELS at most, and where it is opaque, unless nearly everywhere."""
+    """Return a loaded image as RGB of about KEPT_PIXELS at most, and its alpha channel, if enough is transparent."""
     turn = _turn(image)
     profile = image.info.get("icc_profile") if image.mode != "LAB" else None
     image = _shrunk(image, _converter(image))
@@ -54,20 +56,25 @@ def flatten(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
     return _standard(image, profile), opaque
 
 
+def shrink_factor(image: Image.Image) -> int:
+    """Return the number that a side is divided by to leave about KEPT_PIXELS: 1 for a small picture."""
+    return max(1, round(math.sqrt(image.width * image.height / KEPT_PIXELS)))
+
+
 def _turn(image: Image.Image) -> Image.Transpose | None:
     try:
         return TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except Exception as error:  # noqa: BLE001 - a picture is not refused for what else is in its file
+    except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; a picture is not refused for its metadata
         log.info("orientation unreadable", error=type(error).__name__)
         return None
 
 
 def _converter(image: Image.Image) -> Convert:
-    """Return what makes 8 bits, and a mode that can be made smaller, of an image or of a part of it."""
+    """Return the function that converts an image, or a part of it, to 8 bits and a mode that can be shrunk."""
     if image.mode.startswith("I;16"):
         return lambda part: part.convert("I").point(lambda grey: grey * (1 / 257)).convert("L")
     if image.mode in ("I", "F"):
-        # No white is set in these: the brightest pixel is it, and the darkest is black.
+        # These have no fixed range: the brightest pixel becomes white, the darkest black.
         low, high = cast(tuple[float, float], image.getextrema())
         scale = 255 / (high - low) if high > low else 0
         return lambda part: part.point(lambda grey: grey * scale - low * scale).convert("L")
@@ -76,7 +83,7 @@ def _converter(image: Image.Image) -> Convert:
 
 
 def _shrunk(image: Image.Image, convert: Convert) -> Image.Image:
-    """Return an image converted, and made smaller if it is large: strip by strip, without copies of all of it."""
+    """Return an image converted, and shrunk if it is large: strip by strip, so that memory holds no whole copy."""
     factor = shrink_factor(image)
     if factor == 1:
         return convert(image)
@@ -91,7 +98,7 @@ def _shrunk(image: Image.Image, convert: Convert) -> Image.Image:
 
 
 def _over_ground(image: Image.Image, alpha: Image.Image) -> Image.Image:
-    """Return an image on the ground that hides least of it."""
+    """Return an image on the first ground that hides next to nothing of it, or else on the one that hides least."""
     greys = image.convert("L").histogram(alpha.point(lambda value: 255 * (value > 127)))
     most = MOST_NEAR * sum(greys)
     hidden = {ground: sum(greys[max(0, ground - NEAR) : ground + NEAR + 1]) for ground in GROUNDS}
@@ -102,7 +109,7 @@ def _over_ground(image: Image.Image, alpha: Image.Image) -> Image.Image:
 
 
 def _standard(image: Image.Image, profile: object) -> Image.Image:
-    """Return an image in sRGB, by its own profile where it has one that fits."""
+    """Return an image in sRGB, converted by its own colour profile if it has a usable one."""
     if isinstance(profile, bytes) and len(profile) <= MAX_PROFILE_BYTES and image.mode in ("RGB", "CMYK"):
         try:
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))

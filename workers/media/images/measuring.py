@@ -1,11 +1,11 @@
-"""Measuring: what an encoded picture of our own is, by its own header."""
+"""Measuring: type and size of a picture that an engine made, by its header."""
 
 import io
 from dataclasses import dataclass
 
 from PIL import Image
 
-#: Formats that links show, with their content type and suffix.
+#: Formats that a link may deliver, with content type and suffix.
 SHOWN = {"PNG": ("image/png", ".png"), "JPEG": ("image/jpeg", ".jpg"), "WEBP": ("image/webp", ".webp")}
 
 
@@ -20,7 +20,7 @@ class Measures:
 
 
 def measure(data: bytes) -> Measures:
-    """Return what an encoded picture is; reads its header alone. Raises ValueError for what no link would show."""
+    """Return the measures of an encoded picture; only its header is read. Raises ValueError for another format."""
     try:
         with Image.open(io.BytesIO(data), formats=list(SHOWN)) as image:
             return Measures(*SHOWN[image.format or ""], *image.size)

@@ -1,20 +1,24 @@
-"""Notes: the texts that an image file holds, cleaned, in the order in which they should be believed."""
+"""Notes: the texts in an image file's metadata, cleaned, the most trustworthy first."""
 
 import html
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import structlog
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
 from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
 
-from workers.media.images import xmp
 from workers.media.images.picture import Note
 
 log = structlog.get_logger()
 
-#: Longest text that is kept, and most of them.
+#: Most characters of a note, and most notes, that are kept.
 MAX_CHARACTERS = 1_000
 MAX_NOTES = 20
 
@@ -24,31 +28,34 @@ IPTC_CHARACTER_SET = (1, 90)
 UTF_8 = b"\x1b%G"
 
 MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,500}>")
-#: A language tag (BCP 47) as far as anybody here reads it.
+#: The part of BCP 47's language tags that is used here.
 TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
-#: What cameras, phones and programs write where a description belongs.
-DEFAULTS = frozenset(
-    (
-        "samsung", "samsung camera pictures", "sony dsc", "minolta dsc", "canon", "nikon", "exif_jpeg_picture", "jpeg",
-        "maginon", "dcim", "dav", "cof", "hdr", "sdr", "rhdr", "mde", "ptr", "nor", "oznor", "oznorco", "edf", "btf",
-        "bst", "fbt", "vsco", "default", "untitled", "unnamed", "no title", "no description", "image", "images",
-        "photo", "picture", "my picture", "created with gimp", "processed with vsco", "untitled design", "ole temp",
-        "null", "none", "undefined", "test", "title", "description", "alt text", "alt", "caption",
-    )
-)  # fmt: skip
-#: Names of files, and of pictures that nobody named: sunset.jpg, IMG_2041, DSC00017-2, 20240311_101112, PXL_2024.
-FILE_NAME = re.compile(
-    r"\S+\.(?:jpe?g|png|gif|webp|avif|tiff?|bmp|hei[cf]|psd|ai|eps|indd|svg|raw|dng|cr2|nef|arw)"
-    r"|(?:[A-Za-z]{1,6}[-_ ]?)?[\d_:.\- ]{3,}\w?"
-    r"|(?:https?://|www\.)\S+|\S*\\\S*"
-    r"|(?:screen ?shot|bildschirmfoto)[\d\W_]*(?:(?:at|um)\b[\d\W]*(?:[ap]m)?)?"
-    r"|(?:[\w-]+ ){0,2}digital (?:still )?camera",
-    re.IGNORECASE,
-)  # fmt: skip
+_MACHINE_MADE = tomllib.loads(Path(__file__).with_name("machine_made.toml").read_text("utf-8"))
+DEFAULTS = frozenset(" ".join(_MACHINE_MADE["defaults"].split()).split(", "))
+FILE_NAME = re.compile("|".join(_MACHINE_MADE["names"]), re.IGNORECASE)
+#: Texts that no author wrote as a description: a camera, a program, a file, a copyright.
+UNQUOTABLE = re.compile("|".join(_MACHINE_MADE["unquotable"]), re.IGNORECASE)
+
+
+#: Largest XMP packet (Adobe's XML) that is read; those with a long editing history have some hundred kilobytes.
+MAX_XMP_BYTES = 2 * 2**20
+
+RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+IPTC = "{http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/}"
+DUBLIN = "{http://purl.org/dc/elements/1.1/}"
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+DEFAULT = "x-default"
+
+#: Properties and the fields that they become, the most trustworthy first.
+ALT_TEXT = f"{IPTC}AltTextAccessibility"
+EXTENDED = f"{IPTC}ExtDescrAccessibility"
+DESCRIPTION = f"{DUBLIN}description"
+TITLE = f"{DUBLIN}title"
+FIELDS = {ALT_TEXT: "alt_text", EXTENDED: "caption", DESCRIPTION: "caption", TITLE: "title"}
 
 
 def read_notes(image: ImageFile.ImageFile) -> list[Note]:
-    """Return the notes of a loaded image; none of what can't be read, since a picture is not refused for it."""
+    """Return the notes of a loaded image; one that can't be read is left out, since the picture itself is fine."""
     kept: list[Note] = []
     for note in _found(image):
         text = clean(note.text)
@@ -62,7 +69,7 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
 def clean(text: str) -> str:
     """Return a text on one line, without markup, control and invisible characters, cut at a word's end."""
     text = MARKUP.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS]))
-    # Joiners (Cf) are kept: emoji and several scripts need them. Marks that turn the direction are not.
+    # Joiners (Cf) are kept: emoji and several scripts need them. Marks of writing direction are not.
     kept = (letter for letter in text if letter in "\t\n\r\u200c\u200d" or unicodedata.category(letter)[0] != "C")
     line = " ".join("".join(kept).split())
     if len(line) <= MAX_CHARACTERS:
@@ -83,14 +90,14 @@ def is_default(text: str) -> bool:
 
 def _found(image: ImageFile.ImageFile) -> Iterator[Note]:
     packet = _xmp(image)
-    for name in (xmp.ALT_TEXT, xmp.EXTENDED, xmp.DESCRIPTION):
+    for name in (ALT_TEXT, EXTENDED, DESCRIPTION):
         yield from packet.get(name, ())
     for read in (_iptc, _exif):
         try:
             yield from (Note("caption", text) for text in read(image))
-        except Exception as error:  # noqa: BLE001 - hostile bytes again, and only about a caption
+        except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; the picture itself is fine
             log.info("notes unreadable", error=type(error).__name__)
-    yield from packet.get(xmp.TITLE, ())
+    yield from packet.get(TITLE, ())
     for key, field in (("Description", "caption"), ("Title", "title")):
         if image.format == "PNG" and isinstance(text := image.info.get(key), str):
             yield Note(field, text)
@@ -100,7 +107,7 @@ def _xmp(image: ImageFile.ImageFile) -> dict[str, list[Note]]:
     packet = image.info.get("xmp")
     if isinstance(packet, str):
         packet = packet.encode()
-    return xmp.read_xmp(packet) if isinstance(packet, bytes) else {}
+    return _read_xmp(packet) if isinstance(packet, bytes) else {}
 
 
 def _iptc(image: ImageFile.ImageFile) -> list[str]:
@@ -121,3 +128,38 @@ def _decode(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         return raw.decode("cp1252", "replace")
+
+
+def _read_xmp(packet: bytes) -> dict[str, list[Note]]:
+    """Return the notes of a packet by property; none if it can't be read, or is too large."""
+    if len(packet) > MAX_XMP_BYTES:
+        return {}
+    try:
+        root = fromstring(packet.strip(b"\0 \t\r\n"))
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        return {}
+    found: dict[str, list[Note]] = {}
+    # Only what describes the picture itself: nested descriptions are those of pictures that it was made of.
+    for description in (part for rdf in root.iter(f"{RDF}RDF") for part in rdf.findall(f"{RDF}Description")):
+        for name, field in FIELDS.items():
+            texts = [(description.get(name), None), *_texts(description.find(name))]
+            found.setdefault(name, []).extend(_notes(field, [(text, tag) for text, tag in texts if text]))
+    return found
+
+
+def _texts(element: Element | None) -> Iterator[tuple[str | None, str | None]]:
+    if element is None:
+        return
+    yield element.text, element.get(LANGUAGE)
+    for choice in element.iter(f"{RDF}li"):
+        yield choice.text, choice.get(LANGUAGE)
+
+
+def _notes(field: str, texts: list[tuple[str, str | None]]) -> Iterator[Note]:
+    """Yield a note for each language; x-default is left out if a text with a language is the same."""
+    tagged = {text for text, tag in texts if tag not in (None, DEFAULT)}
+    for text, tag in texts:
+        if tag not in (None, DEFAULT):
+            yield Note(field, text, tag)
+        elif text not in tagged:
+            yield Note(field, text)

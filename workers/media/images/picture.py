@@ -8,7 +8,7 @@ from PIL import Image
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text that the file itself holds: `field` is alt_text, caption or title; `language` is a tag, if it is told."""
+    """A text in the file's metadata: `field` is alt_text, caption or title; `language` is its tag, if it has one."""
 
     field: str
     text: str
@@ -19,14 +19,12 @@ class Note:
 class Picture:
     """The first frame of an image file.
 
-    `image` is RGB, turned as its EXIF says; what was transparent has a grey that its drawing stands out from.
-    `opaque` is of the same size, in mode L, and 0 where nothing is drawn; None: no such part is worth a word. `notes`
-    come in the order in which they should be believed. `sha256` is that of the file's bytes.
-    """
+    `image` is RGB, turned as its EXIF says; behind transparent parts is a grey that contrasts with what is drawn.
+    `opaque` is the alpha channel in mode L, 0 where nothing is drawn; None: next to nothing is transparent.
+    `notes` come with the most trustworthy first."""
 
     image: Image.Image
     format: str
-    sha256: bytes
     is_animated: bool = False
     opaque: Image.Image | None = None
     notes: Sequence[Note] = ()
@@ -35,9 +33,3 @@ class Picture:
     def has_transparency(self) -> bool:
         """Whether a part of it is transparent."""
         return self.opaque is not None
-
-    def shrink(self, longest: int) -> None:
-        """Make it smaller, to at most so many pixels a side."""
-        for layer in (self.image, self.opaque):
-            if layer is not None:
-                layer.thumbnail((longest, longest))

@@ -1,32 +1,160 @@
-"""Reading: an image file's bytes made a Picture."""
+"""Reading: an image file's bytes made a Picture, its size checked before any pixel is decoded."""
 
-import hashlib
+import importlib.util
+import io
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache
 
-from workers.media.images.flattening import flatten
+from PIL import Image, ImageFile, TiffImagePlugin
+
+from pipeline.images import ImageFailure, ImageTooLarge, ImageUndecodable
+from workers import malloc
+from workers.media.images.flattening import flatten, shrink_factor
 from workers.media.images.notes import read_notes
-from workers.media.images.opening import Limits, load, opened
 from workers.media.images.picture import Picture
+from workers.media.images.sniffing import formats_of
 
-#: What Pillow calls otherwise than people do.
+#: Pictures above this are decoded one at a time, because each takes some hundred megabytes for a moment.
+BIG_PIXELS = 12_000_000
+#: Formats in which several frames are an animation; in the others they are pages, or further pictures.
+MOVING = frozenset(("GIF", "WEBP", "PNG", "AVIF"))
+#: Most pixels times scans: a progressive JPEG is decoded once a scan. Cameras and editors make about ten scans.
+MAX_SCANNED_PIXELS = 2_000_000_000
+START_OF_SCAN = b"\xff\xda"
+#: Most pixels of a TIFF's tile: it is decoded whole, even if the picture is smaller. Usual tiles have 65,536 pixels.
+MAX_TILE_PIXELS = 2**22
+
+#: Formats that people know by another name than Pillow's.
 NAMES = {"HEIF": "HEIC", "MPO": "JPEG"}
 
+_big = threading.Lock()
 
-def read_picture(body: bytes, *, max_pixels: int, max_side: int) -> Picture:
-    """Return the first frame of an image file, its format by what it is and not by what it is called.
 
-    A large one is made smaller, to some 5 megapixels. Raises ImageUndecodable, ImageTooLarge.
-    """
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large an image may be."""
+
+    max_pixels: int
+    max_side: int
+
+    def check(self, image: Image.Image) -> None:
+        """Raise ImageTooLarge."""
+        width, height = image.size
+        if width * height > self.max_pixels or max(width, height) > self.max_side:
+            raise self.failure(f"{width:,} x {height:,}")
+
+    def failure(self, size: str) -> ImageTooLarge:
+        """Return the error for a size in words."""
+        return ImageTooLarge(
+            f"The image has {size} pixels; at most {self.max_pixels / 1e6:g} megapixels and {self.max_side:,} pixels "
+            "a side are taken. Send a smaller one."
+        )
+
+
+def read_picture(body: bytes, *, max_pixels: int, max_side: int, shrink_to: int | None = None) -> Picture:
+    """Return the first frame of an image file; its format is told by its first bytes, not by its name.
+
+    A large one is shrunk to some 5 megapixels, and to `shrink_to` pixels a side.
+    Raises ImageUndecodable, ImageTooLarge."""
     limits = Limits(max_pixels, max_side)
-    with opened(body, limits) as image:
-        is_animated = load(image, limits)
+    with _opened(body, limits) as image:
+        is_animated = _load(image, limits)
         notes = read_notes(image)
         flat, opaque = flatten(image)
         name = image.format or ""
-    return Picture(
-        image=flat,
-        format=NAMES.get(name, name),
-        sha256=hashlib.sha256(body).digest(),
-        is_animated=is_animated,
-        opaque=opaque,
-        notes=notes,
-    )
+    for layer in (flat, opaque):
+        if layer is not None and shrink_to is not None:
+            layer.thumbnail((shrink_to, shrink_to))
+    return Picture(flat, NAMES.get(name, name), is_animated, opaque, notes)
+
+
+@contextmanager
+def _opened(body: bytes, limits: Limits) -> Iterator[ImageFile.ImageFile]:
+    """Yield an image, its header within the limits, its pixels not decoded. Raises ImageUndecodable, ImageTooLarge."""
+    formats = formats_of(body)
+    _register()
+    _raise_warnings()
+    with _translated(limits):
+        image = Image.open(io.BytesIO(body), formats=tuple(formats))
+    is_big = image.width * image.height > BIG_PIXELS
+    try:
+        limits.check(image)
+        _check_work(image, body)
+        # An AVIF may hold more pixels than its header says, which shows only once they are decoded.
+        with _big if is_big or image.format == "AVIF" else nullcontext():
+            try:
+                yield image
+            finally:
+                image.close()
+                if is_big:
+                    # glibc would keep the memory of a big picture.
+                    malloc.trim()
+    finally:
+        image.close()
+
+
+def _load(image: ImageFile.ImageFile, limits: Limits) -> bool:
+    """Decode the first frame, of a huge JPEG a smaller version; return whether it is animated.
+
+    Raises ImageUndecodable, ImageTooLarge."""
+    with _translated(limits):
+        # Before it is loaded: to look for a GIF's second frame drops its first.
+        is_animated = image.format in MOVING and bool(getattr(image, "is_animated", False))
+        if (factor := shrink_factor(image)) > 1 and image.format in ("JPEG", "MPO"):
+            image.draft(None, (image.width // factor, image.height // factor))
+        image.load()
+    # The header of a HEIC file may name another size than that of its pixels.
+    limits.check(image)
+    return is_animated
+
+
+def _check_work(image: ImageFile.ImageFile, body: bytes) -> None:
+    """Refuse a file that costs far more to decode than its size in pixels suggests. Raises ImageUndecodable."""
+    pixels = image.width * image.height
+    if image.format in ("JPEG", "MPO") and body.count(START_OF_SCAN) * pixels > MAX_SCANNED_PIXELS:
+        raise ImageUndecodable("The JPEG has more scans than a picture of its size can need; save it again.")
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        width, height = (image.tag_v2.get(tag, 1) for tag in (TiffImagePlugin.TILEWIDTH, TiffImagePlugin.TILELENGTH))
+        if width * height > max(pixels, MAX_TILE_PIXELS):
+            raise ImageUndecodable("The TIFF has tiles larger than its picture; save it again.")
+
+
+@contextmanager
+def _translated(limits: Limits) -> Iterator[None]:
+    try:
+        yield
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise limits.failure(f"over {Image.MAX_IMAGE_PIXELS:,}") from error
+    except ImageFailure:
+        raise
+    # Any exception: decoders raise what the file makes them raise, and none documents a list.
+    except Exception as error:
+        raise ImageUndecodable(
+            "The image is damaged or cut off, or a rare variant of its format, and can't be decoded; save it again, as "
+            "PNG or JPEG."
+        ) from error
+
+
+@cache
+def _register() -> None:
+    # A container image without GPL programs is built without it (docs/licences.md).
+    if importlib.util.find_spec("pillow_heif") is None:
+        return
+    import pillow_heif
+
+    # Only the picture itself: no thumbnails, depth maps or gain maps.
+    pillow_heif.register_heif_opener(thumbnails=False, depth_images=False, aux_images=False, decode_threads=2)
+
+
+def _raise_warnings() -> None:
+    """Turn Pillow's warnings, about false tags and decompression bombs, into exceptions.
+
+    Filters are those of the whole process, all threads; other code resets them, so they are set for each file. One
+    warning is left out: a broken list of further pictures says nothing about the first."""
+    warnings.filterwarnings("error", category=UserWarning, module=r"PIL\.")
+    warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
+    warnings.filterwarnings("ignore", "Image appears to be a malformed MPO file", category=UserWarning)

@@ -16,7 +16,7 @@ from PIL import Image
 
 from pipeline.errors import PressroomError
 from pipeline.images import ImageUnreachable
-from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts, Text
+from pipeline.kinds.alt_text.fields import PictureInput, PictureTexts
 from pipeline.settings import Settings
 from workers.engines import Stopped
 from workers.engines.captioning import Caption, Wish
@@ -147,7 +147,7 @@ def test_pictures_of_a_run_go_through_the_model_together_and_in_order() -> None:
     ]
     assert len(engine.seen) == 1
     assert outcomes[0] == Done(
-        PictureTexts(texts={"short": Text(text=f"short en {RED}.", confidence=0.5)}, language="en", engine="painter"),
+        PictureTexts(texts={"short": Caption(f"short en {RED}.", 0.5)}, language="en", engine="painter"),
         engine="painter",
     )
 
@@ -285,8 +285,8 @@ def test_pictures_are_read_as_they_come_and_not_after_the_slowest_server(monkeyp
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that wait for a slow server no longer than it takes to look."""
-    monkeypatch.setattr("workers.handlers.alt_text.loading.LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("workers.handlers.alt_text.loading.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("workers.handlers.alt_text.downloads.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("workers.handlers.alt_text.downloads.GRACE_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")

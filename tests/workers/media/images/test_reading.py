@@ -1,6 +1,5 @@
 """Image files of all kinds, made one kind of picture."""
 
-import hashlib
 import io
 import random
 import warnings
@@ -40,7 +39,6 @@ def test_every_format_is_read_upright_and_in_its_colours(form: str) -> None:
     assert picture.format == {"HEIF": "HEIC"}.get(form, form)
     assert (picture.image.mode, picture.image.size) == ("RGB", (120, 80))
     assert is_near(colours(picture), [RED, LIME, BLUE, WHITE])
-    assert picture.sha256 == hashlib.sha256(body).digest()
     assert not picture.is_animated
     assert not picture.has_transparency
     assert picture.notes == []

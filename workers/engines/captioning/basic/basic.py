@@ -1,7 +1,6 @@
-"""basic: what is known of a picture without a captioning model: its author's notes, its text, its genre, its colours.
+"""basic: descriptions without a captioning model: the author's notes, the text in the picture, its genre, its colours.
 
-It names no object and reads no value off a chart. Where nothing else is known, it says the genre and the colours.
-"""
+It names no object and reads no value off a chart."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -20,7 +19,7 @@ from workers.engines.captioning.text.shaping import shape
 
 
 class Basic:
-    """The engine that is always ready."""
+    """The fallback, which is always ready."""
 
     name = "basic"
     #: Larger batches would not be faster.
@@ -67,7 +66,7 @@ class Basic:
         require_language(wish.language, self.languages())
         own, foreign = statements_in(wish.picture.notes, wish.language)
         if own and "long" not in wish.modes:
-            # OCR takes half a second, and the author's words need none of it.
+            # Without OCR, which takes half a second.
             return {mode: _authored(own, mode) for mode in wish.modes}
         facts, wording = find_facts(wish.picture, self._reader), wording_of(wish.language)
         description = describe(facts, wish.modes, wording)
@@ -80,7 +79,7 @@ class Basic:
 
 
 def _authored(statements: Sequence[Statement], mode: Mode, described: str = "") -> Caption:
-    """Return an author's words; a long text has all that say something new, and then the description."""
+    """Return the first note, or for a long text all notes that repeat nothing, and then the description."""
     texts = [statement.text for statement in statements] if mode == "long" else [statements[0].text]
     said = ""
     for text in (*texts, described if mode == "long" else ""):

@@ -1,4 +1,4 @@
-"""Blocks: lines of text that belong together, each with how conspicuous it is."""
+"""Blocks: lines of text that belong together, with a weight for how conspicuous they are."""
 
 import math
 import re
@@ -11,27 +11,27 @@ from workers.engines.captioning.basic.ocr import Line, rows_of
 from workers.engines.captioning.text.cleaning import clean
 from workers.engines.captioning.text.shaping import split_sentences
 
-#: How much the heights of a block's lines may differ, and how wide the gap between them may be, in heights.
+#: Largest ratio of the heights of a block's lines, and largest gap between them, in heights.
 ALIKE, NEAR = 1.35, 0.75
-#: How far they may stand from a common edge or centre, in shares of the width.
+#: How far they may be from a common edge or centre, as a share of the width.
 ALIGNED = 0.03
-#: Lines with fewer characters are labels, unless the next one begins with a small letter.
+#: Shorter lines, in characters, are labels, unless the next line begins with a small letter.
 WRAPPED = 20
-#: The weight of a number alone against that of words: prices matter, a clock in a corner does not.
+#: The weight of a number alone, compared with words: a clock in a corner does not matter.
 NUMBER_WEIGHT = 0.3
 #: A closing quotation mark is often read as an apostrophe; behind a full stop it can be nothing else.
 STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
 #: Sizes of letters that differ by a smaller factor count as equal.
 STEP = 1.4
-#: Genres whose first words may be a heading, and how much larger it is than all other words at least.
+#: Genres that may have a title, and the least ratio of its height to that of all other text.
 TITLED: dict[Genre, float] = {"chart": 0.85, "document": 1.2}
-#: A heading has at most so many characters, and begins in the upper part of the picture.
+#: Most characters of a title, and how far down it may begin, as a share of the height.
 LONGEST_TITLE, LOWEST_TITLE = 80, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are read as one; `weight` says how conspicuous they are."""
+    """Lines that are one text; `weight` says how conspicuous it is."""
 
     text: str
     score: float
@@ -45,9 +45,8 @@ class Block:
 def quotable(lines: Sequence[Line], genre: Genre) -> tuple[list[Block], Block | None]:
     """Return the texts to quote, in the order of reading, and which of them is the title.
 
-    Of a document they are its sentences; of a chart or a table the words alone, since a number means nothing away
-    from its axis, row and column.
-    """
+    Of a document they are its sentences. Of a chart or a table numbers are left out: without their axis, row and column
+    they mean nothing."""
     blocks = blocks_of(lines)
     worded = [block for block in blocks if value_of(block.text) is None]
     title = _title(worded, genre)
@@ -65,7 +64,7 @@ def quotable(lines: Sequence[Line], genre: Genre) -> tuple[list[Block], Block | 
 
 
 def blocks_of(lines: Sequence[Line]) -> list[Block]:
-    """Return a picture's blocks of text in the order of reading, without single letters and without doubles."""
+    """Return the blocks of text in the order of reading, without single letters and duplicates."""
     groups: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (line.top, line.left)):
         if sum(map(str.isalnum, line.text)) < 2:
@@ -88,8 +87,7 @@ def blocks_of(lines: Sequence[Line]) -> list[Block]:
 def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[str]:
     """Return the texts of the weightiest blocks that fit into `room` characters, in the order of reading.
 
-    `frame` is the number of marks around each. If not even the weightiest fits, it is cut.
-    """
+    Each needs `frame` more characters for its quotation marks. If not even the weightiest fits, it is cut."""
     taken: list[int] = []
     left = room
     for index in sorted(range(len(blocks)), key=lambda index: -blocks[index].weight):
@@ -114,7 +112,7 @@ def cut_at_word(text: str, room: int) -> str:
 
 
 def _continues(above: Line, below: Line) -> bool:
-    """Return whether a line goes on with the one above: near, alike, in line, and wrapped rather than ended there."""
+    """Return whether a line continues the one above: near, as high, aligned, and that one does not end there."""
     tall, low = max(above.height, below.height), min(above.height, below.height)
     if tall > low * ALIKE or below.top - above.bottom > low * NEAR or below.middle[1] <= above.bottom - low / 2:
         return False
@@ -126,7 +124,7 @@ def _continues(above: Line, below: Line) -> bool:
 
 
 def _block(group: Sequence[Line]) -> Block:
-    """Return lines as a block; it is conspicuous by large letters, near the centre of the picture or at its top."""
+    """Return lines as a block; large letters, and a place near the centre or the top, give it weight."""
     text = clean(" ".join(line.text for line in group))
     bare = STRAY.sub("", text)
     if bare.count('"') % 2 == 0 and bare.count("“") <= bare.count("”"):
@@ -140,7 +138,7 @@ def _block(group: Sequence[Line]) -> Block:
 
 
 def _title(worded: Sequence[Block], genre: Genre) -> Block | None:
-    """Return the heading: the first words, if they are in the largest letters or stand alone over running text."""
+    """Return the title: the first words, if they are in the largest letters or stand alone over running text."""
     if genre not in TITLED or not worded:
         return None
     first, *others = worded

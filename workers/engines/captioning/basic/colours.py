@@ -14,35 +14,25 @@ from workers.engines.captioning.basic.ocr import Line
 
 #: Longest side of the averaged picture whose pixels are counted.
 COUNTED_SIDE = 128
-#: The same of a picture with a background, whose pixels are picked and not averaged.
+#: The same of a picture with a background, which is sampled and not averaged.
 PICKED_SIDE = 400
 #: The share of the picture that a colour needs to be named, and the most names.
 LEAST_SHARE = 0.12
 MOST_NAMED = 3
-#: A smaller share on a background is dust; and the share of all that stands there that a colour needs.
+#: On a background: less than this share of the picture is noise; and a colour's least share of what is not background.
 LEAST_SHOWN, LEAST_PART = 0.01, 0.2
-#: The shares of the edge's pixels, and of all, that make a colour the background.
+#: Least shares of the edge's pixels, and of all pixels, of the background's colour.
 LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
-#: Lines of at least this share of the tallest have large letters.
+#: Lines of at least this share of the tallest line's height have large letters.
 LARGE = 0.7
-#: The share of the letters that must have the colours that are told.
+#: Least share of the letters that have the same two colours.
 LEAST_INKED = 0.7
 #: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
 HUE_WEIGHT = 1.8
 
-#: From linear sRGB to the cones' responses, and from their cube roots to OKLab.
-TO_CONES = (
-    (0.4122214708, 0.2119034982, 0.0883024619),
-    (0.5363325363, 0.6806995451, 0.2817188376),
-    (0.0514459929, 0.1073969566, 0.6299787005),
-)
-TO_LAB = (
-    (0.2104542553, 1.9779984951, 0.0259040371),
-    (0.7936177850, -2.4285922050, 0.7827717662),
-    (-0.0040720468, 0.4505937099, -0.8086757660),
-)
+_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
 #: Names, each with typical tones of it, in hexadecimal.
-TONES: dict[str, str] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
+TONES: dict[str, str] = _FILE["tones"]
 NAMES = tuple(TONES)
 
 
@@ -62,7 +52,7 @@ class Palette:
 
     @property
     def shown(self) -> list[str]:
-        """Return the colours of what stands on the background; without one, or with nothing on it, the main ones."""
+        """Return the colours of what is on the background, or the main ones if there is none or it is bare."""
         if self.background is None:
             return self.main
         others = [(name, share) for name, share in self.named if family(name) != family(self.background or "")]
@@ -91,14 +81,14 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette
     without_background = Palette(_families(shares), None)
     if around[outer] < LEAST_EDGE or shares[outer] < LEAST_BACKGROUND:
         return without_background
-    # In the averaged picture thin strokes and letters mix with their ground, and a mixture has another name.
+    # Averaging mixes thin strokes and letters with their ground, and the mixture may have another name.
     sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
     # Grey that is only the average of coloured grain is no background.
     return Palette(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
 
 
 def ink_of(image: Image.Image, lines: Sequence[Line]) -> tuple[str, str] | None:
-    """Return the colours of the largest letters and of what they stand on; None: they can't be told."""
+    """Return the colours of the largest letters and of the ground behind them; None: they differ."""
     areas: Counter[tuple[str, str] | None] = Counter()
     width, height = image.size
     tallest = max((line.height for line in lines), default=0)
@@ -109,20 +99,20 @@ def ink_of(image: Image.Image, lines: Sequence[Line]) -> tuple[str, str] | None:
             continue
         letters.thumbnail((400, 60), Image.Resampling.NEAREST)
         areas[_ink_in(letters)] += letters.width * letters.height
-    # White letters on a blue bar and on a black window are not "blue on black".
+    # White letters on a blue bar and on a black window have no common colours.
     commonest, area = areas.most_common(1)[0] if areas else (None, 0)
     return commonest if area >= LEAST_INKED * areas.total() else None
 
 
 def _ink_in(letters: Image.Image) -> tuple[str, str] | None:
-    """Return the colours of the letters in a picture of them alone, and of what they stand on."""
+    """Return the colours of the letters in a cut-out of them, and of the ground behind them."""
     import numpy as np
 
     tones, owners = _prototypes()
     typical = tones[np.unique(owners, return_index=True)[1]]
     counts = np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
     paper = int(counts.argmax())
-    # Edges have mixtures of two colours: the ink is far from the paper, and not rare.
+    # The edges of letters are mixtures: the ink is what differs most from the paper, and is not rare.
     contrast = np.abs(typical - typical[paper]).sum(axis=1)
     likely = counts * contrast**2 * (counts >= 0.06 * counts.sum())
     ink = int(likely.argmax())
@@ -134,7 +124,7 @@ def nearest(pixels: Any) -> Any:
     prototypes, owners = _prototypes()
     import numpy as np
 
-    # As one number each: rows of an array take ten times as long to sort.
+    # One number a colour: np.unique takes ten times as long for rows.
     codes = (pixels >> 2).reshape(-1, 3).astype(np.int32) @ np.array([1 << 12, 1 << 6, 1])
     flat, back = np.unique(codes, return_inverse=True)
     lab = _oklab(np.stack([flat >> 12, flat >> 6 & 63, flat & 63], axis=1) * 4 + 2)
@@ -143,7 +133,7 @@ def nearest(pixels: Any) -> Any:
 
 
 def shrunk(image: Image.Image, longest: int, how: Image.Resampling = Image.Resampling.BOX) -> Image.Image:
-    """Return a picture of at most that side, averaged; without a copy of all its pixels, which may be 120 MB."""
+    """Return a picture shrunk to at most that side; no array of all its pixels is made, which may be 120 MB."""
     scale = longest / max(image.size)
     if scale >= 1:
         return image
@@ -156,14 +146,14 @@ def family(name: str) -> str:
 
 
 def _shares(names: Any) -> Any:
-    """Return the share of each of NAMES among indexes of them."""
+    """Return the share of each colour, by its index in NAMES, among such indexes."""
     import numpy as np
 
     return np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
 
 
 def _families(shares: Any) -> list[tuple[str, float]]:
-    """Return the colours by share; a family has the name of its largest shade."""
+    """Return the colours, the largest share first; shades of a colour are added up, under the name of the largest."""
     members: dict[str, list[tuple[float, str]]] = {}
     for name, share in zip(NAMES, shares, strict=True):
         if share > 0:
@@ -187,5 +177,5 @@ def _oklab(rgb: Any) -> Any:
 
     unit = rgb / 255.0
     linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
-    lab = np.cbrt(linear @ np.array(TO_CONES)) @ np.array(TO_LAB)
+    lab = np.cbrt(linear @ np.array(_FILE["oklab"]["to_cones"])) @ np.array(_FILE["oklab"]["to_lab"])
     return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

@@ -1,4 +1,4 @@
-"""Describing: the facts of a picture as the text of a mode."""
+"""Describing: the texts of each mode, written from the facts of a picture."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,9 +12,9 @@ from workers.engines.captioning.text.shaping import LIMITS, fitted
 #: Most texts that are quoted in the first phrase, and in the sentence of a long text that adds more.
 MOST_QUOTED: dict[Mode, int] = {"short": 3, "seo": 3, "long": 12}
 MOST_ADDED = 8
-#: Characters that a long text has for its first sentence, and keeps for what follows its second.
+#: Characters of a long text for its first sentence, and for what follows its second.
 ROOM_FOR_MAIN, ROOM_FOR_REST = 250, 80
-#: Of these, colours say little.
+#: Genres whose colours are not worth a word.
 UNCOLOURED = ("document", "table", "chart")
 
 
@@ -44,7 +44,7 @@ def quote_author(facts: Facts, text: str, modes: Sequence[Mode], wording: Wordin
 
 
 def _appearance(facts: Facts, mode: Mode, wording: Wording) -> str:
-    """Return the template for a picture without text: its colours, and what it stands on."""
+    """Return the template for a picture without text: its colours and its background."""
     form = wording.form(mode)
     if facts.is_grey_photo:
         return form.grey
@@ -83,12 +83,12 @@ def _colours_of_text(facts: Facts, mode: Mode, wording: Wording) -> str:
         return ""
     if facts.paper is not None:
         return wording.tail.ink_on_paper if facts.ink else wording.tail.on_paper
-    # In a sentence it would seem to be said of the last quotation.
+    # In a sentence it would seem to be about the last quotation.
     return wording.tail.mostly if mode == "short" else ""
 
 
 def _further(facts: Facts, main: str, mode: Mode, wording: Wording, words: Mapping[str, str]) -> list[str]:
-    """Return the sentences that follow the first, the most telling first."""
+    """Return the sentences after the first, the most important first."""
     further = [wording.further.animated] if facts.is_animated else []
     if facts.blocks:
         if mode == "long":

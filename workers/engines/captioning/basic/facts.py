@@ -1,27 +1,32 @@
-"""Facts: what is found in one picture before a word is written about it."""
+"""Facts: everything that `basic` measures and reads in a picture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PIL import Image
+
 from workers.engines.captioning.basic.blocks import Block, quotable
-from workers.engines.captioning.basic.colours import ink_of, palette_of
-from workers.engines.captioning.basic.genres import Genre, genre_of
+from workers.engines.captioning.basic.colours import Palette, family, ink_of, palette_of, shrunk
+from workers.engines.captioning.basic.genres import Genre, genre_of, texture_of
 from workers.engines.captioning.basic.ocr import Line, Reader
-from workers.engines.captioning.basic.parts import halves_of, middle_of
-from workers.engines.captioning.basic.texture import texture_of
 from workers.media.images.picture import Picture
 
-#: How far a description without text is believed: colours say little.
+#: Confidence in a description without text: colours say little.
 COLOUR_CONFIDENCE: dict[Genre, float] = {"photo": 0.3, "picture": 0.2}
 OTHER_CONFIDENCE, PLAIN_CONFIDENCE = 0.25, 0.4
-#: Genres that are more than their text; it counts for half of their confidence.
+#: Genres whose text is a part of the picture only, and half of the confidence.
 SCENES = frozenset(("photo", "picture"))
-#: Genres of which it says something where the text stands.
+#: Genres where the place of the text is worth a word.
 PLACED = frozenset(("graphic", "logo", "photo", "picture"))
-#: Text that takes more than this share of the height is everywhere; text is on a side up to this share of the width.
+#: Text over more than this share of the height has no place; up to ON_SIDE of the width or height it is on a side.
 TALLEST_TEXT, ON_SIDE = 0.6, 0.4
 #: A picture without a pixel as opaque as this, of 255, is empty.
 LEAST_OPAQUE = 16
+#: Least share of the main colour in the middle third, and in the upper and lower thirds.
+LEAST_MIDDLE, LEAST_HALF = 0.5, 0.55
+GREYS = frozenset(("black", "white", "grey"))
+#: In pixels: the shortest side of a picture whose parts are compared, and the side that it is shrunk to for that.
+LEAST_PARTED, LONGEST_COMPARED = 32, 384
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Facts:
 
 
 def find_facts(picture: Picture, reader: Reader) -> Facts:
-    """Return what can be found out about a picture. Raises ReadingFailed."""
+    """Return the facts of a picture. Raises ReadingFailed."""
     image = picture.image
     texture, palette = texture_of(image), palette_of(image, picture.opaque)
     lines = reader.read(image, is_grainy=texture.is_photographic)
@@ -68,10 +73,10 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
         confidence=PLAIN_CONFIDENCE if is_plain else _confidence(blocks, genre),
         colours=palette.shown,
         paper=palette.background,
-        # Letters in a box have a ground of their own; their colours must not be told of the whole.
+        # Letters in a box have another ground than the picture.
         ink=ink if paper == palette.background else None,
-        halves=None if picture.has_transparency or texture.is_grey else halves_of(image),
-        middle=middle_of(image, palette) if has_scene else None,
+        halves=None if picture.has_transparency or texture.is_grey else _halves_of(image),
+        middle=_middle_of(image, palette) if has_scene else None,
         place=_place(lines) if blocks and genre in PLACED else None,
         is_grey_photo=genre == "photo" and texture.is_grey,
         is_plain=is_plain,
@@ -82,7 +87,7 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
 
 
 def _confidence(blocks: Sequence[Block], genre: Genre) -> float:
-    """Return how surely the text was read; without any, and of scenes, how far colours are believed."""
+    """Return the OCR's confidence, weighted by block; that of colours without text; the mean of both for scenes."""
     colours = COLOUR_CONFIDENCE.get(genre, OTHER_CONFIDENCE)
     if not blocks:
         return colours
@@ -97,3 +102,26 @@ def _place(lines: Sequence[Line]) -> int | None:
     middle = (min(line.left for line in lines) + max(line.right for line in lines)) / 2
     column, row = (0 if at < ON_SIDE else 2 if at > 1 - ON_SIDE else 1 for at in (middle, (top + bottom) / 2))
     return 3 * row + column
+
+
+def _middle_of(image: Image.Image, palette: Palette) -> str | None:
+    """Return the colour in the middle; None if it is mixed, grey, or one of those of the whole."""
+    width, height = image.size
+    if min(width, height) < LEAST_PARTED:
+        return None
+    middle = image.crop((width // 3, height // 3, 2 * width // 3, 2 * height // 3))
+    name, share = palette_of(middle).named[0]
+    is_told = family(name) in {*GREYS, *map(family, palette.shown)}
+    return name if share >= LEAST_MIDDLE and not is_told else None
+
+
+def _halves_of(image: Image.Image) -> tuple[str, str] | None:
+    """Return the colours at the top and at the bottom; None where one is mixed, or both are alike."""
+    image = shrunk(image, LONGEST_COMPARED)
+    if min(image.size) < LEAST_PARTED:
+        return None
+    third = image.height // 3
+    parts = (image.crop((0, 0, image.width, third)), image.crop((0, image.height - third, image.width, image.height)))
+    (top, top_share), (bottom, bottom_share) = (palette_of(part).named[0] for part in parts)
+    differ = family(top) != family(bottom) or top.startswith("dark_") != bottom.startswith("dark_")
+    return (top, bottom) if min(top_share, bottom_share) >= LEAST_HALF and differ else None

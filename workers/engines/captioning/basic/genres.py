@@ -1,13 +1,15 @@
-"""Genres: photo, screenshot, chart and so on, each proved by what can be measured; without proof it is a picture."""
+"""Genres: photo, screenshot, chart and so on, each told by measurements; a picture that fits none is a `picture`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from workers.engines.captioning.basic.colours import Palette
+from PIL import Image
+
+from workers.engines.captioning.basic.colours import Palette, shrunk
 from workers.engines.captioning.basic.numbers import are_a_chart
 from workers.engines.captioning.basic.ocr import Line, rows_of
-from workers.engines.captioning.basic.texture import Texture
 from workers.media.images.picture import Picture
 
 Genre = Literal["photo", "screenshot", "document", "chart", "table", "graphic", "logo", "picture"]
@@ -15,7 +17,7 @@ GENRES: tuple[Genre, ...] = get_args(Genre)
 
 #: Smaller pictures, in pixels a side, are not called photos.
 LEAST_PHOTO = 160
-#: Height by width of the sheets that people write on: A4 and Letter, with or without some of the margin.
+#: Height by width of a sheet of paper: A4 and Letter, with or without some of the margin.
 SHEETS = (1.25, 1.55)
 #: Lines of a document at least.
 LEAST_LINES = 6
@@ -23,12 +25,47 @@ LEAST_LINES = 6
 LEAST_GRID = 3
 #: Texts of a logo at most, and characters of each.
 MOST_NAMES, LONGEST_NAME = 2, 30
-#: Tones of an object on white that has a shade; flat drawings have fewer, though their edges are mixed.
+#: Least tones of a shaded object on white; flat drawings have fewer, although edges add some.
 SHADED = 16
+#: The longest side that is measured, in pixels.
+MEASURED_SIDE = 512
+#: Differences between neighbours, of 255: up to FAINT is flat (JPEG's noise), above SHARP is an edge.
+FAINT, SHARP = 3, 24
+#: Least difference at a straight edge, and most pixels between the two edges of one line.
+EDGE, LINE_WIDTH = 8, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Texture:
+    """How a picture is made.
+
+    `flat`, `soft`: shares of pixels with next to no, and with a small difference to their neighbours. `commonest`,
+    `four_commonest`: shares of the commonest of 4,096 tones. `tones`: tones of at least 0.05 % of the pixels."""
+
+    flat: float
+    soft: float
+    commonest: float
+    four_commonest: float
+    tones: int
+    is_grey: bool
+    #: Straight edges of at least a fifth of the side: (level, upright).
+    rules: tuple[int, int]
+
+    @property
+    def is_photographic(self) -> bool:
+        """Whether it has a camera's many soft tones. Measured: photos ≥0.2 soft, graphics ≤0.15."""
+        if self.is_grey:
+            return self.soft >= 0.16
+        return self.soft >= 0.18 and self.tones >= 60 and self.four_commonest <= 0.85
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has one tone only."""
+        return self.commonest > 0.995 and self.tones == 1
 
 
 def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre:
-    """Return the first genre that is proved: by its text, or else by its texture."""
+    """Return the first genre that fits: by its text, or else by its texture."""
     if _is_running_text(lines, texture):
         return "document"
     if not texture.is_photographic and are_a_chart(lines):
@@ -53,12 +90,12 @@ def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, textu
     if picture.has_transparency and 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts):
         return "logo"
     is_shaded = texture.four_commonest < 0.5 or (texture.tones >= SHADED and palette.background == "white")
-    # A soft picture, or an object with shades, may be drawn or photographed.
+    # A picture with soft tones, or of a shaded object, may be drawn or photographed.
     return "picture" if not texts and (texture.is_plain or is_shaded) else "graphic"
 
 
 def _is_running_text(lines: Sequence[Line], texture: Texture) -> bool:
-    """Return whether wide lines of one size fill the picture, at least three of which go on with the one above."""
+    """Return whether wide lines fill the picture, and at least three of them continue the one above."""
     wide = [line for line in lines if line.right - line.left >= 0.45]
     is_filled = len(wide) >= max(5, len(lines) * 0.4) and texture.rules[1] <= 2
     return is_filled and sum(map(_goes_on, wide, wide[1:])) >= 3
@@ -84,3 +121,36 @@ def _is_screen(picture: Picture, lines: Sequence[Line], texture: Texture) -> boo
     middle = median(sizes)
     alike = sum(0.6 * middle <= size <= 1.6 * middle for size in sizes)
     return middle <= 0.05 and alike >= len(lines) * 0.6 and texture.rules[0] >= 2 and sum(texture.rules) >= 4
+
+
+def texture_of(image: Image.Image) -> Texture:
+    """Measure an RGB picture."""
+    import numpy as np
+
+    pixels = np.asarray(shrunk(image, MEASURED_SIDE)).astype(np.int16)
+    across, down = np.abs(np.diff(pixels, axis=1)).max(axis=2), np.abs(np.diff(pixels, axis=0)).max(axis=2)
+    steps = np.maximum(across[:-1], down[:, :-1]) if min(pixels.shape[:2]) > 1 else np.zeros((1, 1))
+    codes = (pixels[..., 0] >> 4 << 8) | (pixels[..., 1] >> 4 << 4) | (pixels[..., 2] >> 4)
+    shares = np.sort(np.bincount(codes.ravel(), minlength=4096) / codes.size)[::-1]
+    return Texture(
+        flat=float((steps <= FAINT).mean()),
+        soft=float(((steps > FAINT) & (steps <= SHARP)).mean()),
+        commonest=float(shares[0]),
+        four_commonest=float(shares[:4].sum()),
+        tones=int((shares > 0.0005).sum()),
+        is_grey=bool((pixels.max(axis=2) - pixels.min(axis=2)).mean() < 4),
+        rules=(_count_rules(down), _count_rules(across.T)),
+    )
+
+
+def _count_rules(steps: Any) -> int:
+    """Return how many sharp edges run straight for a fifth of the side or more; `steps` is of shape (lines, side)."""
+    import numpy as np
+
+    sharp = (steps > EDGE).astype(np.int32)
+    run = longest = np.zeros(sharp.shape[0], dtype=np.int32)
+    for column in sharp.T:
+        run = (run + 1) * column
+        longest = np.maximum(longest, run)
+    places = np.flatnonzero(longest >= sharp.shape[1] / 5)
+    return int((np.diff(places) > LINE_WIDTH).sum() + 1) if len(places) else 0

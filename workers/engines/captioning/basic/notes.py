@@ -8,41 +8,30 @@ from functools import cache
 
 from workers.engines.captioning.basic.wording import LANGUAGES, wording_of
 from workers.engines.captioning.text.cleaning import clean
+from workers.media.images.notes import UNQUOTABLE
 from workers.media.images.picture import Note
 
-#: How far each kind of note is believed; a title names more than it describes.
+#: The confidence in each kind of note; a title is a name more than a description.
 CONFIDENCE = {"alt_text": 0.9, "caption": 0.8, "title": 0.6}
 #: The same of a note in a language that was not asked for.
 FOREIGN_CONFIDENCE = 0.5
-#: What cameras and programs write by themselves.
-MACHINE_MADE = re.compile(
-    r"(?:olympus|minolta|sony|konica|samsung|kodak|nikon|canon|panasonic|fuji\w*|casio|pentax)\b.{0,30}"
-    r"|(?:img|dsc|dscn|dscf|pict?|p|dji|gopr|pxl|mvimg|screen ?shot|captura|bildschirmfoto|untitled"
-    r"|sans titre|sin título|unbenannt|sem título|senza titolo|image|photo|foto|picture|default|test|null|none"
-    r"|n/a)[\W_]*[\d\W_]*"
-    r"|created (?:with|by|using) .{0,40}|.{0,60}\.(?:jpe?g|png|gif|webp|avif|heic|tiff?|bmp|psd|svg|ai|indd)"
-    r"|adobe .{0,40}|(?:©|\(c\)|copyright).{0,200}|[\W\d_]*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an author says of a picture, as plain text, and how far it is believed (0..1)."""
+    """A text that an author wrote about a picture, and the confidence in it (0..1)."""
 
     text: str
     confidence: float
 
 
 def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement], list[Statement]]:
-    """Return what people wrote in a language, or in one that can't be told, and what they wrote in others.
-
-    The order stays: the most believable first."""
+    """Return two lists: notes in a language, or in an unknown one; and notes in other languages. Their order stays."""
     own: list[Statement] = []
     foreign: list[Statement] = []
     for note in notes:
         text = clean(note.text)
-        if MACHINE_MADE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
+        if UNQUOTABLE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
             continue
         if language_of(note, text) in (language, None):
             own.append(Statement(text, CONFIDENCE.get(note.field, CONFIDENCE["title"])))
@@ -52,7 +41,7 @@ def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement]
 
 
 def language_of(note: Note, text: str) -> str | None:
-    """Return the language of a note as ISO 639-1: as it is tagged, or as at least two of its words tell."""
+    """Return the language of a note (ISO 639-1) by its tag, or by at least two of its words; None: unknown."""
     tag = (note.language or "").lower().partition("-")[0]
     if tag and tag not in ("x", "und", "mul", "zxx"):
         return tag

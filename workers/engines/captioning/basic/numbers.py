@@ -1,4 +1,4 @@
-"""Numbers: texts that are numbers, and the scales and shares that prove that a picture is a chart."""
+"""Numbers: texts that are numbers, and the axes and percentages by which a chart is told."""
 
 import re
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from workers.engines.captioning.basic.ocr import Line
 
 NUMBER = re.compile(r"[-–−+]?\s?[$€£¥]?\s?(\d[\d.,'’ ]*)\s?(?:[%€$£¥kKMm]|bn|mio|mil|°\s?[CF]?|[℃℉])?\.?")
 SHARE = re.compile(r"(\d{1,3}(?:[.,]\d)?)\s?%")
-#: Marks that make an axis, upright or level, and how much of the picture's side it takes at least.
+#: Least marks of an upright and of a level axis, and its least length as a share of the picture's side.
 LEAST_UPRIGHT, LEAST_LEVEL, LEAST_SPAN = 3, 4, 0.25
-#: How far marks may stand from a common edge and from their place on the scale, in shares of the picture.
+#: How far marks may be from a common edge and from their place on the scale, in shares of the picture.
 ALIGNED, ON_SCALE = 0.02, 0.02
-#: Shares of a whole at least, and what they add up to, rounded as they may be.
+#: Least percentages of a whole, and the range of their sum, since each may be rounded.
 LEAST_SHARES, WHOLE = 3, (98.0, 102.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A number on an axis: its place along it, from the high end, and its two edges across it."""
+    """A number on an axis: its distance from the axis's high end, and its two edges across the axis."""
 
     value: float
     place: float
@@ -26,7 +26,7 @@ class Mark:
 
 
 def value_of(text: str) -> float | None:
-    """Return the number that a whole text is; None: it is no number."""
+    """Return a text's value; None: it is no number, or more than one."""
     found = NUMBER.fullmatch(text.strip())
     if found is None:
         return None
@@ -41,9 +41,9 @@ def value_of(text: str) -> float | None:
 
 
 def are_a_chart(lines: Sequence[Line]) -> bool:
-    """Return whether numbers in a row or a column are evenly spaced by their value, or percentages make up a whole.
+    """Return whether numbers are the scale of an axis, or percentages add up to 100.
 
-    The largest is at the top or on the right: the numbers of a list grow downwards."""
+    A scale has its largest number at the top or on the right; the numbers of a list grow downwards."""
     numbers = [(line, value) for line in lines if (value := value_of(line.text)) is not None]
     upright = [Mark(value, line.middle[1], (line.left, line.right)) for line, value in numbers]
     level = [Mark(value, 1 - line.middle[0], (line.top, line.bottom)) for line, value in numbers]

@@ -12,7 +12,7 @@ from PIL import Image
 from pipeline.errors import NotReady
 from workers.engines import EngineUnavailable
 
-#: More threads than this hardly read faster.
+#: More threads are hardly faster.
 THREADS = 2
 #: Lines with a lower score are mostly leaves, fabric, or letters of a script that the OCR can't read.
 LEAST_SCORE = 0.85
@@ -24,13 +24,13 @@ SHORTEST_SIDE = 480
 MOST_ENLARGED = 3.0
 #: Height by width; of a longer page only the top is read. Shrunk to fit, it could not be read at all.
 LONGEST_SHAPE = 3.0
-#: A smaller picture, in pixels a side, has no room for text.
+#: Smaller pictures, in pixels a side, are not read.
 LEAST_SIDE = 24
-#: The contrast, of 255, from which on letters are clear; the score of fainter ones is lowered, down to this factor.
+#: Contrast, of 255, of clear letters; the score of fainter ones is multiplied by less, down to FAINT_SCORE.
 CLEAR, FAINT_SCORE = 48, 0.3
-#: A single letter that is higher, as a share of the picture, is a ring or a leaf.
+#: A single letter that is higher, as a share of the picture, is a shape.
 HIGHEST_LETTER = 0.6
-#: Greek and Cyrillic letters: the model knows some of them as signs of formulas, and misreads words in them.
+#: Greek and Cyrillic letters: the model knows some as signs of formulas, and misreads words in them.
 UNREADABLE = re.compile("[\u0370-\u052f]")
 #: Units that the model writes as one sign, as people type them.
 UNITS = str.maketrans({"℃": " °C", "℉": " °F"})
@@ -90,7 +90,7 @@ class Reader:
 
         shown, share = _fitted(image, LONGEST_GRAINY_SIDE if is_grainy else LONGEST_SIDE)
         with self._lock:
-            # It takes the colours in OpenCV's order, and its sessions' buffers are for one thread at a time.
+            # Colours in OpenCV's order; the sessions' buffers are for one thread at a time.
             found = self._found(np.ascontiguousarray(np.asarray(shown)[:, :, ::-1]))
         if found.boxes is None or found.txts is None:
             return []
@@ -104,10 +104,9 @@ class Reader:
         return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
 
     def _found(self, pixels: Any) -> Any:
+        ocr = self._ocr
         try:
-            return self._ocr(pixels, use_cls=False)
-        except NotReady:
-            raise
+            return ocr(pixels, use_cls=False)
         except Exception as error:
             # The errors of onnxruntime and OpenCV have no common class.
             raise ReadingFailed(f"The text in this picture can't be read ({type(error).__name__}: {error}).") from error
@@ -139,7 +138,7 @@ def _is_text(line: Line) -> bool:
 
 
 def _clearness(grey: Any, line: Line, share: float) -> float:
-    """Return how far a line's letters stand out from their ground, in FAINT_SCORE..1; `grey` is of shape (h, w)."""
+    """Return the contrast of a line's letters as a factor of FAINT_SCORE..1; `grey` is of shape (h, w)."""
     import numpy as np
 
     height, width = grey.shape
@@ -152,7 +151,7 @@ def _clearness(grey: Any, line: Line, share: float) -> float:
 
 
 def _fitted(image: Image.Image, longest: int) -> tuple[Image.Image, float]:
-    """Return a picture in a size that can be read, and which share of its height that shows."""
+    """Return a picture scaled for the OCR, and the share of its height that is left: of a long page the top."""
     tallest = round(image.width * LONGEST_SHAPE)
     share = min(1.0, tallest / image.height)
     shown = image.crop((0, 0, image.width, tallest)) if share < 1 else image

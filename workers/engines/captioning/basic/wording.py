@@ -1,7 +1,6 @@
-"""Wording: the words and templates of one language, as its file in wordings/ has them.
+"""Wording: the words and templates of one language, from its file in wordings/.
 
-Colours stand as nouns ("in white on dark blue"), so that no adjective has to agree with anything.
-"""
+Colours are nouns ("in white on dark blue"), so that no adjective needs a gender or number."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ LANGUAGES = ("en", "es", "fr", "de", "pt", "it")
 
 
 class _Table(BaseModel, frozen=True, extra="forbid"):
-    """A table of the file; what it lacks and what is not known is an error."""
+    """A table of the file; a missing or unknown entry is an error."""
 
 
 class Form(_Table):
@@ -38,7 +37,7 @@ class Form(_Table):
 
 
 class Tail(_Table):
-    """Templates of what may follow it."""
+    """Templates that may be appended to it."""
 
     ink_on_paper: str
     on_paper: str
@@ -55,13 +54,13 @@ class Further(_Table):
     middle: str
     halves: str
     animated: str
-    #: Where the text stands, {place} being one of nine, row by row from the top left.
+    #: {place} is one of `places`: nine, row by row from the top left.
     placed: str
     places: tuple[str, str, str, str, str, str, str, str, str]
 
 
 class Wording(_Table):
-    """What a language needs for `basic`."""
+    """All words and templates of a language."""
 
     #: Words by which a text is known to be in the language.
     common_words: str
@@ -76,12 +75,12 @@ class Wording(_Table):
     tail: Tail
     further: Further
     colours: Mapping[str, str]
-    #: Colours in "on a … background", where it is not the plain name.
+    #: Colours in "on a … background", if they differ from the plain names.
     papers: Mapping[str, str] = {}
     #: The article of most colours, and of those that have another.
     article: str = ""
     articles: Mapping[str, str] = {}
-    #: The same for "some blue", where the language has it.
+    #: The same for the partitive, as French "du bleu".
     partitive: str = ""
     partitives: Mapping[str, str] = {}
     #: What the verb of "dominates" ends in, for one colour and for several.
@@ -97,7 +96,7 @@ class Wording(_Table):
 
     @property
     def marks(self) -> int:
-        """Return how many characters a quotation has around it in a list."""
+        """How many characters a quotation in a list needs besides its text."""
         return sum(map(len, self.quotes)) + 2
 
     def form(self, mode: Mode) -> Form:
@@ -105,7 +104,7 @@ class Wording(_Table):
         return self.phrase if mode == "short" else self.sentence
 
     def words(self, facts: Facts) -> Mapping[str, str]:
-        """Return the words that stand in templates for names in braces, all but {quotes}."""
+        """Return the values of the names in braces in templates, all but {quotes}."""
         plain = self.colours
         definite = {name: self.articles.get(name, self.article) + colour for name, colour in plain.items()}
         some = {name: self.partitives.get(name, self.partitive) + colour for name, colour in plain.items()}

@@ -1,4 +1,4 @@
-"""Decoding: the texts that a model writes token by token, without repetition, and how sure it is of them."""
+"""Decoding: texts that a model writes token by token, without repetition, each with its confidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from workers.engines import Stopped
 
-#: No three tokens come twice in the same order, and a token that was written is a little less likely to come again.
+#: So many tokens in a row never come again; and the penalty that makes written tokens less likely to come again.
 NO_REPEAT, PENALTY = 3, 1.1
 
 
@@ -78,7 +78,7 @@ def _stopping_criteria(stop: Callable[[], bool]) -> Any:
 
 
 def _repetition_filter(prompt: int) -> Any:
-    """Return the processors against repetition; the `prompt` tokens do not count: a thousand of them are the image."""
+    """Return logits processors against repetition; they skip the `prompt` first tokens, most of which are the image."""
     from transformers import (
         LogitsProcessor,
         LogitsProcessorList,

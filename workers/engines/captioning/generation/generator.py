@@ -1,4 +1,4 @@
-"""Generator: the base of the engines with a torch model: loading, device, batches and errors."""
+"""Generator: the base class of the engines with a torch model: loading, device, batches and errors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +40,7 @@ class Generator(ABC):
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
         self.batch = settings.batch or BATCH
         self._captioning = settings
-        #: Whether pictures are scaled and cut on the GPU, and not on the processor.
+        #: Whether pictures are scaled and cropped on the GPU, not on the processor.
         self._takes_tensors = False
         self._settings = model
         self._thread = OwnThread(self.name)
@@ -90,6 +90,9 @@ class Generator(ABC):
         return self._thread.run(lambda: self._caption(wishes, stop))
 
     def _caption(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
+        def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
+            return self._batch_captions(batch, stop)
+
         results: dict[int, Captions | PressroomError] = {}
         groups: dict[int, list[int]] = {}
         for index, wish in enumerate(wishes):
@@ -101,22 +104,14 @@ class Generator(ABC):
                 # A batch asks each picture for its first text, then for its second, so the modes may differ.
                 groups.setdefault(len(wish.modes), []).append(index)
         for group in groups.values():
-            captions = self._in_batches([wishes[index] for index in group], stop)
+            captions: list[Captions | PressroomError] = []
+            batches = models.in_batches([wishes[index] for index in group], self.batch, run)
+            for size, part in batches:
+                # A batch that was too large for the memory once is too large again.
+                self.batch = min(self.batch, size)
+                captions += [part] if isinstance(part, PressroomError) else part
             results.update(zip(group, captions, strict=True))
         return [results[index] for index in range(len(wishes))]
-
-    def _in_batches(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> list[Captions | PressroomError]:
-        """Return the texts of pictures that want the same number of texts."""
-        results: list[Captions | PressroomError] = []
-
-        def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
-            return self._batch_captions(batch, stop)
-
-        for size, captions in models.in_batches(wishes, self.batch, run):
-            # A batch that was too large for the memory once is too large again.
-            self.batch = min(self.batch, size)
-            results += [captions] if isinstance(captions, PressroomError) else captions
-        return results
 
     def _batch_captions(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
         """Return the texts of one batch; where the model fails on it, each picture is tried alone."""
@@ -132,7 +127,7 @@ class Generator(ABC):
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
 
     def _warm_up(self) -> None:
-        blank = Picture(Image.new("RGB", (64, 64)), "PNG", b"")
+        blank = Picture(Image.new("RGB", (64, 64)), "PNG")
         try:
             with models.first_use(self._settings):
                 self._generate([Wish(blank, ("short",), self.languages()[0])], never)

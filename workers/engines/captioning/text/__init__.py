@@ -1,1 +1,1 @@
-"""Text: what an engine or an author wrote, brought into the form that a mode promises."""
+"""Text: texts of engines and authors, brought into the form that a mode promises."""

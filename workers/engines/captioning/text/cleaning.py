@@ -1,15 +1,17 @@
-"""Cleaning: a text from a model or from a file, as plain words on one line."""
+"""Cleaning: text of a model or a file, made plain words on one line."""
 
 import html
 import re
 import unicodedata
 
-#: Longer texts are cut before anything reads them: the longest that is wanted has 500 characters.
+from workers.engines.captioning.text.openers import WORDS
+
+#: Longer texts are cut first, to limit the work: the longest alt text has 500 characters.
 LONGEST = 4_000
 
-#: Joiners hold emoji and Indic letters together; all other invisible characters can only hide or turn text.
+#: Joiners hold emoji and Indic letters together; all other invisible characters only hide or reorder text.
 JOINERS = "\u200c\u200d"
-#: Variation selectors by the hundred, with which whole messages are hidden behind one letter.
+#: Variation selectors, which can hide whole messages behind one letter.
 SMUGGLERS = re.compile("[\U000e0100-\U000e01ef]")
 
 TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,300}>|<\|[^|<>]{1,40}\|>|\[/?(?:SEP|CLS|PAD|UNK|MASK|INST|DEC|ENC)\]")
@@ -18,14 +20,7 @@ LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()]{0,300}\)")
 #: `**bold**`, `# Title`, `- item`; not C#, #1 or snake_case.
 MARKUP = re.compile(r"\*+|`+|~~+|__+|(?:(?<=\n)|\A)\s*(?:#{1,6}|[-•>])\s+")
 
-LABEL = re.compile(
-    r"\A\W*(?:sure|certainly|of course|okay|ok)\b[^:\n]{0,80}:\s*"
-    r"|\A\W*here(?:'s|’s| is| are)\b[^:\n]{0,80}:\s*"
-    r"|\A\W*(?:assistant|answer|alt[ -]?text|alt|caption|description|short|long|seo|texte alternatif|légende"
-    r"|texto alternativo|descripción|descrição|legenda|testo alternativo|didascalia|descrizione|alternativtext"
-    r"|bildbeschreibung|beschreibung)\s*[:=]\s*",
-    re.IGNORECASE,
-)
+LABEL = re.compile("|".join(WORDS["labels"]), re.IGNORECASE)
 #: Opening quotes, each with what may close it.
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“”", "‹": "›", "「": "」", "『": "』"}
 PAIRS = {")": "(", "]": "[", "}": "{", "”": "“„", "»": "«", "」": "「", "』": "『", "›": "‹"}
@@ -46,7 +41,7 @@ def clean(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text without characters that can't be seen, or that pile up on others; line breaks stay."""
+    """Return a text without invisible characters and stacks of combining marks; line breaks stay."""
     kept: list[str] = []
     marks = 0
     for character in SMUGGLERS.sub("", text):
@@ -55,7 +50,7 @@ def visible(text: str) -> str:
         if marks > 3 or (marks and not kept):
             continue
         if category[0] == "C" and character not in JOINERS:
-            # A soft hyphen or a turned direction is nothing; a line break or a tab was a gap.
+            # A soft hyphen or a mark of direction is dropped; a tab becomes a space.
             kept.append("" if category == "Cf" else character if character == "\n" else " ")
         else:
             kept.append(character)
@@ -73,7 +68,7 @@ def tidy(text: str) -> str:
 
 def unquoted(text: str) -> str:
     """Return a text without the quotation marks around all of it, and without any that have no partner."""
-    while len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES[text[0]] and not _reopens(text):
+    while len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES[text[0]] and not _is_two_quotations(text):
         text = text[1:-1].strip()
     return tidy(balanced(text))
 
@@ -98,8 +93,8 @@ def balanced(text: str) -> str:
     return "".join(character for index, character in enumerate(text) if index not in lonely)
 
 
-def _reopens(text: str) -> bool:
-    """Return whether the marks at both ends belong to two quotations."""
+def _is_two_quotations(text: str) -> bool:
+    """Return whether the quotation marks at both ends belong to two quotations."""
     inside = text[1:-1]
     return any(mark in inside for mark in QUOTES[text[0]] if mark not in "’'") or text[0] in inside
 

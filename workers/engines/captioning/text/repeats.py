@@ -1,10 +1,10 @@
-"""Repeats: what a small model says again and again, said once."""
+"""Repeats: phrases that a small model repeats, reduced to one."""
 
 import re
 
-#: Longest phrase that is looked for.
+#: Longest phrase, in words, that is looked for.
 LONGEST = 40
-#: Words in a row that no description has twice. With 5, "a man in a red shirt and a man in a red hat" would be cut.
+#: So many words in a row, if repeated, are a loop. With 5, "a man in a red shirt and a man in a red hat" would be cut.
 TELLTALE = 6
 
 #: "A dog and a dog" says no more than "a dog".
@@ -16,7 +16,7 @@ LONE_MARKS = re.compile(r"(?:(?<=\s)|\A)(?:[^\w\s&+–—-]\s+){2,}")
 
 
 def without_repeats(text: str) -> str:
-    """Return a text in which no phrase follows upon itself, and which ends before it begins to loop."""
+    """Return a text in which no phrase is repeated right after itself, cut where it begins to loop."""
     text = STUTTER.sub(lambda found: found[1] or found[2], text)
     words = LONE_MARKS.sub("", text).split(" ")
     while (fewer := _shortened(words)) != words:
@@ -30,7 +30,7 @@ def _shortened(words: list[str]) -> list[str]:
         for start in range(len(words) - 2 * length + 1):
             middle, end = start + length, start + 2 * length
             if said[start:middle] == said[middle:end] and _is_repeat(words[start:end], length):
-                # The second's last word, since it has the marks that lead on to what follows.
+                # The last word of the second, with the punctuation before what follows.
                 return [*words[: middle - 1], words[end - 1], *words[end:]]
             if length > 1 and said[start:middle] == said[middle + 1 : end + 1] and said[middle] in CONJUNCTIONS:
                 return [*words[: middle - 1], words[end], *words[end + 1 :]]
@@ -38,9 +38,9 @@ def _shortened(words: list[str]) -> list[str]:
 
 
 def _is_repeat(words: list[str], length: int) -> bool:
-    """Return whether it is no name (Bora Bora), number (10 10), or word that may well stand twice (had had)."""
+    """Return whether a doubled phrase is a fault, and not a name (Bora Bora) or a number (10 10)."""
     if not any(character.isalpha() for word in words[:length] for character in word):
-        # Marks alone are no words; numbers may well be equal.
+        # Doubled punctuation is a fault; equal numbers are not.
         return not any(character.isalnum() for word in words[:length] for character in word)
     return length > 1 or not (words[0][0].isupper() and words[1][0].isupper())
 

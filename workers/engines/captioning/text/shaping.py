@@ -1,4 +1,4 @@
-"""Shaping: any text about a picture, as the alt text that a mode promises."""
+"""Shaping: any text about a picture, brought into the form that its mode promises."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from workers.engines import EngineUnavailable
 from workers.engines.captioning import Mode
 from workers.engines.captioning.text.cleaning import balanced, clean, tidy
-from workers.engines.captioning.text.openers import without_opener
+from workers.engines.captioning.text.openers import WORDS, without_opener
 from workers.engines.captioning.text.repeats import without_repeats
 
 #: Most characters of a text (docs/alt-text.md).
@@ -16,28 +16,19 @@ MOST_SENTENCES: dict[Mode, int] = {"short": 2, "long": 3, "seo": 2}
 TERMINAL = ".!?…。！？।؟"
 CLOSING = "\"'”’»“)]」』"
 SENTENCE_EDGE = re.compile(rf"(?<=[.!?…])[{re.escape(CLOSING)}]*(?=\s+[^\s,;:a-zà-ÿ])|(?<=[。！？।])[」』]*")
-#: What a full stop does not end.
+#: Abbreviations, whose full stop ends no sentence.
 ABBREVIATION = re.compile(
     r"(?:\b[^\W\d_]|\b(?:mr|mrs|ms|dr|st|no|nr|vs|jr|sr|approx|ca|etc|inc|ltd|co|art|fig|p|pp|z\.b|bzw|usw|sra?|dra?|ud|núm"
     r"|mme|mlle|av|prof|sig|dott|pág|vol))\.\Z",
     re.IGNORECASE,
 )
 CLAUSE_EDGE = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)|[，、；：،؛—]|\s(?=\()")
-#: Words that nobody ends a text with, in the languages that the templates know.
-DANGLING = """
-a an the of and with in on at to for by or is are was its his her their that which from into as while has
-el la los las un una unos unas de del y e o con en al por para su sus que se es son
-le les des du et ou avec dans sur au aux pour par qui est sont ses son sa d l
-der die das den dem des ein eine einen einem einer und oder mit im am auf an zu zum zur von vom für ist sind
-os um uma uns umas do da dos das no na nos nas ao aos com em seu sua são é
-il lo gli i uno di dello della dei degli delle nel nella sul sulla ed c
-"""
-
-DANGLING_WORDS = frozenset(DANGLING.split())
+#: Articles, prepositions and the like, which can't be the last word of a text.
+DANGLING = frozenset(" ".join(WORDS["dangling"].values()).split())
 
 
 class NothingSaid(EngineUnavailable):
-    """An engine answered with nothing that can be read."""
+    """An engine's answer has no words."""
 
     code = "engine_gave_nothing"
 
@@ -45,9 +36,8 @@ class NothingSaid(EngineUnavailable):
 def shape(text: str, mode: Mode, *, is_generated: bool = True, is_ended: bool = True) -> str:
     """Return a text as its mode promises: plain words, within the limit, in whole sentences or up to a clause's end.
 
-    A model repeats itself (`is_generated`), an author who does so means it; a model may be cut off in a sentence
-    (`is_ended`). Raises NothingSaid when no word is left.
-    """
+    `is_generated`: a model wrote it, so repetitions are removed; an author's are meant. `is_ended`: it is complete; if
+    not, an unfinished last sentence is dropped. Raises NothingSaid when no word is left."""
     sentences = _sentences(clean(text), is_generated)
     if not is_ended and len(sentences) > 1 and sentences[-1][-1] not in TERMINAL:
         sentences.pop()
@@ -55,7 +45,7 @@ def shape(text: str, mode: Mode, *, is_generated: bool = True, is_ended: bool = 
 
 
 def fitted(sentences: Sequence[str], mode: Mode) -> str:
-    """Return as many clean sentences as a mode has room for, with their marks. Raises NothingSaid without any."""
+    """Return as many clean sentences as a mode has room for, punctuated. Raises NothingSaid if there are none."""
     chosen = _chosen([_capitalised(sentence) for sentence in sentences], LIMITS[mode], MOST_SENTENCES[mode])
     if not chosen:
         raise NothingSaid("The engine said nothing about the picture. Try again, or with another engine.")
@@ -65,7 +55,7 @@ def fitted(sentences: Sequence[str], mode: Mode) -> str:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a line, without the spaces between them; "St. Mary" and "3.14" are not cut."""
+    """Return the sentences of a line; "St. Mary" and "3.14" are not cut."""
     sentences = []
     start = 0
     for edge in SENTENCE_EDGE.finditer(text):
@@ -77,7 +67,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _sentences(text: str, is_generated: bool) -> list[str]:
-    """Return the sentences that say something, each with a capital, none twice."""
+    """Return the sentences with a word, capitalised, without duplicates."""
     if is_generated:
         text = without_repeats(text)
     sentences: list[str] = []
@@ -89,7 +79,7 @@ def _sentences(text: str, is_generated: bool) -> list[str]:
 
 
 def _chosen(sentences: Sequence[str], limit: int, most: int) -> list[str]:
-    """Return the first sentences that fit, each ended; of a first one that is too long, what fits."""
+    """Return the first sentences that fit, each with a full stop; a first one that is too long is cut."""
     chosen: list[str] = []
     for sentence in sentences[:most]:
         ended = _ended(sentence)
@@ -103,7 +93,7 @@ def _chosen(sentences: Sequence[str], limit: int, most: int) -> list[str]:
 
 
 def cut_to(text: str, limit: int) -> str:
-    """Return the start of a text up to the last clause that fits, or else up to a word, with an ellipsis."""
+    """Return the start of a text: up to the last clause that fits, or else up to a word, with an ellipsis."""
     if len(text) <= limit:
         return text
     edges = [edge.start() for edge in CLAUSE_EDGE.finditer(text, 0, limit + 1) if edge.start() >= limit * 2 // 5]
@@ -117,18 +107,18 @@ def cut_to(text: str, limit: int) -> str:
 
 def _without_dangling(text: str) -> str:
     words = text.split(" ")
-    while len(words) > 1 and words[-1].strip(" ,;:-–—'’").lower() in DANGLING_WORDS:
+    while len(words) > 1 and words[-1].strip(" ,;:-–—'’").lower() in DANGLING:
         words.pop()
     return " ".join(words)
 
 
 def _trimmed(text: str) -> str:
-    """Return a text without marks at its end that lead to nothing."""
+    """Return a text without punctuation at its end that announces more, such as a comma or a dash."""
     return tidy(re.sub(r"[\s,;:/&+=\\|_~^•·-–—\-]+\Z", "", text))
 
 
 def _capitalised(text: str) -> str:
-    """Return a text with a capital first; "iPhone" keeps its own."""
+    """Return a text with a capital as first letter, unless the second is one: "iPhone"."""
     first = text[:1].upper()
     if len(first) != 1 or text[1:2].isupper():
         return text
