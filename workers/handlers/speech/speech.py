@@ -14,7 +14,7 @@ from pipeline.offers import Offer
 from workers.engines import EngineUnavailable
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.speaker import Speaker, Speaking
-from workers.media.audio.wav import WavWriter
+from workers.media.audio.pcm import WavWriter
 from workers.resources import Resources
 
 log = get_logger(__name__)

@@ -15,8 +15,7 @@ from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.transcription.transcribed import Transcribed, keep, resume
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.audio.track import Track
-from workers.media.audio.windows import Window, windows
+from workers.media.audio.track import Track, windows
 from workers.resources import Resources
 
 #: How long decoding may take: four hours take a quiet core less than a minute, and a busy machine several.
@@ -79,7 +78,7 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
         return next(engine for engine in engines if language in engine.languages())
 
     def _transcribe(
-        self, task: Task[RecordingInput], engine: Transcriber, track: Track, window: Window, transcribed: Transcribed
+        self, task: Task[RecordingInput], engine: Transcriber, track: Track, window: range, transcribed: Transcribed
     ) -> None:
         """Add what is said in a window. Raises Stopped."""
         latest = track.duration.total_seconds()
