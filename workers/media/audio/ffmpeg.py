@@ -70,7 +70,7 @@ def pcm_input(sample_rate: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ffmpeg:
-    """An ffmpeg, version 6 or newer, with libmp3lame; `tether` is the command, if any, that ends it with our process."""
+    """An ffmpeg, version 6 or newer, with libmp3lame; `tether` is the command, if any, that ends it with us."""
 
     path: str
     tether: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ HOLD_BACK = timedelta(milliseconds=20)
 
 @dataclass(frozen=True, slots=True)
 class Mp3Format:
-    """A constant bit rate and a sample rate. Below 32 kHz there is no 192k: the encoder takes less, without an error."""
+    """A constant bit rate and a sample rate. Below 32 kHz there is no 192k; the encoder then takes less."""
 
     bit_rate: int
     sample_rate: int = 44_100
