@@ -1,4 +1,4 @@
-"""Fetcher: the guarded download. Every URL that a user gives goes through it."""
+"""Fetcher: downloads of URLs that users send, which only connect to allowed addresses."""
 
 import asyncio
 import atexit
@@ -23,16 +23,16 @@ from workers.media.downloads.targets import shown
 
 __all__ = ["Fetched", "Fetcher"]
 
-#: Tries after errors that may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
+#: Tries, when errors may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
 TRIES = 4
 PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 60
-#: Longest time for which closing the connections may delay the end of a process.
+#: Most time by which closing the connections may delay the end of a process.
 LEAVE_SECONDS = 1.0
 
 
 class Fetcher:
-    """Downloads what users point at, and refuses what they must not reach. Safe for many threads."""
+    """Downloads the URLs of users, and refuses addresses that are not allowed. Safe for many threads."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Fetcher:
         open_socket: SocketFactory = plain_socket,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
-        """Begin an event loop in a thread; tests pass names and sockets of their own. Raises NotReady."""
+        """Start an event loop in a thread; tests pass their own resolver and sockets. Raises NotReady."""
         self._settings = settings
         self._reach = Reach(settings.allow_networks)
         self._resolver = resolver
@@ -51,7 +51,7 @@ class Fetcher:
         self._jitter = wait_random_exponential(multiplier=pause_seconds, max=MAX_PAUSE_SECONDS)
         self._downloader: Downloader | None = None
         self._loop = asyncio.new_event_loop()
-        # Names are looked up in threads, and a slow name server must not hold up the names of others.
+        # Names are looked up in threads of their own: a slow name server must not delay other lookups.
         self._loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(settings.downloads, "names"))
         self._handover: Handover[Fetched] = Handover(self._loop)
         self._thread = threading.Thread(target=self._loop.run_forever, name="fetch", daemon=True)
@@ -69,7 +69,7 @@ class Fetcher:
         self._loop.close()
 
     def leave(self) -> None:
-        """End connections with the process, which waits for no name server."""
+        """End connections at the end of the process, without waiting for a name server."""
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(LEAVE_SECONDS)
 
@@ -85,11 +85,11 @@ class Fetcher:
     async def _fetch(self, url: str) -> Fetched:
         limit = self._settings.limit_seconds
         try:
-            return await self._fetch_patiently(url, Clock(limit))
+            return await self._fetch_with_retries(url, Clock(limit))
         except TimeoutError:
             raise ImageUnreachable(f"{shown(url)} took longer than the {limit:g} s that a download has.") from None
 
-    async def _fetch_patiently(self, url: str, clock: Clock) -> Fetched:
+    async def _fetch_with_retries(self, url: str, clock: Clock) -> Fetched:
         fetch = self._open_downloader().fetch
         try:
             return await fetch(url, clock)
@@ -104,10 +104,10 @@ class Fetcher:
             return await fetch(url, clock)
 
         def is_last(state: RetryCallState) -> bool:
-            # A pause that leaves no time for another try is not made: the reason is more use than a time-out.
+            # No pause that leaves no time for another try: the last error helps the user more than a time-out.
             return state.attempt_number >= TRIES or state.upcoming_sleep >= clock.left
 
-        # Only now, since it costs a third of a small picture's time.
+        # Made only after a failure, since it takes a third of a small picture's time.
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_passing),
             wait=self._pause,
@@ -118,7 +118,7 @@ class Fetcher:
         return await retrying(try_again)
 
     def _pause(self, state: RetryCallState) -> float:
-        """Return the seconds before the next try: what the server asks for, or full jitter."""
+        """Return the seconds before the next try: full jitter, and at least what the server asks for."""
         error = state.outcome.exception() if state.outcome is not None else None
         asked = error.retry_after if isinstance(error, ImageUnreachable) else None
         return max(self._jitter(state), asked.total_seconds() if asked is not None else 0.0)

@@ -1,4 +1,4 @@
-"""Handover: coroutines that threads run in another thread's event loop, and their results."""
+"""Handover: other threads start coroutines in an event loop, and get futures of their results."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Handover(Generic[T]):
-    """Like `asyncio.run_coroutine_threadsafe`, but coroutines that are handed over together wake the loop once.
+    """Like `asyncio.run_coroutine_threadsafe`, but coroutines that are started together wake the loop once.
 
-    asyncio's own writes to the loop's socket for each, and the two threads then take turns at the interpreter's lock:
-    that was a quarter of a small download's time."""
+    asyncio's function wakes the loop for each one, and both threads then compete for Python's global lock: that was a
+    quarter of a small download's time."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -28,7 +28,7 @@ class Handover(Generic[T]):
             try:
                 self._loop.call_soon_threadsafe(self._begin)
             except RuntimeError:
-                self._given.abandon()  # so that the next caller is told as well
+                self._given.abandon()  # so that it raises for the next caller as well
                 raise
         return future
 
@@ -45,10 +45,10 @@ class Handover(Generic[T]):
 
 
 def _hand_back(future: "Future[T]", task: "asyncio.Task[T]") -> None:
-    error = None if task.cancelled() else task.exception()  # asked for in any case, or asyncio complains
+    error = None if task.cancelled() else task.exception()  # read in any case, or asyncio logs a warning
     if task.cancelled():
         future.cancel()
-    # Only now: a future that runs could not be cancelled any more.
+    # Not earlier: a future that is running can't be cancelled any more.
     if not future.set_running_or_notify_cancel():
         return
     if error is not None:

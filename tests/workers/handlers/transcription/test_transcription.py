@@ -23,8 +23,7 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE, Hearing
 from workers.handler import Done
-from workers.handlers.transcription.transcribed import SUFFIX
-from workers.handlers.transcription.transcription import DECODING_LIMIT, TranscriptionHandler
+from workers.handlers.transcription.transcription import DECODING_LIMIT, SUFFIX, TranscriptionHandler
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
 from workers.media.audio.pcm import Pcm, encode_wav
 from workers.resources import Resources
