@@ -21,10 +21,9 @@ MOST_PART_BYTES = 2**18
 class _PartWriter:
     """Collects an encoder's bytes into parts; called from the encoder's thread."""
 
-    def __init__(self, task: Task[SpeechStreamRequest], *, chunks: int, price: int, engine: str) -> None:
+    def __init__(self, task: Task[SpeechStreamRequest], *, chunks: int, engine: str) -> None:
         self._task = task
         self._chunks = chunks
-        self._price = price
         self._engine = engine
         self._bytes = bytearray()
         self._wanted = FIRST_PART_BYTES
@@ -35,7 +34,7 @@ class _PartWriter:
     @property
     def credits(self) -> int:
         """What has been earned: a credit for each started 1,000 spoken characters."""
-        return min(self._price, speech_credits(self.spoken_characters))
+        return min(self._task.price, speech_credits(self.spoken_characters))
 
     def add(self, piece: bytes) -> None:
         """Take bytes; send them when they are enough for a part."""
@@ -69,7 +68,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
     def speak(self, task: Task[SpeechStreamRequest], speaking: Speaking) -> Outcome[Parts]:
         """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is paid."""
         chunks = split_text(task.input.text, limit=task.input.chunk_size)
-        writer = _PartWriter(task, chunks=len(chunks), price=task.price, engine=speaking.voice.engine)
+        writer = _PartWriter(task, chunks=len(chunks), engine=speaking.voice.engine)
         try:
             self._stream(task, speaking, chunks, writer)
         except PressroomError as error:

@@ -148,7 +148,9 @@ class FfmpegRun:
         return succeeded
 
     def check(self) -> None:
-        """Wait for its end. Raises FfmpegFailed."""
+        """Close its standard input, if that is a pipe, and wait for its end. Raises FfmpegFailed."""
+        if self._process.stdin is not None:
+            self.end_input()
         if not self.wait():
             raise self._failure()
 

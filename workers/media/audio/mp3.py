@@ -63,7 +63,6 @@ def encoded_mp3(
                 if stop():
                     raise Stopped
                 run.write(block)
-            run.end_input()
             run.check()
         file.seek(0)
         yield file

@@ -1,8 +1,10 @@
 """Addresses: which ones a download may connect to."""
 
 import ipaddress
+import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from pipeline.errors import NotReady
 
@@ -15,36 +17,10 @@ PORTS = frozenset((80, 443))
 #: The IPv6 addresses of the public Internet; mapped, translated, local and unique-local ones are not among them.
 PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
 
-#: Networks that are not public, from IANA's registry of special-purpose addresses and two cloud providers. They are
-#: listed here because `is_global` is True for multicast, the relays of 6to4 and others.
+#: Networks that are not public.
 DENIED: Sequence[Network] = [
     ipaddress.ip_network(network)
-    for network in (
-        "0.0.0.0/8",  # this host
-        "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # carriers' NAT, and Alibaba's metadata
-        "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # Azure's platform
-        "169.254.0.0/16",  # link-local, and the metadata of most clouds
-        "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocol assignments, and Oracle's metadata
-        "192.0.2.0/24",  # documentation
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # AMT
-        "192.88.99.0/24",  # relays of 6to4
-        "192.168.0.0/16",  # private
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarks
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and broadcast
-        "2001::/23",  # protocol assignments, and Teredo, which carries an IPv4 address
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4, which carries an IPv4 address
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",  # documentation
-    )
+    for network in tomllib.loads(Path(__file__).with_name("denied_networks.toml").read_text("utf-8"))["networks"]
 ]
 
 

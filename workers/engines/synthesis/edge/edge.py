@@ -20,7 +20,7 @@ from workers.engines.synthesis import NothingToSpeak, Synthesizer
 from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
 from workers.engines.synthesis.espeak import libespeak
 from workers.engines.synthesis.espeak.sonic import load_sonic
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
+from workers.media.audio.ffmpeg import FfmpegFailed, find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ class Edge(Synthesizer):
         if needs := self.readiness():
             raise NotReady(needs)
         load_sonic()
-        _ = self._ffmpeg
+        self._ffmpeg = find_ffmpeg(self._settings)
+        self._artifacts = Artifacts(open_store(self._settings))
         self._voices = load_voices(self._artifacts)
         self.breaker.start()
 
@@ -145,7 +146,6 @@ class Edge(Synthesizer):
                     [*source, *result], stdin=subprocess.PIPE, stdout=file, time_limit=DECODING_LIMIT
                 ) as run:
                     received = self._client.speak(text, voice=voice, rate=rate, sink=run.write, stop=stop)
-                    run.end_input()
                     run.check()
             except FfmpegFailed as error:
                 raise EdgeFailed("sent sound that can't be decoded", passing=True) from error
@@ -177,14 +177,6 @@ class Edge(Synthesizer):
         from workers.engines.synthesis.edge.client import EdgeClient
 
         return EdgeClient(self._settings.synthesis.edge)
-
-    @cached_property
-    def _artifacts(self) -> Artifacts:
-        return Artifacts(open_store(self._settings))
-
-    @cached_property
-    def _ffmpeg(self) -> Ffmpeg:
-        return find_ffmpeg(self._settings)
 
 
 def _rate(speed: float) -> int:

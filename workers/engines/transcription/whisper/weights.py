@@ -4,8 +4,7 @@ from pathlib import Path
 
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from workers.engines.hub import hub_fault
-from workers.engines.models import first_line
+from workers.engines.models import first_line, hub_fault
 
 log = get_logger(__name__)
 

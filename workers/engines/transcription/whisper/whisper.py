@@ -85,7 +85,7 @@ class Whisper(Transcriber):
             )
             probability = about.language_probability if language is None and self._model.model.is_multilingual else None
             code = CODES.get(about.language, about.language)
-            yield Hearing(code, probability, (_segment(segment) for segment in _until(stop, found)))
+            yield Hearing(code, probability, _segments(found, stop))
 
     def _start(self, folder: str) -> None:
         """Load the model onto the device of the settings, or a GPU that works, or the processor. Raises NotReady."""
@@ -180,19 +180,17 @@ def quickest(device: str, supported: Container[str]) -> str:
     return wanted if wanted in supported else "default"
 
 
-def _until(stop: Callable[[], bool], found: Iterator[Any]) -> Iterator[Any]:
+def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment]:
     for segment in found:
         if stop():
             raise Stopped
-        yield segment
-
-
-def _segment(found: Any) -> Segment:
-    words = None if found.words is None else [_word(word) for word in found.words]
-    probability = round(math.exp(min(0.0, found.avg_logprob)), 3)
-    return Segment(
-        start=float(found.start), end=float(found.end), text=found.text, probability=probability, words=words
-    )
+        yield Segment(
+            start=float(segment.start),
+            end=float(segment.end),
+            text=segment.text,
+            probability=round(math.exp(min(0.0, segment.avg_logprob)), 3),
+            words=None if segment.words is None else [_word(word) for word in segment.words],
+        )
 
 
 def _word(found: Any) -> Word:
