@@ -95,7 +95,7 @@ class Ffmpeg:
         return FfmpegRun(process, time_limit)
 
 
-class FfmpegRun:
+class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
     """One running ffmpeg; leaving its `with` block ends it."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", time_limit: timedelta) -> None:
@@ -108,9 +108,6 @@ class FfmpegRun:
         self._timer = threading.Timer(time_limit.total_seconds(), self._end_late)
         self._timer.daemon = True
         self._timer.start()
-
-    def __enter__(self) -> "FfmpegRun":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO
@@ -68,7 +68,7 @@ def encoded_mp3(
         yield file
 
 
-class Mp3Stream:
+class Mp3Stream(AbstractContextManager["Mp3Stream"]):
     """An encoder that calls `sink` with MP3 bytes as soon as there are some, in order, from a thread of its own.
 
     Leaving its `with` block ends it at once: call `finish` before, or the last bytes are lost.
@@ -89,9 +89,6 @@ class Mp3Stream:
         self._read_all = self._reader.submit(self._read)
         # After the sink has failed nobody reads the output: without this, `write` would wait for ever.
         self._read_all.add_done_callback(self._end_if_failed)
-
-    def __enter__(self) -> "Mp3Stream":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

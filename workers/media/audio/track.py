@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import timedelta
 from typing import IO
 
@@ -28,15 +28,12 @@ SEARCHED_SHARE = 0.5
 MAX_SEARCHED = timedelta(seconds=30)
 
 
-class Track:
+class Track(AbstractContextManager["Track"]):
     """Mono 16-bit samples at `sample_rate` hertz; leaving its `with` block deletes them."""
 
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
         self.file: IO[bytes] = tempfile.TemporaryFile(prefix="pressroom-", buffering=0)  # noqa: SIM115  closed by close
-
-    def __enter__(self) -> "Track":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
