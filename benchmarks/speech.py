@@ -9,7 +9,7 @@ from benchmarks.report import Table
 from benchmarks.systems import pressroom
 from pipeline.kinds.speech.voices import pick_voice
 from workers.engines.synthesis.espeak.espeak import Espeak
-from workers.media.audio.wav import encode_wav
+from workers.media.audio.pcm import encode_wav
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 #: As long as /tts takes, 10,000 characters.

@@ -2,13 +2,16 @@
 
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.settings import Settings
-from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.engines import never
+from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
+from workers.media.audio.mp3 import encoded_mp3
 
 #: Bit rates in kbit/s of layer III: of MPEG-1, and of MPEG-2 (ISO 11172-3, 13818-3).
 MPEG1 = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
@@ -50,3 +53,15 @@ def decoded(mp3: bytes, sample_rate: int = 44_100) -> NDArray[np.float64]:
         done = subprocess.run([*command, "-ar", str(sample_rate), "-f", "s16le", "-"], stdin=file, capture_output=True)
     assert done.returncode == 0, done.stderr
     return np.frombuffer(done.stdout, "<i2") / 32_768
+
+
+def encode_mp3(
+    ffmpeg: Ffmpeg,
+    blocks: Iterable[bytes],
+    *,
+    sample_rate: int,
+    stop: Callable[[], bool] = never,
+) -> bytes:
+    """Return an MP3 of the samples as bytes."""
+    with encoded_mp3(ffmpeg, blocks, sample_rate=sample_rate, stop=stop) as file:
+        return file.read()

@@ -1,6 +1,10 @@
 """Sound: measurements of samples, for tests of audio."""
 
+import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,3 +79,12 @@ def _pitch(piece: Floats, window: int, shortest: int, longest: int, rate: int) -
         return np.nan
     left, middle, right = likeness[best - 1 : best + 2]
     return float(rate / (shortest + best + (right - left) / 2 / (2 * middle - right - left + 1e-12)))
+
+
+@contextmanager
+def file_of(content: bytes) -> Iterator[IO[bytes]]:
+    """Yield an unnamed file, at its start."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        yield file

@@ -20,7 +20,7 @@ from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
 from workers.engines.synthesis.espeak.espeak import Espeak
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.audio.wav import encode_wav
+from workers.media.audio.pcm import encode_wav
 
 pytestmark = pytest.mark.system
 

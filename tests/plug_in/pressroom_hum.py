@@ -7,7 +7,7 @@ from typing import Self
 
 from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
-from workers.engines.synthesis.synthesizer import Synthesizer
+from workers.engines.synthesis import Synthesizer
 from workers.media.audio.pcm import Pcm
 
 RATE = 16_000

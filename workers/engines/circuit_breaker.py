@@ -1,7 +1,7 @@
-"""Circuit breaker of an engine behind a network: it knows, without asking, whether the engine can be used now.
+"""Circuit breaker of an engine behind a network: whether the engine can be used now, by the last probe.
 
-It is open at first, and after a failure: nobody uses the engine. After a pause a probe is made, and again after each
-that fails; the first that succeeds closes it. Probes run in a thread of their own, so no request waits for one.
+It is open at first, and after a failure: then the engine is not used. A probe follows after a pause, and another after
+each that fails; the first that succeeds closes it. Probes run in a thread of their own, so no request waits for one.
 """
 
 import threading
@@ -14,7 +14,7 @@ from workers.engines import EngineUnavailable
 
 log = get_logger(__name__)
 
-#: How often a service that works is probed again: what it offers changes slowly.
+#: How often a service that works is probed again, since what it offers may change.
 REFRESH = timedelta(hours=24)
 
 
@@ -62,7 +62,7 @@ class CircuitBreaker:
         """Raise EngineUnavailable unless the engine can be used now."""
         reason = self._reason
         if reason is not None:
-            # At least a few seconds: a probe that is due takes some, too.
+            # At least some seconds: a probe takes some, too.
             wait = timedelta(seconds=max(5, round(self._due - self._clock())))
             raise EngineUnavailable(
                 f"The engine {self._engine} is unavailable: {reason}. Try again later, or leave the voice out.",
@@ -70,7 +70,7 @@ class CircuitBreaker:
             )
 
     def failed(self, reason: str, *, certain: bool = True) -> None:
-        """Open the breaker. If it is not `certain` that the engine is to blame, a probe finds out at once."""
+        """Open the breaker. If it is not `certain` that the engine has failed, a probe is made at once."""
         with self._changed:
             if self._reason is not None:
                 return

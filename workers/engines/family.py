@@ -12,7 +12,7 @@ from workers.engines.registry import load_engines
 
 log = get_logger(__name__)
 
-#: What an engine behind a network needs while it is away.
+#: What an engine behind a network needs while it is unavailable.
 AWAY = "it can't be reached at the moment"
 
 
@@ -69,7 +69,7 @@ class Family:
                 continue
             self._ready[engine.name] = engine
         self._names = [engine.name for engine in engines]
-        # Only now: an engine that has changed at once would find others without an offer.
+        # Not earlier: when an engine changes, the offers of all engines are read.
         for engine in self.engines:
             if hasattr(engine, "watch"):
                 engine.watch(self._change)
@@ -79,7 +79,7 @@ class Family:
             on_change()
 
     def _offer(self, name: str, place: int) -> Offer:
-        """Return an engine's offer. What it can do is in its `offer()`, whether it can now in its `is_available()`."""
+        """Return an engine's offer, by its methods `offer` and `is_available`, which are optional."""
         if (engine := self._ready.get(name)) is None:
             return Offer(self.name, name, ready=False, needs=self._needs[name], place=place)
         content = engine.offer() if hasattr(engine, "offer") else {}

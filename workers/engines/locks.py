@@ -1,22 +1,21 @@
-"""Locks: one that is first come, first served, and which engines share one."""
+"""Locks: a fair lock, and the locks of the engines of a process."""
 
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from workers.engines import Stopped
 
 #: Seconds between two calls of `stop` by a thread that waits.
-LOOK_SECONDS = 0.2
+STOP_CHECK_SECONDS = 0.2
 
 
 class FairLock:
     """A lock that goes to the thread that has waited longest.
 
-    A thread that releases a `threading.Lock` and acquires it again mostly gets it at once: a long text, which does so
-    for each of its parts, would starve all others."""
+    A thread that releases a `threading.Lock` and acquires it again at once mostly gets it again. So a long text, which
+    acquires it for each of its parts, would starve all others."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -24,13 +23,10 @@ class FairLock:
         self._is_taken = False
 
     def __enter__(self) -> "FairLock":
-        place = self._queue_up()
-        place.wait()
+        self._queue_up().wait()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._pass_on()
 
     @contextmanager
@@ -40,7 +36,7 @@ class FairLock:
         `stop` is called five times a second while the thread waits, and once more when it has the lock."""
         place = self._queue_up()
         try:
-            while not place.wait(LOOK_SECONDS):
+            while not place.wait(STOP_CHECK_SECONDS):
                 if stop():
                     raise Stopped
             if stop():
@@ -77,8 +73,8 @@ class FairLock:
 class EngineLocks:
     """The locks of a process's engines. Engines on one GPU (`gpu`, as models.gpu_of names it) share one.
 
-    Each has batches that fit the memory while no other is at work; beside another it would find too little, and make
-    smaller ones from then on."""
+    Each has batches that fit the memory while no other engine works. At the same time as another it would run out of
+    memory, and make smaller batches from then on."""
 
     def __init__(self) -> None:
         self._of_gpus: dict[str, FairLock] = {}

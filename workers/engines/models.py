@@ -1,23 +1,29 @@
-"""Models: what all engines that run a model with torch share: where it comes from, and on which device it runs."""
+"""Models: what engines share that run a model: where its files come from, and on which device it runs."""
 
 import hashlib
 import importlib.util
+import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from workers import malloc
 from workers.engines import EngineUnavailable
-from workers.engines.hub import hub_fault
 
 log = get_logger(__name__)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+#: Most time for the Hugging Face hub's first answer. Its own libraries would try for minutes.
+HUB_SECONDS = 5.0
 
 #: What to do about a model that is only at the hub.
 AWAY = (
@@ -25,7 +31,7 @@ AWAY = (
     "set MODEL to its folder."
 )
 
-#: What is in the error of a torchvision that was built for another torch, whatever imports it.
+#: Part of the error that any import of a torchvision raises which was built for another torch.
 TORCHVISION_MISMATCH = "torchvision::nms"
 
 
@@ -80,7 +86,7 @@ def load(loader: Callable[..., Any], settings: ModelSettings, **options: Any) ->
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # a log has no use for it
-        # The libraries would ask again and again for 40 s a file, also for a model that is on this machine.
+        # Without local_files_only the libraries retry for 40 s a file, also for a model that is on this machine.
         return loader(name, trust_remote_code=False, local_files_only=is_away, **options)
 
 
@@ -115,7 +121,7 @@ def first_use(settings: ModelSettings) -> Iterator[None]:
     Raises NotReady when the device has no program for the model, or too little memory."""
     try:
         yield
-    except Exception as error:  # torch, CUDA and a model's code name no errors of their own
+    except Exception as error:  # torch, CUDA and a model's code raise errors of any class
         raise NotReady(
             f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"
         ) from error
@@ -192,6 +198,25 @@ def _reason(error: Exception) -> str:
     if any(sign in text for sign in ("couldn't connect", "offline", "Connection", "resolve")):
         return AWAY
     return first_line(error)
+
+
+def hub_fault() -> str | None:
+    """Return why the Hugging Face hub can't be used; None: it answers."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE is set"
+    try:
+        # The address is HF_ENDPOINT, which the operator sets.
+        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_SECONDS):  # noqa: S310
+            return None
+    except HTTPError:
+        return None
+    except (OSError, HTTPException) as error:
+        # The server answers, with a certificate that is unknown here. The libraries bring certificates of their own.
+        if isinstance(getattr(error, "reason", None), ssl.SSLError):
+            return None
+        return f"{constants.ENDPOINT} can't be reached ({error})"
 
 
 def first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Own thread: the one thread in which an engine computes, whoever calls it."""
+"""Own thread: the one thread in which an engine computes, for all threads that call it."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,7 +9,7 @@ Result = TypeVar("Result")
 
 
 class OwnThread:
-    """A daemon thread that does one thing after another.
+    """A daemon thread that does one piece of work at a time.
 
     OpenMP, with which torch computes on a processor, keeps a team of threads for each thread that calls it. When there
     are more of them than cores, GNU's OpenMP lets them sleep between any two steps of a model, and waking them takes

@@ -1,4 +1,4 @@
-"""Registry: finds a family's engines by name, those of this project and those that other packages add.
+"""Registry: the engines of each family by name, those of this project and those that other packages add.
 
 A family is a folder here whose `__init__.py` lists its engines. Another package adds one by an entry point of the
 group `pressroom.engines`, named `family.engine`. Nothing is imported before it is asked for.
@@ -28,7 +28,7 @@ class Engine(Protocol):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine as the operator wants it, not set up yet."""
+        """Return the engine with the operator's settings, not set up yet."""
 
     def readiness(self) -> str | None:
         """Return what is missing before it can be set up; None: nothing."""
@@ -38,7 +38,7 @@ class Engine(Protocol):
 
 
 class Unloadable:
-    """An engine of another package that can't be loaded: it is never ready, and says why."""
+    """An engine of another package that can't be loaded: its readiness is always the reason."""
 
     def __init__(self, name: str, needs: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Transcription: engines that write down what is said."""
+"""Transcription: engines that turn speech into text."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,15 +16,15 @@ ENGINES: Mapping[str, str] = {
     "sphinx": "workers.engines.transcription.sphinx:Sphinx",
 }
 
-#: What every engine hears, in hertz.
+#: The sample rate that every engine takes, in hertz.
 SAMPLE_RATE = 16_000
 
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What an engine hears, segment by segment; times are in seconds from the begin of the samples.
+    """The segments that an engine recognises, one by one; times are in seconds from the first sample.
 
-    `language` was detected, or given; `language_probability` is None when it was given."""
+    `language` was detected or given; in the latter case `language_probability` is None."""
 
     language: str
     language_probability: float | None
@@ -35,7 +35,7 @@ class Transcriber(ABC):
     """What every transcription engine has."""
 
     name: str
-    #: What the readers of its texts must know; None: nothing. One with a warning makes drafts.
+    #: What readers of its texts must know; None: nothing. The texts of an engine with a warning are drafts.
     warning: str | None = None
 
     @abstractmethod
@@ -52,4 +52,4 @@ class Transcriber(ABC):
     ) -> AbstractContextManager[Hearing]:
         """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
 
-        `language` None: detect it. `timed`: with the times of each word. Raises Stopped, also from the segments."""
+        `language` None: detect it. `timed`: each word gets its times. Raises Stopped, also while segments are read."""

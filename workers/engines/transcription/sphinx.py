@@ -1,4 +1,4 @@
-"""Sphinx: CMU pocketsphinx with the English model of its wheel, for drafts where there is no Whisper."""
+"""Sphinx: CMU pocketsphinx with the English model of its wheel, for drafts where Whisper is not installed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from workers.media.audio.track import Samples
 LANGUAGE = "en"
 #: Frames of the decoder a second.
 FRAME_RATE = 100
-#: A segment, and a sentence, ends at a pause of so many seconds; one longer than that is parted at its longest pause.
+#: A pause of so many seconds ends a segment and a sentence; a segment longer than this is split at its longest pause.
 SEGMENT_PAUSE, SEGMENT_SECONDS = 0.4, 7.0
 _CAPITALS = (
     "i i'm i'll i've i'd monday tuesday wednesday thursday friday saturday sunday january february april june july"
@@ -24,12 +24,12 @@ _CAPITALS = (
 )
 #: Words that are written with a capital wherever they are; may and march are not always months.
 CAPITALS = frozenset(_CAPITALS.split())
-#: Samples that are searched at a time. The decoder holds Python's lock meanwhile: with a whole sentence at once, the
-#: thread that renews the lease would wait too long.
+#: Samples that are decoded at a time. The decoder holds Python's global lock meanwhile: with a whole sentence at once,
+#: the thread that renews the lease would wait too long.
 CHUNK = 2_048
-#: A search for a single word, which takes no time.
+#: The name of a second search, for a single word, which is very fast.
 QUICK = "quick"
-#: States of the search a frame; 30,000 unless told. The same words in two thirds of the time.
+#: States of the search a frame; the default is 30,000. This finds the same words in two thirds of the time.
 MAX_STATES = 3_000
 
 
@@ -47,11 +47,11 @@ class Sphinx(Transcriber):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine; there is nothing to set."""
+        """Return the engine; it has no settings."""
         return cls()
 
     def readiness(self) -> str | None:
-        """Return None: all that it needs comes with it."""
+        """Return None: all that it needs is installed with it."""
         return None
 
     def setup(self) -> None:
@@ -71,12 +71,9 @@ class Sphinx(Transcriber):
     def listen(
         self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
     ) -> Iterator[Hearing]:
-        """Listen to a sound. Whatever its language is, it is heard as English."""
+        """Listen to a sound; every language is taken for English."""
         with self._lock:
-            yield Hearing(LANGUAGE, None, self._segments(samples, stop))
-
-    def _segments(self, samples: Samples, stop: Callable[[], bool]) -> Iterator[Segment]:
-        yield from punctuated(self._groups(samples, stop))
+            yield Hearing(LANGUAGE, None, punctuated(self._groups(samples, stop)))
 
     def _groups(self, samples: Samples, stop: Callable[[], bool]) -> Iterator[Sequence[Word]]:
         for span in self._voice.find(samples, stop=stop):
@@ -86,11 +83,11 @@ class Sphinx(Transcriber):
         part = samples[round(span.start * SAMPLE_RATE) : round(span.end * SAMPLE_RATE)].astype("<i2")
         if stop():
             raise Stopped
-        self._decoder.reinit_feat()  # forget the noise of whoever was heard before
+        self._decoder.reinit_feat()  # forget the noise of the sound before
         self._decoder.set_cmn(self._channel(part))
         self._search(part, stop)
         return [
-            # what(2) is the second way to say it; <sil> and [NOISE] are no words
+            # `what(2)` is the second pronunciation of `what`; <sil> and [NOISE] are not words
             Word(
                 start=span.start + found.start_frame / FRAME_RATE,
                 end=min(span.start + (found.end_frame + 1) / FRAME_RATE, span.end),
@@ -113,8 +110,8 @@ class Sphinx(Transcriber):
     def _channel(self, part: Samples) -> str:
         """Return the cepstral mean of a sound, that is what microphone and room add to all of it, by a quick search.
 
-        The decoder subtracts it. It can't find it itself in a sound that comes in chunks, and then makes half again as
-        many errors."""
+        The decoder subtracts it. In a sound that comes in chunks it can't find it itself, and makes 1.5 times as many
+        errors."""
         self._decoder.activate_search(QUICK)
         self._decoder.start_utt()
         self._decoder.process_raw(part.tobytes(), full_utt=True)
@@ -126,7 +123,7 @@ class Sphinx(Transcriber):
 
 
 def group(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """Yield words as groups, which end where somebody pauses, and are some seconds long."""
+    """Yield words as groups of some seconds, which end at pauses."""
     if not words:
         return
     pauses = [later.start - earlier.end for earlier, later in pairwise(words)]
@@ -143,8 +140,11 @@ def group(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 def punctuated(groups: Iterable[Sequence[Word]]) -> Iterator[Segment]:
     """Yield groups as segments: a sentence ends at a pause, and so does the last one."""
     begins = True
-    for words, later in _with_next(groups):
-        ends = later is None or later[0].start - words[-1].end >= SEGMENT_PAUSE
+    rest = iter(groups)
+    words = next(rest, None)
+    while words is not None:
+        following = next(rest, None)
+        ends = following is None or following[0].start - words[-1].end >= SEGMENT_PAUSE
         texts = [_capital(word.word) if word.word in CAPITALS else word.word for word in words]
         if begins:
             texts[0] = _capital(texts[0])
@@ -152,17 +152,7 @@ def punctuated(groups: Iterable[Sequence[Word]]) -> Iterator[Segment]:
             texts[-1] += "."
         said = [word.model_copy(update={"word": text}) for word, text in zip(words, texts, strict=True)]
         yield Segment(start=words[0].start, end=words[-1].end, text=" ".join(texts), words=said)
-        begins = ends
-
-
-def _with_next(groups: Iterable[Sequence[Word]]) -> Iterator[tuple[Sequence[Word], Sequence[Word] | None]]:
-    held: Sequence[Word] | None = None
-    for words in groups:
-        if held is not None:
-            yield held, words
-        held = words
-    if held is not None:
-        yield held, None
+        begins, words = ends, following
 
 
 def _capital(text: str) -> str:

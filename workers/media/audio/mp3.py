@@ -1,4 +1,4 @@
-"""MP3: one continuous file from one encoder. Files encoded apart and put together dip at each seam."""
+"""MP3: one continuous file from one encoder. Files that are encoded apart and joined have a gap at each seam."""
 
 import os
 import select
@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO
@@ -14,20 +14,18 @@ from typing import IO
 from workers.engines import Stopped, never
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 
-CONTENT_TYPE = "audio/mpeg"
-
-#: A run longer than this is ended: an hour of sound takes half a minute.
+#: Most time for one MP3: an hour of sound takes half a minute.
 TIME_LIMIT = timedelta(minutes=30)
 
-#: Bytes at which a stream's pieces are handed on, and how long smaller ones are held back. ffmpeg writes single frames
-#: (26 ms of sound, 418 bytes), and each piece that is handed on costs its taker a file and a message.
+#: A stream's pieces go to the sink when they have so many bytes, or after so long. ffmpeg writes single frames (26 ms,
+#: 418 bytes), and each piece costs the sink a file and a message.
 PIECE_BYTES = 16_384
 HOLD_BACK = timedelta(milliseconds=20)
 
 
 @dataclass(frozen=True, slots=True)
 class Mp3Format:
-    """A constant bit rate and a sample rate; an MP3 has no 192k below 32 kHz, and says nothing when it takes less."""
+    """A constant bit rate and a sample rate. Below 32 kHz there is no 192k; the encoder then takes less."""
 
     bit_rate: int
     sample_rate: int = 44_100
@@ -35,8 +33,8 @@ class Mp3Format:
     def arguments(self) -> list[str]:
         """Return the encoder's options for ffmpeg."""
         rates = ["-b:a", str(self.bit_rate), "-ar", str(self.sample_rate)]
-        # Level 7 takes 45 % less time than the default. It does without a model of hearing, and at these rates needs
-        # none: its noise is no louder in any band, for speech and for music.
+        # Level 7 takes 45 % less time than the default. It uses no model of hearing, and at these rates its noise is no
+        # louder in any band, for speech and for music.
         return ["-c:a", "libmp3lame", "-compression_level", "7", *rates, "-map_metadata", "-1", "-id3v2_version", "0"]
 
 
@@ -65,29 +63,15 @@ def encoded_mp3(
                 if stop():
                     raise Stopped
                 run.write(block)
-            run.end_input()
             run.check()
         file.seek(0)
         yield file
 
 
-def encode_mp3(
-    ffmpeg: Ffmpeg,
-    blocks: Iterable[bytes],
-    *,
-    sample_rate: int,
-    form: Mp3Format = CHAPTER,
-    stop: Callable[[], bool] = never,
-) -> bytes:
-    """Return the same as bytes, for sounds that are short."""
-    with encoded_mp3(ffmpeg, blocks, sample_rate=sample_rate, form=form, stop=stop) as file:
-        return file.read()
+class Mp3Stream(AbstractContextManager["Mp3Stream"]):
+    """An encoder that calls `sink` with MP3 bytes as soon as there are some, in order, from a thread of its own.
 
-
-class Mp3Stream:
-    """An encoder that gives `sink` MP3 bytes as soon as there are some, in order, from a thread of its own.
-
-    Leaving its `with` block ends it at once: without `finish` before, the last bytes are lost.
+    Leaving its `with` block ends it at once: call `finish` before, or the last bytes are lost.
     """
 
     def __init__(
@@ -103,17 +87,14 @@ class Mp3Stream:
         self._sink = sink
         self._reader = ThreadPoolExecutor(1, "mp3 stream")
         self._read_all = self._reader.submit(self._read)
-        # A sink that failed takes no more: without this, `write` would wait for ever.
+        # After the sink has failed nobody reads the output: without this, `write` would wait for ever.
         self._read_all.add_done_callback(self._end_if_failed)
-
-    def __enter__(self) -> "Mp3Stream":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def write(self, samples: bytes) -> None:
-        """Give it sound, waiting until it takes it. Raises FfmpegFailed, and whatever the sink raised."""
+        """Send sound to the encoder; waits until it has read it. Raises FfmpegFailed, and whatever the sink raised."""
         try:
             self._run.write(samples)
         except FfmpegFailed:
@@ -134,7 +115,7 @@ class Mp3Stream:
 
     def _read(self) -> None:
         pipe = self._run.output.fileno()
-        # The first frame goes out alone: somebody waits for it.
+        # The first frame goes out alone, since a listener waits for it.
         piece = os.read(pipe, PIECE_BYTES)
         while piece:
             self._sink(piece)
@@ -146,7 +127,7 @@ class Mp3Stream:
 
 
 def _next_piece(pipe: int) -> bytes:
-    """Return what comes next, as one piece; nothing at the end."""
+    """Return the next piece; empty at the end."""
     ready = select.poll()
     ready.register(pipe, select.POLLIN)
     piece = os.read(pipe, PIECE_BYTES)

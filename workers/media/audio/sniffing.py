@@ -1,10 +1,10 @@
-"""Sniffing: what a file is by its first bytes; its name and its type are only what somebody claims."""
+"""Sniffing: a file's format, found in its first bytes, since its name and its content type can be wrong."""
 
 from typing import IO
 
-#: What is read of a file, and how far into it an MP3 may begin: some have junk in front.
+#: Bytes read of a file. An MP3 may begin anywhere in them: some files have junk in front.
 HEAD_BYTES = 65_536
-#: Tags that may stand in front of a sound, one behind the other: some programs add theirs without looking.
+#: ID3 tags that may stand in front of the sound: some programs add a second one.
 MAX_TAGS = 8
 
 #: Bit rates in kbit/s: MPEG-1 layer III, MPEG-1 layer II, MPEG-2 both (ISO 11172-3, 13818-3). 0: not allowed here.
@@ -43,12 +43,12 @@ SIGNATURES = (
 TS_SYNC = 0x47
 #: Where the first one is, and the distance to the next: cameras put a time of four bytes in front of each.
 TS_PACKETS = ((0, 188), (4, 192))
-#: As many in a row are no chance.
+#: So many in a row can't be chance.
 TS_IN_A_ROW = 5
 
 
 def sniff(file: IO[bytes]) -> str | None:
-    """Return ffmpeg's name for a file's format, or None for one that is no audio that we take."""
+    """Return ffmpeg's name for a file's format, or None when it is no audio format that is accepted."""
     head = _untagged_head(file)
     for at, signature, name in SIGNATURES:
         if head.startswith(signature, at):
@@ -60,7 +60,7 @@ def sniff(file: IO[bytes]) -> str | None:
 
 
 def _untagged_head(file: IO[bytes]) -> bytes:
-    """Return the first bytes behind the tags, with a picture or two perhaps, in front of MP3, AAC or FLAC."""
+    """Return the first bytes after the ID3 tags, which MP3, AAC and FLAC may have, with pictures in them."""
     at = 0
     for _ in range(MAX_TAGS):
         file.seek(at)
@@ -80,10 +80,10 @@ def _is_transport_stream(head: bytes) -> bool:
 
 
 def _sniff_frames(head: bytes) -> str | None:
-    """Look for two frames in a row: formats without a header of their own."""
+    """Look for two frames in a row, for formats whose files have no header."""
     for name, length_of in (("aac", _aac_frame_length), ("mp3", _mp3_frame_length)):
         at = head.find(b"\xff")
-        # AAC begins at once: two of its frames are found by chance in other files.
+        # AAC must begin at the first byte: elsewhere two of its frames are found by chance in other files.
         while at == 0 or (at > 0 and name == "mp3"):
             length = length_of(head[at : at + 7])
             if length and length_of(head[at + length : at + length + 7]):

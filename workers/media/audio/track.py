@@ -3,14 +3,14 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import timedelta
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.media.audio.ffmpeg import Ffmpeg
+from workers.media.audio.ffmpeg import Ffmpeg, pcm_input
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 Samples = NDArray[np.int16]
@@ -18,16 +18,22 @@ Samples = NDArray[np.int16]
 #: Samples read at once: 6 s at 44.1 kHz.
 BLOCK = 2**18
 
+#: Most time that ffmpeg has to bring a track to another sample rate.
+RESAMPLING_LIMIT = timedelta(minutes=5)
 
-class Track:
+#: How long a pause is where a track may be cut, as between two sentences; the loudness of so much is compared.
+PAUSE_SECONDS = 0.4
+#: Where a pause is looked for: in this last part of a window, and in so many seconds at most.
+SEARCHED_SHARE = 0.5
+MAX_SEARCHED = timedelta(seconds=30)
+
+
+class Track(AbstractContextManager["Track"]):
     """Mono 16-bit samples at `sample_rate` hertz; leaving its `with` block deletes them."""
 
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
         self.file: IO[bytes] = tempfile.TemporaryFile(prefix="pressroom-", buffering=0)  # noqa: SIM115  closed by close
-
-    def __enter__(self) -> "Track":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -60,23 +66,22 @@ class Track:
         self.file.seek(size)
 
     def read(self, start: int, count: int) -> Samples:
-        """Return `count` samples from `start` on, with silence for those before the first and behind the last."""
+        """Return `count` samples from `start` on, with silence for those before the first and after the last."""
         first = max(start, 0)
         wanted = max(0, start + count - first)
         found = np.frombuffer(os.pread(self.file.fileno(), wanted * SAMPLE_BYTES, first * SAMPLE_BYTES), "<i2")
         before = min(first - start, count)
         return found if len(found) == count else np.pad(found, (before, count - before - len(found)))
 
-    def blocks(self, size: int = BLOCK) -> Iterator[Samples]:
-        """Yield all samples, `size` at a time."""
-        for start in range(0, len(self), size):
-            yield self.read(start, min(size, len(self) - start))
-
     def resampled(self, ffmpeg: Ffmpeg, sample_rate: int) -> "Track":
         """Return the same sound at another rate. Raises FfmpegFailed."""
         self.file.seek(0)
-        with new_track(sample_rate) as resampled:
-            ffmpeg.resample(self.file, resampled.file, sample_rate=self.sample_rate, wanted=sample_rate)
+        arguments = [*pcm_input(self.sample_rate), "-ar", str(sample_rate), "-f", "s16le", "fd:"]
+        with (
+            new_track(sample_rate) as resampled,
+            ffmpeg.start(arguments, stdin=self.file, stdout=resampled.file, time_limit=RESAMPLING_LIMIT) as run,
+        ):
+            run.check()
         return resampled
 
     def close(self) -> None:
@@ -90,3 +95,28 @@ def new_track(sample_rate: int) -> Iterator[Track]:
     with ExitStack() as undone:
         yield undone.enter_context(Track(sample_rate))
         undone.pop_all()
+
+
+def windows(track: Track, *, length: timedelta, start: int = 0) -> Iterator[range]:
+    """Yield the samples of a track, from `start` on, as windows of at most `length` each.
+
+    Each ends where it is quietest, so hardly ever within a word."""
+    longest = round(length.total_seconds() * track.sample_rate)
+    searched = round(min(MAX_SEARCHED, length * SEARCHED_SHARE).total_seconds() * track.sample_rate)
+    while start < len(track):
+        stop = min(start + longest, len(track))
+        if stop < len(track):
+            stop += quietest(track.read(stop - searched, searched), track.sample_rate) - searched
+        yield range(start, stop)
+        start = stop
+
+
+def quietest(samples: Samples, sample_rate: int) -> int:
+    """Return the middle of the quietest pause, as the number of a sample; the last one of several."""
+    block = sample_rate // 100
+    count = len(samples) // block
+    blocks = samples[: count * block].reshape(count, block).astype(np.float32)
+    pause = min(count, round(PAUSE_SECONDS * 100))
+    powers = np.convolve(np.square(blocks).mean(axis=1), np.ones(pause), mode="valid")
+    last = len(powers) - 1 - int(np.argmin(powers[::-1]))
+    return int((last + pause / 2) * block)

@@ -1,4 +1,4 @@
-"""Connecting: an HTTP session that can open a socket to nothing but what may be reached."""
+"""Connecting: an HTTP session that only opens sockets to allowed addresses."""
 
 import socket
 from collections.abc import Callable
@@ -18,17 +18,17 @@ SocketFactory = Callable[[AddrInfoType], socket.socket]
 
 
 class Forbidden(OSError):
-    """A connection was about to be made to an address that may not be reached; no socket was made.
+    """An address may not be connected to; no socket was made for it.
 
-    An OSError with one text, because that is what the connector passes on unchanged when it tries several addresses.
-    """
+    It is an OSError whose text is always the same: such errors the connector raises unchanged, also when it has tried
+    several addresses."""
 
     def __init__(self) -> None:
         super().__init__("leads to an address that may not be reached")
 
 
 class GuardedResolver(AbstractResolver):
-    """Looks names up. A name is refused when one of its addresses may not be reached, whatever the others are."""
+    """Looks names up. A name is refused when any of its addresses may not be connected to."""
 
     def __init__(self, reach: Reach, inner: AbstractResolver) -> None:
         self._reach = reach
@@ -46,12 +46,12 @@ class GuardedResolver(AbstractResolver):
         return answers
 
     async def close(self) -> None:
-        """Close what it asks."""
+        """Close the inner resolver."""
         await self._inner.close()
 
 
 def guard(reach: Reach, open_socket: SocketFactory) -> SocketFactory:
-    """Return a maker of sockets that checks the very address that is about to be connected to, as the last check."""
+    """Return a socket factory that checks the address of each socket just before it is made: the last check."""
 
     def make(found: AddrInfoType) -> socket.socket:
         host, port, *_ = found[4]
@@ -75,7 +75,7 @@ def open_session(
         resolver=GuardedResolver(reach, resolver or aiohttp.ThreadedResolver()),
         socket_factory=guard(reach, open_socket),
         use_dns_cache=False,
-        limit=0,  # DownloadSlots does it: waiting for a connection here would count as time to connect
+        limit=0,  # DownloadSlots limits them; waiting for a connection here would count as connecting time
         keepalive_timeout=KEEPALIVE_SECONDS,
     )
     return aiohttp.ClientSession(

@@ -1,6 +1,7 @@
-"""Download: one picture from one server, hop by hop."""
+"""Download: one file by its URL, through its redirects, with errors that the sender of the URL understands."""
 
 import asyncio
+import socket
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -10,17 +11,24 @@ import aiohttp
 from yarl import URL
 
 from pipeline.engine_settings import FetchSettings
-from pipeline.images import ImageBlocked, ImageTooLarge, ImageUnreachable, ImageUrlInvalid
+from pipeline.images import ImageBlocked, ImageFailure, ImageTooLarge, ImageUnreachable, ImageUrlInvalid
+from pipeline.retry_after import read_retry_after
 from workers.media.downloads.addresses import Reach
-from workers.media.downloads.failures import REMEDY, failure_of, of_status
+from workers.media.downloads.connecting import Forbidden
 from workers.media.downloads.slots import DownloadSlots
 from workers.media.downloads.targets import Refused, read_target, shown
 
 T = TypeVar("T")
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
-#: A Location may come with spaces and raw UTF-8 in it, which browsers take; the rest of what is unfit is refused.
+#: Characters of a Location that stay as they are. Others, such as spaces and raw UTF-8, are quoted, as browsers do.
 KEPT = "".join(map(chr, range(0x21, 0x7F)))
+#: Another try is made after this status, and after those of 500 and above.
+TOO_MANY_REQUESTS = 429
+#: Statuses above 500 after which another try is useless.
+PERMANENT = frozenset((501, 505))
+#: What a user can do about a URL of a private address.
+REMEDY = "Use a URL that anybody on the Internet can open, or let the operator allow its network."
 
 
 class Clock:
@@ -30,7 +38,7 @@ class Clock:
         self.left = seconds
 
     async def run(self, exchange: Coroutine[Any, Any, T]) -> T:
-        """Return what an exchange gives. Raises TimeoutError at the end of the time."""
+        """Await a request within the time that is left. Raises TimeoutError."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -40,14 +48,14 @@ class Clock:
             self.left -= loop.time() - began
 
     async def pause(self, seconds: float) -> None:
-        """Let time pass."""
+        """Wait; that counts as time of the download."""
         self.left -= seconds
         await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file from the web; `url` is where the last redirect led to, `content_type` what its server says it is."""
+    """A file from the web; `url` is that of the last redirect, `content_type` what its server claims."""
 
     body: bytes
     url: str
@@ -55,7 +63,7 @@ class Fetched:
 
 
 class Downloader:
-    """Follows a URL to its file. All of it runs in one event loop."""
+    """Downloads files, and follows redirects. All of it runs in one event loop."""
 
     def __init__(
         self, settings: FetchSettings, reach: Reach, session: aiohttp.ClientSession, slots: DownloadSlots
@@ -87,14 +95,14 @@ class Downloader:
                 if response.status in REDIRECTS and "Location" in response.headers:
                     return response.headers["Location"]
                 if response.status != 200:
-                    raise of_status(response, shown(str(url)))
+                    raise _of_status(response, shown(str(url)))
                 return Fetched(await self._read(response), str(url), response.headers.get("Content-Type"))
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise failure_of(error, shown(str(url))) from error
+            raise _failure_of(error, shown(str(url))) from error
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         limit = self._settings.max_bytes
-        # Of a compressed body this is the compressed length, so the count below has the last word.
+        # Of a compressed body this is the compressed length, so the unpacked bytes are counted as well, below.
         if (response.content_length or 0) > limit:
             raise ImageTooLarge(
                 f"{shown(str(response.url))} has {response.content_length:,} bytes; at most {limit:,} are downloaded."
@@ -123,3 +131,54 @@ class Downloader:
             raise ImageBlocked(
                 f"{shown(str(url))} redirects to {shown(location)}, which is not followed: {why}. {REMEDY}"
             ) from error
+
+
+def _failure_of(error: Exception, name: str) -> ImageFailure:
+    """Return the failure for an exception of a request; `name` is the URL as messages show it."""
+    cause = getattr(error, "os_error", error)
+    if isinstance(cause, Forbidden):
+        return ImageBlocked(f"{name} leads to an address that is not a public one. {REMEDY}")
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            why = getattr(error.certificate_error, "verify_message", "") or "it can't be verified"
+            return ImageUnreachable(f"{name} has a TLS certificate that is not accepted: {why}.")
+        case aiohttp.ClientConnectorSSLError():
+            return ImageUnreachable(f"No TLS connection to {name}: the handshake failed. Is it an https server?")
+        case aiohttp.ClientConnectorDNSError():
+            return _of_name(error.os_error, name)
+        case TimeoutError():
+            return ImageUnreachable(f"{name} did not answer in time.", is_passing=True)
+        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
+            return ImageUnreachable(f"{name} ended the connection before the picture was complete.", is_passing=True)
+        case aiohttp.ClientResponseError():
+            return ImageUnreachable(f"{name} answers with what is not HTTP.")
+        case OSError():
+            return ImageUnreachable(f"No connection to {name}: {_reason(cause)}.", is_passing=True)
+    return ImageUnreachable(f"{name} can't be fetched ({type(error).__name__}).")
+
+
+def _of_status(response: aiohttp.ClientResponse, name: str) -> ImageUnreachable:
+    """Return the failure for a status other than 200."""
+    status = response.status
+    is_passing = status == TOO_MANY_REQUESTS or (status >= 500 and status not in PERMANENT)
+    return ImageUnreachable(
+        f"{name} answers with HTTP {status}, not with a picture.",
+        is_passing=is_passing,
+        retry_after=read_retry_after(response.headers.get("Retry-After", "")) if is_passing else None,
+    )
+
+
+def _of_name(cause: OSError, name: str) -> ImageUnreachable:
+    is_passing = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN
+    why = "its name can't be looked up at the moment" if is_passing else "there is no such name"
+    return ImageUnreachable(f"No connection to {name}: {why}.", is_passing=is_passing)
+
+
+def _reason(cause: object) -> str:
+    """Return the operating system's reason, but not its text, in which the address may stand."""
+    match cause:
+        case ConnectionRefusedError():
+            return "it was refused"
+        case ConnectionResetError():
+            return "it was reset"
+    return "it failed"

@@ -1,38 +1,76 @@
-"""Fetcher: the guarded download. Every URL that a user gives goes through it."""
+"""Fetcher: downloads of URLs that users send, which only connect to allowed addresses."""
 
 import asyncio
 import atexit
-import concurrent.futures
 import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from tenacity.wait import wait_random_exponential
 
+from pipeline.coalescing import Batches
 from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageUnreachable
 from workers.media.downloads.addresses import Reach
 from workers.media.downloads.connecting import SocketFactory, open_session, plain_socket
 from workers.media.downloads.download import Clock, Downloader, Fetched
-from workers.media.downloads.handover import Handover
 from workers.media.downloads.slots import DownloadSlots
 from workers.media.downloads.targets import shown
 
 __all__ = ["Fetched", "Fetcher"]
 
-#: Tries after errors that may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
+#: Tries, when errors may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
 TRIES = 4
 PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 60
-#: Longest time for which closing the connections may delay the end of a process.
+#: Most time by which closing the connections may delay the end of a process.
 LEAVE_SECONDS = 1.0
 
 
+T = TypeVar("T")
+
+
+class Handover(Generic[T]):
+    """Like `asyncio.run_coroutine_threadsafe`, but coroutines that are started together wake the loop once.
+
+    asyncio's function wakes the loop for each one, and both threads then compete for Python's global lock: that was a
+    quarter of a small download's time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._given: Batches[tuple[Callable[[], Coroutine[Any, Any, T]], Future[T]]] = Batches()
+
+    def start(self, run: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Run what a function returns; cancelling the future stops it. Raises RuntimeError once the loop is closed."""
+        future: Future[T] = Future()
+        if self._given.add((run, future)):
+            try:
+                self._loop.call_soon_threadsafe(self._begin)
+            except RuntimeError:
+                self._given.abandon()  # so that it raises for the next caller as well
+                raise
+        return future
+
+    def _begin(self) -> None:
+        while given := self._given.take():
+            for run, future in given:
+                task = self._loop.create_task(run())
+                task.add_done_callback(partial(_hand_back, future))
+                future.add_done_callback(partial(self._stop, task))
+
+    def _stop(self, task: "asyncio.Task[T]", future: "Future[T]") -> None:
+        if future.cancelled() and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(task.cancel)
+
+
 class Fetcher:
-    """Downloads what users point at, and refuses what they must not reach. Safe for many threads."""
+    """Downloads the URLs of users, and refuses addresses that are not allowed. Safe for many threads."""
 
     def __init__(
         self,
@@ -42,7 +80,7 @@ class Fetcher:
         open_socket: SocketFactory = plain_socket,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
-        """Begin an event loop in a thread; tests pass names and sockets of their own. Raises NotReady."""
+        """Start an event loop in a thread; tests pass their own resolver and sockets. Raises NotReady."""
         self._settings = settings
         self._reach = Reach(settings.allow_networks)
         self._resolver = resolver
@@ -51,13 +89,13 @@ class Fetcher:
         self._jitter = wait_random_exponential(multiplier=pause_seconds, max=MAX_PAUSE_SECONDS)
         self._downloader: Downloader | None = None
         self._loop = asyncio.new_event_loop()
-        # Names are looked up in threads, and a slow name server must not hold up the names of others.
-        self._loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(settings.downloads, "names"))
+        # Names are looked up in threads of their own: a slow name server must not delay other lookups.
+        self._loop.set_default_executor(ThreadPoolExecutor(settings.downloads, "names"))
         self._handover: Handover[Fetched] = Handover(self._loop)
         self._thread = threading.Thread(target=self._loop.run_forever, name="fetch", daemon=True)
         self._thread.start()
 
-    def start(self, url: str) -> concurrent.futures.Future[Fetched]:
+    def start(self, url: str) -> Future[Fetched]:
         """Begin a download at once; its future raises ImageFailure, and stops it when cancelled."""
         return self._handover.start(partial(self._fetch, url))
 
@@ -69,7 +107,7 @@ class Fetcher:
         self._loop.close()
 
     def leave(self) -> None:
-        """End connections with the process, which waits for no name server."""
+        """End connections at the end of the process, without waiting for a name server."""
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(LEAVE_SECONDS)
 
@@ -85,11 +123,11 @@ class Fetcher:
     async def _fetch(self, url: str) -> Fetched:
         limit = self._settings.limit_seconds
         try:
-            return await self._fetch_patiently(url, Clock(limit))
+            return await self._fetch_with_retries(url, Clock(limit))
         except TimeoutError:
             raise ImageUnreachable(f"{shown(url)} took longer than the {limit:g} s that a download has.") from None
 
-    async def _fetch_patiently(self, url: str, clock: Clock) -> Fetched:
+    async def _fetch_with_retries(self, url: str, clock: Clock) -> Fetched:
         fetch = self._open_downloader().fetch
         try:
             return await fetch(url, clock)
@@ -104,10 +142,10 @@ class Fetcher:
             return await fetch(url, clock)
 
         def is_last(state: RetryCallState) -> bool:
-            # A pause that leaves no time for another try is not made: the reason is more use than a time-out.
+            # No pause that leaves no time for another try: the last error helps the user more than a time-out.
             return state.attempt_number >= TRIES or state.upcoming_sleep >= clock.left
 
-        # Only now, since it costs a third of a small picture's time.
+        # Made only after a failure, since it takes a third of a small picture's time.
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_passing),
             wait=self._pause,
@@ -118,7 +156,7 @@ class Fetcher:
         return await retrying(try_again)
 
     def _pause(self, state: RetryCallState) -> float:
-        """Return the seconds before the next try: what the server asks for, or full jitter."""
+        """Return the seconds before the next try: full jitter, and at least what the server asks for."""
         error = state.outcome.exception() if state.outcome is not None else None
         asked = error.retry_after if isinstance(error, ImageUnreachable) else None
         return max(self._jitter(state), asked.total_seconds() if asked is not None else 0.0)
@@ -141,3 +179,16 @@ def open_fetcher(settings: FetchSettings) -> Fetcher:
 
 def _is_passing(error: BaseException) -> bool:
     return isinstance(error, ImageUnreachable) and error.is_passing
+
+
+def _hand_back(future: "Future[T]", task: "asyncio.Task[T]") -> None:
+    error = None if task.cancelled() else task.exception()  # read in any case, or asyncio logs a warning
+    if task.cancelled():
+        future.cancel()
+    # Not earlier: a future that is running can't be cancelled any more.
+    if not future.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(task.result())

@@ -1,4 +1,4 @@
-"""Targets: which URLs may be asked for at all, and how messages name them."""
+"""Targets: which URLs may be requested, and how messages show them."""
 
 import ipaddress
 import re
@@ -13,12 +13,12 @@ from workers.media.downloads.addresses import PORTS, Reach
 #: Characters of a URL that a message shows.
 MAX_SHOWN = 120
 USERINFO = re.compile(r"//[^/?#]*@", re.DOTALL)
-#: The last label of a host that resolvers read as a number, whatever stands before it: 0x7f.1 is 127.0.0.1.
+#: The last label of a host that resolvers take for an IPv4 address: 0x7f.1 is 127.0.0.1.
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
 class Refused(Exception):
-    """The URL is not asked for; `is_forbidden`: it is one, but leads to where this service must not go."""
+    """The URL is not requested; `is_forbidden`: it is valid, but its address or port is not allowed."""
 
     def __init__(self, why: str, *, is_forbidden: bool = False) -> None:
         super().__init__(why)
@@ -27,10 +27,10 @@ class Refused(Exception):
 
 
 def read_target(text: str, reach: Reach) -> URL:
-    """Return the URL as it is asked for, its fragment gone. Raises Refused.
+    """Return the URL to request, without its fragment. Raises Refused.
 
-    What is checked is what yarl made of it, since that is what aiohttp connects to: two parsers that differ are the
-    classic way around a check.
+    What is checked is the URL as yarl has parsed it, since aiohttp connects to that. If the check had a parser of its
+    own, a URL that the two parse differently could pass it.
     """
     text = text.strip(" \t\r\n").replace(" ", "%20")
     if fault := fault_of(text):
@@ -44,14 +44,14 @@ def read_target(text: str, reach: Reach) -> URL:
         raise Refused("it can't be read in one way only")
     if not reach.takes_port(port):
         raise _of_port(port)
-    _check_literal(host, port, reach)
+    _check_address(host, port, reach)
     return url
 
 
 def site_of(host: str) -> str:
-    """Return what hosts of one owner have in common: the name that was registered, by the public suffix list.
+    """Return the registered domain of a host, by the public suffix list: hosts of one domain have one owner.
 
-    Of shared places such as github.io that is a user's own name; an address, or a suffix itself, is returned whole."""
+    Under a shared domain such as github.io it is the user's own name. An address, or a suffix itself, is unchanged."""
     name = host.rstrip(".").lower()
     if ":" in host or NUMBER.fullmatch(name.rpartition(".")[2]):
         return host
@@ -64,19 +64,19 @@ def _suffixes() -> PublicSuffixList:
 
 
 def shown(text: str) -> str:
-    """Return a URL as messages name it: short, printable, without its user name, password and query."""
+    """Return a URL for messages: short, printable, without its user name, password and query."""
     bare, mark, _ = re.sub(USERINFO, "//…@", text).partition("?")
     short = bare if len(bare) <= MAX_SHOWN else f"{bare[:MAX_SHOWN]}…"
     return ascii(short.replace("…", "..."))[1:-1] + ("?..." if mark else "")
 
 
-def _check_literal(host: str, port: int, reach: Reach) -> None:
-    """Judge a host that is an address, or means this machine whatever a name server says. Raises Refused."""
+def _check_address(host: str, port: int, reach: Reach) -> None:
+    """Check a host that is an address, or that always means this machine. Raises Refused."""
     labels = host.rstrip(".").split(".")
     if labels[-1] == "localhost":
         host = "127.0.0.1"  # RFC 6761, 6.3
     elif ":" not in host and not NUMBER.fullmatch(labels[-1]):
-        return  # a name, whose addresses are judged when they are known
+        return  # a name, whose addresses are checked after it was looked up
     if reach.takes(host, port):
         return
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sound import file_of
 from spoken import LOSSLESS, LOSSY, RATE, TEXTS, encoded, samples_of, word_error_rate
 
 from pipeline.kinds.transcription.transcripts import Segment, Word
@@ -47,8 +48,12 @@ def test_real_speech_is_understood_well_enough_for_a_draft(sphinx: Sphinx) -> No
     assert max(errors.values()) <= 0.35, errors
 
 
-def decoded(file: bytes) -> Samples:
-    with decode(find_ffmpeg(Settings()), file, sample_rate=RATE, max_duration=timedelta(minutes=1)) as track:
+def decoded(content: bytes) -> Samples:
+    minute = timedelta(minutes=1)
+    with (
+        file_of(content) as file,
+        decode(find_ffmpeg(Settings()), file, sample_rate=RATE, max_duration=minute) as track,
+    ):
         return track.read(0, len(track))
 
 

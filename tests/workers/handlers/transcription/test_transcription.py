@@ -23,11 +23,9 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.transcription import SAMPLE_RATE, Hearing
 from workers.handler import Done
-from workers.handlers.transcription.transcribed import SUFFIX
-from workers.handlers.transcription.transcription import DECODING_LIMIT, TranscriptionHandler
+from workers.handlers.transcription.transcription import DECODING_LIMIT, SUFFIX, TranscriptionHandler
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
-from workers.media.audio.pcm import Pcm
-from workers.media.audio.wav import encode_wav
+from workers.media.audio.pcm import Pcm, encode_wav
 from workers.resources import Resources
 
 SECOND = SAMPLE_RATE

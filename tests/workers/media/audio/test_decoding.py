@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sound import file_of
 
 from workers.engines import Stopped
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, _decode, decode
@@ -51,7 +52,7 @@ def tone() -> bytes:
 
 
 def heard(ffmpeg: Ffmpeg, upload: bytes, max_duration: timedelta = HOUR) -> np.ndarray:
-    with decode(ffmpeg, upload, sample_rate=44_100, max_duration=max_duration) as track:
+    with file_of(upload) as file, decode(ffmpeg, file, sample_rate=44_100, max_duration=max_duration) as track:
         return track.read(0, len(track)) / 32_767
 
 
@@ -175,15 +176,13 @@ def test_exactly_the_longest_is_taken(ffmpeg, tone):
 def test_a_decoder_that_hangs_is_ended(ffmpeg):
     flac = encoded(ffmpeg, bytes(2 * RATE * 60 * 20), "flac")
 
-    with pytest.raises(AudioUndecodable, match="within 0 s"):
-        decode(ffmpeg, flac, sample_rate=192_000, max_duration=HOUR, time_limit=timedelta(seconds=0.02))
+    with file_of(flac) as file, pytest.raises(AudioUndecodable, match="within 0 s"):
+        decode(ffmpeg, file, sample_rate=192_000, max_duration=HOUR, time_limit=timedelta(seconds=0.02))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
 def test_a_full_disk_is_not_the_fault_of_the_file(ffmpeg, tone):
-    with tempfile.TemporaryFile() as file, Track(RATE) as track, Path("/dev/full").open("wb", buffering=0) as full:
-        file.write(wav(tone))
-        file.seek(0)
+    with file_of(wav(tone)) as file, Track(RATE) as track, Path("/dev/full").open("wb", buffering=0) as full:
         track.file.close()
         track.file = full
 
@@ -196,8 +195,8 @@ def test_decoding_ends_as_soon_as_nobody_wants_it(ffmpeg, tmp_path, monkeypatch)
     flac = encoded(ffmpeg, bytes(2 * RATE * 60 * 20), "flac")
     looks = iter([False, True])
 
-    with pytest.raises(Stopped):
-        decode(ffmpeg, flac, sample_rate=192_000, max_duration=HOUR, stop=lambda: next(looks))
+    with file_of(flac) as file, pytest.raises(Stopped):
+        decode(ffmpeg, file, sample_rate=192_000, max_duration=HOUR, stop=lambda: next(looks))
 
     assert list(looks) == []
 
@@ -242,9 +241,7 @@ def test_not_even_a_script_that_passed_for_audio_reaches_anything(ffmpeg, tone, 
     canary.write_bytes(wav(tone))
     text = scripts(f"http://127.0.0.1:{listener.getsockname()[1]}/x.mp3", str(canary))[script]
 
-    with tempfile.TemporaryFile() as file, Track(RATE) as track:
-        file.write(text)
-        file.seek(0)
+    with file_of(text) as file, Track(RATE) as track:
         with pytest.raises(AudioUndecodable):
             _decode(ffmpeg, file, script, track, HOUR, timedelta(seconds=20))
         assert len(track) == 0

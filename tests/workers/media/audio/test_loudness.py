@@ -3,13 +3,11 @@
 import numpy as np
 import pyloudnorm
 import pytest
-from mp3_files import decoded
+from mp3_files import decoded, encode_mp3
 from sound import samples_of, true_peak_db
 
-from workers.media.audio.limiter import STEPS_PER_SECOND
-from workers.media.audio.loudness import SILENCE, TARGET, loudness, normalised
-from workers.media.audio.metering import profile
-from workers.media.audio.mp3 import encode_mp3
+from workers.media.audio.gain import STEPS_PER_SECOND
+from workers.media.audio.loudness import SILENCE, TARGET, loudness, normalised, profile
 from workers.media.audio.pcm import Pcm
 
 VOICES = [("en-US", {}), ("en-US-female", {}), ("de", {"pitch": -15}), ("cmn", {}), ("ru", {"speed": 3.0})]

@@ -7,15 +7,12 @@ from itertools import islice
 import numpy as np
 import pyloudnorm
 import pytest
-from mp3_files import decoded, frames_of
+from mp3_files import decoded, encode_mp3, frames_of
 from sound import level_db, samples_of, true_peak_db
 
 from workers.engines import Stopped
-from workers.media.audio.ducking import DEPTH
-from workers.media.audio.looping import looped
 from workers.media.audio.loudness import normalised
-from workers.media.audio.mixing import Bed, fade_levels, mix
-from workers.media.audio.mp3 import encode_mp3
+from workers.media.audio.mixing import DEPTH, Bed, fade_levels, looped, mix
 from workers.media.audio.pcm import Pcm
 from workers.media.audio.track import Track
 

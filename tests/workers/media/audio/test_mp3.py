@@ -6,12 +6,12 @@ import time
 
 import numpy as np
 import pytest
-from mp3_files import decoded, frames_of
+from mp3_files import decoded, encode_mp3, frames_of
 from sound import samples_of
 
 from workers.engines import Stopped
 from workers.media.audio.ffmpeg import FfmpegFailed
-from workers.media.audio.mp3 import CHAPTER, STREAM, Mp3Stream, encode_mp3
+from workers.media.audio.mp3 import CHAPTER, STREAM, Mp3Stream
 from workers.media.audio.pcm import Pcm
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.

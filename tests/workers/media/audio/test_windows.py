@@ -8,8 +8,7 @@ import pytest
 from spoken import RATE, samples_of
 
 from workers.engines.transcription.voice import CHUNK_SECONDS, LONGEST, spans
-from workers.media.audio.track import Track
-from workers.media.audio.windows import quietest, windows
+from workers.media.audio.track import Track, quietest, windows
 
 TEN_SECONDS = timedelta(seconds=10)
 

@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError, Future, wait
 
 import pytest
 
-from workers.media.downloads.handover import Handover
+from workers.media.downloads.fetcher import Handover
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The edge service's client: one text in, its MP3 out, complete and in time, or an error that says what went wrong."""
+"""Client of the edge service: it returns a text's MP3, complete and in time, or raises an error with the reason."""
 
 import asyncio
 import contextlib
@@ -18,21 +18,21 @@ from pipeline.engine_settings import EdgeSettings
 from pipeline.retry_after import read_retry_after
 from workers.engines import EngineUnavailable, Stopped
 
-#: Seconds between two calls of `stop` by a thread that waits.
-LOOK = 0.1
+#: Seconds between two calls of `stop` while somebody waits.
+STOP_CHECK_SECONDS = 0.1
 
-#: Characters that `limit_seconds` is for.
+#: `limit_seconds` is the limit for so many characters.
 LIMIT_CHARACTERS = 1_000
 
-#: 48 kbit/s, constant, is what the library asks for: so many bytes are a second.
+#: Bytes of a second: the library asks for 48 kbit/s, constant.
 BYTES_PER_SECOND = 6_000
 
 TICKS_PER_SECOND = 10_000_000
 
-#: Longest wait that the service may ask for.
+#: Most that is believed of a Retry-After.
 LONGEST_WAIT = timedelta(hours=1)
 
-#: How far the audio may end before the last sentence does, by the service's own clock.
+#: How much shorter the audio may be than the service's own times of its sentences.
 SLACK = timedelta(seconds=1)
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ Sink = Callable[[bytes], None]
 
 
 class EdgeFailed(EngineUnavailable):
-    """The service failed. `passing`: the next try may succeed; `local`: another voice may."""
+    """The service failed. `passing`: the next try may succeed. `local`: another voice may succeed."""
 
     def __init__(
         self, reason: str, *, passing: bool = False, local: bool = False, retry_after: timedelta | None = None
@@ -52,9 +52,9 @@ class EdgeFailed(EngineUnavailable):
 
 
 class EdgeClient:
-    """Speaks to the service through the library edge-tts, with time-outs and checks that it lacks.
+    """Calls the service by the library edge-tts, and adds time-outs and checks that the library lacks.
 
-    The library keeps its addresses in module variables: clients of one process use those of the last one made.
+    The library keeps its addresses in module variables, so all clients of a process use those of the newest client.
     """
 
     def __init__(self, settings: EdgeSettings) -> None:
@@ -71,10 +71,10 @@ class EdgeClient:
         return asyncio.run(_translated(asyncio.wait_for(edge_tts.voices.list_voices(), limit)))
 
     def speak(self, text: str, *, voice: str, rate: int, sink: Sink, stop: Callable[[], bool]) -> int:
-        """Give `sink` a text's MP3, piece by piece, and return its bytes; `rate` is in percent from the voice's own.
+        """Call `sink` with a text's MP3, piece by piece, and return its bytes; `rate` is in percent from normal.
 
         Waits for a free connection. Raises EdgeFailed, Stopped, and whatever the sink raises."""
-        while not self._connections.acquire(timeout=LOOK):
+        while not self._connections.acquire(timeout=STOP_CHECK_SECONDS):
             if stop():
                 raise Stopped
         try:
@@ -83,7 +83,7 @@ class EdgeClient:
             self._connections.release()
 
     async def _spoken(self, text: str, voice: str, rate: int, sink: Sink, stop: Callable[[], bool]) -> int:
-        # receive_timeout does not fire when the service stalls, so `_watch` looks after that.
+        # receive_timeout does not end a connection that stalls; `_watch` does.
         asked = edge_tts.Communicate(
             text, voice, rate=f"{rate:+d}%", connect_timeout=self._settings.connect_seconds, receive_timeout=3_600
         )
@@ -96,10 +96,10 @@ class EdgeClient:
             # Twice: the first ends the wait for a message, the second the wait for the connection to close.
             for _ in range(2):
                 receiving.cancel()
-                await asyncio.wait({receiving}, timeout=LOOK)
+                await asyncio.wait({receiving}, timeout=STOP_CHECK_SECONDS)
         receiving.result()
-        # The library counts a text's audio when the service says that its turn has ended. A connection that closes
-        # before is no error to it.
+        # The library sets this count when the service has said that the text is complete. A connection that closes
+        # before is no error for the library.
         if asked.state.get("cumulative_audio_bytes") != progress.received:
             raise EdgeFailed("broke off in the middle of a text", passing=True)
         if progress.received / BYTES_PER_SECOND < progress.sentences_end - SLACK.total_seconds():
@@ -119,7 +119,7 @@ class EdgeClient:
 
 @dataclass(slots=True)
 class _Progress:
-    """What was received of a text: its bytes; where its last sentence ends, in seconds; and when more is overdue."""
+    """What was received of a text: its bytes; where its last sentence ends, in seconds; and when it is stalled."""
 
     late: float
     received: int = 0
@@ -130,7 +130,7 @@ async def _watch(
     receiving: "asyncio.Future[None]", progress: _Progress, limit: float, stop: Callable[[], bool]
 ) -> None:
     """Wait until the text is received. Raises EdgeFailed when it is late, Stopped when `stop` returns True."""
-    while not (await asyncio.wait({receiving}, timeout=LOOK))[0]:
+    while not (await asyncio.wait({receiving}, timeout=STOP_CHECK_SECONDS))[0]:
         if stop():
             raise Stopped
         if time.monotonic() >= limit:
@@ -140,7 +140,7 @@ async def _watch(
 
 
 async def _translated(work: Awaitable[T]) -> T:
-    """Await, and turn what the library raises into EdgeFailed."""
+    """Await the work, and translate what the library raises into EdgeFailed."""
     try:
         return await work
     except aiohttp.ClientResponseError as error:
@@ -149,13 +149,13 @@ async def _translated(work: Awaitable[T]) -> T:
         raise EdgeFailed("sent no sound", passing=True, local=True) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise EdgeFailed(f"can't be reached ({type(error).__name__})", passing=True) from error
-    # What is not of its protocol makes the library fail in these ways.
+    # The library raises these when an answer does not follow its protocol.
     except (EdgeTTSException, ValueError, LookupError, TypeError) as error:
         raise EdgeFailed(f"answered something else than speech ({type(error).__name__})", passing=True) from error
 
 
 def _refusal(error: aiohttp.ClientResponseError) -> EdgeFailed:
-    """Return what a status means. The library has tried a 403 once more by then, with its clock set right."""
+    """Return the error for a status. After a 403 the library has already set its clock and tried once more."""
     wait = error.headers.get("Retry-After", "") if error.headers else ""
     asked = read_retry_after(wait)
     retry_after = None if asked is None else min(asked, LONGEST_WAIT)

@@ -1,4 +1,4 @@
-"""edge: the neural voices of Microsoft's browser, by the package edge-tts, as long as the service is there."""
+"""edge: the neural voices of Microsoft's browser, by the package edge-tts, while its service can be reached."""
 
 import importlib.util
 import subprocess
@@ -16,33 +16,34 @@ from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
 from workers.engines import never
 from workers.engines.circuit_breaker import CircuitBreaker, ignore
+from workers.engines.synthesis import NothingToSpeak, Synthesizer
 from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
 from workers.engines.synthesis.espeak import libespeak
-from workers.engines.synthesis.synthesizer import NothingToSpeak, Synthesizer
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
+from workers.engines.synthesis.espeak.sonic import load_sonic
+from workers.media.audio.ffmpeg import FfmpegFailed, find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 if TYPE_CHECKING:
     from workers.engines.synthesis.edge.client import EdgeClient
 
-#: Speeds that the service renders itself; Sonic does the rest, and all of the pitch: the service takes that in hertz,
-#: and by how many a voice rises for a semitone depends on who is speaking.
+#: Speeds that the service renders itself; Sonic does the rest, and all of the pitch: the service takes it in hertz, and
+#: how many hertz a semitone is depends on the voice.
 SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 2.0
 
-#: Faster than anybody speaks, in letters and digits a second at normal speed: sound shorter than that has been cut.
+#: Letters and digits a second at normal speed; nobody speaks faster, so a shorter sound is incomplete.
 FASTEST_LETTERS = 50
 
 #: How much shorter sound may be than its bytes say before it counts as broken.
 SLACK = timedelta(milliseconds=250)
 
-#: Tries of what may pass, and seconds between them at most.
+#: Tries when an error may be temporary, and seconds between them at most.
 TRIES = 2
 RETRY_WITHIN = 0.5
 
-#: What a probe has spoken.
+#: The text of a probe.
 PROBE_TEXT = "Ready."
 
-#: Decoding is as fast as the service sends; this only ends what hangs.
+#: Most time for decoding. It keeps pace with the service, so this only ends a run that hangs.
 DECODING_LIMIT = timedelta(minutes=30)
 
 
@@ -65,7 +66,7 @@ class Edge(Synthesizer):
         return cls(settings)
 
     def readiness(self) -> str | None:
-        """Return what the engine needs before it can be set up; None: nothing. Whether it is reached, probes tell."""
+        """Return what the engine needs before it can be set up; None: nothing. Only probes connect to the service."""
         if importlib.util.find_spec("edge_tts") is None:
             return "edge needs the package edge-tts: pip install edge-tts."
         try:
@@ -79,7 +80,9 @@ class Edge(Synthesizer):
         """Load what is local, and start to probe in the background; raises NotReady."""
         if needs := self.readiness():
             raise NotReady(needs)
-        _ = self._ffmpeg, self._sonic
+        load_sonic()
+        self._ffmpeg = find_ffmpeg(self._settings)
+        self._artifacts = Artifacts(open_store(self._settings))
         self._voices = load_voices(self._artifacts)
         self.breaker.start()
 
@@ -92,11 +95,11 @@ class Edge(Synthesizer):
         self._on_change = on_change
 
     def is_available(self) -> bool:
-        """Return whether it can speak now, as far as is known, without asking anybody."""
+        """Return whether it can speak now, by the last probe."""
         return self.breaker.is_available()
 
     def voices(self) -> list[Voice]:
-        """Return the service's voices as last listed, perhaps before the last start; none until it was ever reached."""
+        """Return the service's voices as last listed, maybe by an earlier process; none before it was ever reached."""
         return self._voices
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
@@ -109,10 +112,10 @@ class Edge(Synthesizer):
         if not pitch and abs(rest - 1) <= 0.01:
             return sound
         length = max(1, round(len(sound.samples) / SAMPLE_BYTES / rest))
-        return self._sonic.reshape(sound, length=length, semitones=pitch, stop=stop)
+        return load_sonic().reshape(sound, length=length, semitones=pitch, stop=stop)
 
     def _spoken(self, text: str, voice: str, speed: float, stop: Callable[[], bool]) -> Pcm:
-        """Have the service speak, as near to the speed as it can; open the breaker when it fails."""
+        """Let the service speak, as near to the speed as it can; open the circuit breaker when it fails."""
         from workers.engines.synthesis.edge.client import EdgeFailed
 
         tries = Retrying(
@@ -130,10 +133,10 @@ class Edge(Synthesizer):
             raise
 
     def _once(self, text: str, voice: str, rate: int, stop: Callable[[], bool]) -> Pcm:
-        """Speak and decode at once, so that the sound is there as soon as its last byte is."""
+        """Speak, and decode meanwhile, so that the sound is ready as soon as its last byte has come."""
         from workers.engines.synthesis.edge.client import BYTES_PER_SECOND, EdgeFailed
 
-        # Without the probe sizes it waits for seconds of sound before it decodes the first.
+        # Without the probe sizes ffmpeg waits for some seconds of sound before it decodes any.
         probe = ["-probesize", "1024", "-analyzeduration", "0", "-threads", "1"]
         source = [*probe, "-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
         result = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:"]
@@ -143,7 +146,6 @@ class Edge(Synthesizer):
                     [*source, *result], stdin=subprocess.PIPE, stdout=file, time_limit=DECODING_LIMIT
                 ) as run:
                     received = self._client.speak(text, voice=voice, rate=rate, sink=run.write, stop=stop)
-                    run.end_input()
                     run.check()
             except FfmpegFailed as error:
                 raise EdgeFailed("sent sound that can't be decoded", passing=True) from error
@@ -157,7 +159,7 @@ class Edge(Synthesizer):
         return sound
 
     def _probe(self) -> None:
-        """Fetch the list of voices, and have one of them speak. Raises EngineUnavailable."""
+        """Fetch the list of voices, and let one of them speak. Raises EngineUnavailable."""
         from workers.engines.synthesis.edge.client import EdgeFailed
 
         voices = voices_of(self._client.voices())
@@ -171,20 +173,12 @@ class Edge(Synthesizer):
 
     @cached_property
     def _client(self) -> "EdgeClient":
-        # Here, in the background: aiohttp takes a quarter of a second and 26 MB.
+        # Imported only here, in the thread of the probes: aiohttp takes a quarter of a second and 26 MB.
         from workers.engines.synthesis.edge.client import EdgeClient
 
         return EdgeClient(self._settings.synthesis.edge)
 
-    @cached_property
-    def _artifacts(self) -> Artifacts:
-        return Artifacts(open_store(self._settings))
-
-    @cached_property
-    def _ffmpeg(self) -> Ffmpeg:
-        return find_ffmpeg(self._settings)
-
 
 def _rate(speed: float) -> int:
-    """Return the percentage of its own pace by which the service comes nearest to a speed."""
+    """Return the service's parameter that is nearest to a speed: percent more, or less, than the voice's own speed."""
     return round((min(max(speed, SLOWEST_NATIVE), FASTEST_NATIVE) - 1) * 100)

@@ -1,4 +1,4 @@
-"""The voices of the edge service: from its list, and from the store between two starts."""
+"""The voices of the edge service: read from its list, and kept in the store for the next start."""
 
 import json
 import re
@@ -13,20 +13,20 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Where the list is kept; the sweep deletes only folders that are named after a day.
+#: The key of the kept list. The sweep never deletes it: it only deletes folders that are named after a day.
 VOICES_KEY = "engines/edge-voices.json"
 
-#: What the service's audio is asked for in, in hertz.
+#: The sample rate that the library asks the service for, in hertz.
 SAMPLE_RATE = 24_000
 
-#: The form of a voice's name. It is put into the markup that the service gets, and must not be more than a name there.
+#: The form of a voice's name. It becomes part of the markup that is sent, so it must hold no markup itself.
 NAME = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,16}){1,3}Neural")
 
 LOCALE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){1,3}")
 
 GENDERS: Mapping[str, Gender] = {"Female": "FEMALE", "Male": "MALE"}
 
-#: The voice that the library's authors prefer, and so we for who names none.
+#: The default voice of the library's authors, and so the first here, for requests that name no voice.
 PREFERRED = "en-US-EmmaMultilingualNeural"
 
 
@@ -49,7 +49,7 @@ def load_voices(artifacts: Artifacts) -> list[Voice]:
 
 
 def save_voices(artifacts: Artifacts, voices: Sequence[Voice]) -> None:
-    """Keep voices in the store for the next start; several processes may."""
+    """Keep voices in the store for the next start; several processes may do so at once."""
     try:
         artifacts.put(VOICES_KEY, json.dumps([asdict(voice) for voice in voices]).encode())
     except PressroomError as error:

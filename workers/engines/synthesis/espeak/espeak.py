@@ -8,18 +8,18 @@ from typing import Self
 from pipeline.errors import InvalidRequest, NotReady
 from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
-from workers.engines import Stopped
+from workers.engines.synthesis import NothingToSpeak, Synthesizer
 from workers.engines.synthesis.espeak import libespeak
+from workers.engines.synthesis.espeak.sonic import load_sonic
 from workers.engines.synthesis.espeak.voices import listed_voices
-from workers.engines.synthesis.synthesizer import NothingToSpeak, Synthesizer
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 #: Speeds that the library renders well by itself, with longer vowels and pauses; Sonic does the rest. Slower, its rate
-#: has a floor; faster, it drops up to 30 % of a short text.
+#: has a lower limit; faster, it drops up to 30 % of a short text.
 SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 1.7
 
-#: Semitones, up and down, that the library renders by itself, which leaves the formants (who is speaking) alone; Sonic
-#: does the rest. Farther out, the library's voices differ from each other by more than a quarter of a semitone.
+#: Semitones, up and down, that the library renders by itself. That leaves the formants alone, by which a listener knows
+#: who is speaking. Sonic does the rest: with larger shifts the library's voices differ by over a quarter of a semitone.
 NATIVE_SEMITONES = 3.0
 
 #: The longest sound that is made: 635 MB of samples. Ten thousand Chinese characters, named one by one by a German
@@ -41,7 +41,7 @@ class Espeak(Synthesizer):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine; it has nothing to set."""
+        """Return the engine; it has no settings."""
         return cls()
 
     def readiness(self) -> str | None:
@@ -54,57 +54,48 @@ class Espeak(Synthesizer):
 
     def setup(self) -> None:
         """Load the library and its list of voices; raises NotReady."""
-        _ = self._sonic, self._identifiers
+        load_sonic()
+        _ = self._identifiers
 
     def voices(self) -> list[Voice]:
         """Return what the loaded library can speak with."""
-        return [voice for voice, _ in listed_voices(self._library)]
+        return [voice for voice, _ in listed_voices(libespeak.load())]
 
     def has_voice(self, voice: str) -> bool:
         """Return whether there is a voice of that id."""
         return voice in self._identifiers
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
-        """Return the text as sound. `stop` is called for each 60 ms of sound or so.
+        """Return the text as sound. `stop` is called for about every 60 ms of sound.
 
         Raises NothingToSpeak, SpeechTooLong, Stopped."""
-        identifier = self._identifiers[voice]
-        # A voice that is lowered first falls below 65 Hz, where Sonic finds no pitch periods.
+        library, identifier = libespeak.load(), self._identifiers[voice]
+        # Lowered by the library first, a voice would fall below 65 Hz, where Sonic finds no pitch periods.
         native_pitch = min(pitch, NATIVE_SEMITONES) if pitch >= -NATIVE_SEMITONES else 0.0
+
+        def spoken(native_speed: float) -> Pcm:
+            rate, parameter = round(libespeak.NORMAL_RATE * native_speed), _pitch_parameter(native_pitch)
+            samples = library.speak(text, voice=identifier, rate=rate, pitch=parameter, stop=stop)
+            if not any(memoryview(samples)):
+                raise NothingToSpeak
+            return Pcm(samples, library.sample_rate)
+
         with libespeak.LOCK:
-            natural = self._spoken(text, identifier, 1.0, native_pitch, stop)
+            natural = spoken(1.0)
             _check_duration(natural.duration / speed)
             if speed == 1.0 and pitch == native_pitch:
                 return natural
             length = max(1, round(len(natural.samples) / SAMPLE_BYTES / speed))
             native_speed = min(max(speed, SLOWEST_NATIVE), FASTEST_NATIVE)
-            # Spoken again, not stretched from the first: the library lengthens vowels and spares bursts of noise. How
-            # far off its pace is depends on the text (2 % to 29 % too short at 2.0), so only the result can tell.
-            paced = natural if native_speed == 1.0 else self._spoken(text, identifier, native_speed, native_pitch, stop)
-        return self._sonic.reshape(paced, length=length, semitones=pitch - native_pitch, stop=stop)
-
-    def _spoken(self, text: str, identifier: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
-        """Speak at the library's own speed and pitch."""
-        samples = bytearray()
-        stopped = False
-
-        def sink(piece: bytes) -> bool:
-            nonlocal stopped
-            samples.extend(piece)
-            stopped = stop()
-            return stopped
-
-        rate = round(libespeak.NORMAL_RATE * speed)
-        self._library.speak(text, voice=identifier, rate=rate, pitch=_pitch_parameter(pitch), sink=sink)
-        if stopped:
-            raise Stopped
-        if not any(memoryview(samples)):
-            raise NothingToSpeak
-        return Pcm(samples, self._library.sample_rate)
+            # Spoken again, and not stretched by Sonic: the library makes vowels longer, and leaves bursts of noise as
+            # they are. How far it misses a speed depends on the text (2 % to 29 % too short at 2.0), so the length of
+            # the result is measured.
+            paced = natural if native_speed == 1.0 else spoken(native_speed)
+        return load_sonic().reshape(paced, length=length, semitones=pitch - native_pitch, stop=stop)
 
     @cached_property
     def _identifiers(self) -> dict[str, str]:
-        return {voice.id: identifier for voice, identifier in listed_voices(self._library)}
+        return {voice.id: identifier for voice, identifier in listed_voices(libespeak.load())}
 
 
 def _check_duration(duration: timedelta) -> None:

@@ -1,16 +1,19 @@
-"""libespeak-ng by ctypes: the few calls that list its voices and make it speak.
+"""libespeak-ng by ctypes: the calls that list its voices and make it speak.
 
-The library keeps its voice and its parameters in global variables: one caller at a time, which `LOCK` sees to.
+The library keeps its voice and its parameters in global variables. So one thread at a time may use it: hold `LOCK`.
 """
 
 import ctypes
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from pipeline.errors import NotReady
+from workers.engines import Stopped, never
 from workers.engines.locks import FairLock
+from workers.media.audio.pcm import SAMPLE_BYTES
 
 #: Held while the library speaks.
 LOCK = FairLock()
@@ -20,13 +23,12 @@ _AUDIO_OUTPUT_SYNCHRONOUS = 2
 _INITIALIZE_DONT_EXIT = 0x8000
 _RATE = 1
 _PITCH = 3
-_CHARS_UTF8 = 1  # and neither SSML (0x10) nor PHONEMES (0x100): a text is read, never obeyed
+_CHARS_UTF8 = 1  # without SSML (0x10) and PHONEMES (0x100), so that no text is taken for commands
 
-#: Words a minute and pitch of a voice that nobody changed.
+#: The rate, in words a minute, and the pitch that voices have by default.
 NORMAL_RATE = 175
 NORMAL_PITCH = 50
 
-Sink = Callable[[bytes], bool]
 _SynthCallback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 
 
@@ -64,43 +66,52 @@ class Library:
         )
         if self.sample_rate <= 0:
             raise NotReady(f"libespeak-ng found no voices in {voice_folder}. Reinstall the package espeakng-loader.")
-        self._sink: Sink | None = None
+        # Of the text that is being spoken.
+        self._samples = bytearray()
+        self._stop: Callable[[], bool] = never
         self._raised: BaseException | None = None
         # The library keeps the pointer only, so the callback must live as long as this object.
         self._callback = _SynthCallback(self._receive)
         self.functions.espeak_SetSynthCallback(self._callback)
 
     def voices(self) -> Iterator[LibraryVoice]:
-        """Yield every voice that a language has, without the variants (`+f2`), which go with any of them."""
+        """Yield every voice that a language has, without the variants (`+f2`), which can be added to each."""
         listed = self.functions.espeak_ListVoices(None)
-        for pointer in iter_until_null(listed):
-            voice = pointer.contents
+        for place in itertools.count():
+            if not listed[place]:  # a C array ends with a null pointer
+                return
+            voice = listed[place].contents
             yield LibraryVoice(voice.identifier.decode(), voice.name.decode().strip(), _languages(voice.languages))
 
-    def speak(self, text: str, *, voice: str, rate: int, pitch: int, sink: Sink) -> None:
-        """Speak into `sink`, piece by piece, until it returns True (stop) or raises; the caller holds LOCK."""
+    def speak(self, text: str, *, voice: str, rate: int, pitch: int, stop: Callable[[], bool]) -> bytearray:
+        """Return the text as 16-bit samples. The caller holds LOCK. Raises Stopped, EspeakFailed."""
         self._check(self.functions.espeak_SetVoiceByName(voice.encode()), "espeak_SetVoiceByName")
         self._check(self.functions.espeak_SetParameter(_RATE, rate, 0), "espeak_SetParameter")
         self._check(self.functions.espeak_SetParameter(_PITCH, pitch, 0), "espeak_SetParameter")
         encoded = text.encode()
-        self._sink, self._raised = sink, None
+        samples = self._samples = bytearray()
+        self._stop, self._raised = stop, None
         try:
             result = self.functions.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _CHARS_UTF8, None, None)
         finally:
-            self._sink = None
+            self._samples, self._stop = bytearray(), never
         if self._raised is not None:
             raise self._raised
         self._check(result, "espeak_Synth")
+        return samples
 
     def _receive(self, samples: int | None, count: int, _events: int | None) -> int:
-        """Hand a piece to the sink; 1 makes the library stop."""
-        if samples is None or count <= 0 or self._sink is None:
+        """Keep a piece of sound; 1 makes the library stop."""
+        if samples is None or count <= 0:
             return 0
         try:
-            return int(self._sink(ctypes.string_at(samples, count * 2)))
+            self._samples += ctypes.string_at(samples, count * SAMPLE_BYTES)
+            if self._stop():
+                raise Stopped
         except BaseException as error:  # noqa: BLE001  it can't pass through C; speak() raises it again
             self._raised = error
             return 1
+        return 0
 
     def _check(self, result: int, call: str) -> None:
         if result != 0:
@@ -126,10 +137,8 @@ def find() -> tuple[Path, Path]:
         import espeakng_loader
     except ImportError as error:
         raise NotReady("espeak needs the package espeakng-loader: pip install espeakng-loader.") from error
-    library, voices = (
-        Path(espeakng_loader.get_library_path()),
-        Path(espeakng_loader.__file__).with_name("espeak-ng-data"),
-    )
+    library = Path(espeakng_loader.get_library_path())
+    voices = Path(espeakng_loader.__file__).with_name("espeak-ng-data")
     for path in (library, voices):
         if not path.exists():
             raise NotReady(f"{path} is missing. Reinstall the package espeakng-loader.")
@@ -143,14 +152,6 @@ def load() -> Library:
         return Library(*find())
     except (OSError, AttributeError) as error:
         raise NotReady(f"libespeak-ng does not load on this machine: {error}.") from error
-
-
-def iter_until_null(pointers: "ctypes._Pointer[ctypes._Pointer[_Voice]]") -> "Iterator[ctypes._Pointer[_Voice]]":
-    """Yield the pointers of a C array that ends with a null pointer."""
-    index = 0
-    while pointers[index]:
-        yield pointers[index]
-        index += 1
 
 
 def _languages(address: int) -> tuple[str, ...]:

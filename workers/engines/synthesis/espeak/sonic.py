@@ -5,21 +5,25 @@ libespeak-ng with its functions exported, and works 1,000 times faster than real
 """
 
 import ctypes
+import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 
+from pipeline.errors import NotReady
 from workers.engines import Stopped
+from workers.engines.synthesis.espeak import libespeak
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
-#: Bytes given to Sonic at once, about 6 s of sound; before each the caller may stop.
+#: Bytes given to Sonic at once, about 6 s of sound; `stop` is called before each.
 BLOCK_BYTES = 2**18
 
-#: Silence, in seconds, put behind the sound, and taken off again: Sonic drops its last, unfinished pitch period.
+#: Silence, in seconds, added to the end of the sound, and cut off again: Sonic drops the last, incomplete pitch period.
 TAIL = 0.05
 
-#: The length to aim at, of what is wanted, and how far off it may be: what lacks is filled with silence. Pitch periods
-#: stay whole, which in half a second of sound makes up to 8 %: then Sonic is asked again, with a tempo that makes up
-#: for it. Sounds of some seconds are right at the first attempt.
+#: The length to aim at, as a share of the wanted one, since a shorter result is filled up with silence; and the largest
+#: error. Sonic keeps pitch periods whole, which in half a second of sound makes errors of up to 8 %: then it is called
+#: again, with a corrected tempo. Sounds of some seconds are right at the first attempt.
 AIM = 0.99
 TOLERANCE = 0.02
 ATTEMPTS = 8
@@ -68,7 +72,9 @@ class Sonic:
         try:
             self._set_speed(stream, tempo)
             self._set_pitch(stream, 2 ** (semitones / 12))
-            for block in _blocks(sound.samples, tail):
+            starts = range(0, len(sound.samples), BLOCK_BYTES)
+            blocks = (bytes(sound.samples[start : start + BLOCK_BYTES]) for start in starts)
+            for block in itertools.chain(blocks, [bytes(tail * SAMPLE_BYTES)]):
                 if stop():
                     raise Stopped
                 if not self._write(stream, block, len(block) // SAMPLE_BYTES):
@@ -86,10 +92,13 @@ class Sonic:
         return buffer.raw[: read * SAMPLE_BYTES]
 
 
-def _blocks(samples: bytes | bytearray, tail: int) -> Iterator[bytes]:
-    for start in range(0, len(samples), BLOCK_BYTES):
-        yield bytes(samples[start : start + BLOCK_BYTES])
-    yield bytes(tail * SAMPLE_BYTES)
+@cache
+def load_sonic() -> Sonic:
+    """Return the Sonic of this process's libespeak-ng; raises NotReady."""
+    try:
+        return Sonic(libespeak.load().functions)
+    except AttributeError as error:
+        raise NotReady(f"This libespeak-ng is built without Sonic ({error}). Reinstall espeakng-loader.") from error
 
 
 def _declared(function: "ctypes._NamedFuncPointer", *arguments: type) -> "ctypes._NamedFuncPointer":

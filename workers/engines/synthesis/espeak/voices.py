@@ -1,4 +1,4 @@
-"""The voices of libespeak-ng under names that people can type, and with language tags that other programs know.
+"""The voices of libespeak-ng, with ids that people can type and language tags of the usual standard (BCP 47).
 
 `python -m workers.engines.synthesis.espeak.voices` writes the list that is shipped:
 pipeline/kinds/speech/espeak_voices.json.
@@ -6,21 +6,21 @@ pipeline/kinds/speech/espeak_voices.json.
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from pipeline.kinds.speech.voices import SHIPPED, Voice
 from workers.engines.synthesis.espeak.libespeak import Library, LibraryVoice, load
 
-#: The variant that makes any of the library's voices, which are all male, a woman's. Not +f2 to +f5: they have an echo,
-#: whose tail is lost or not by chance, so that a word's length differs by 60 ms from one time to the next.
+#: The variant that makes a female voice of any of the library's voices, which are all male. Not +f2 to +f5: they have
+#: an echo, whose end is lost by chance, so that a word's length differs by 60 ms from one time to the next.
 FEMALE_VARIANT = "+f1"
 
-#: A made-up language for the tests of the library's authors, and Faroese and Karakalpak, which stay silent: the wheel
-#: lacks their dictionaries.
+#: A made-up language for the tests of the library's authors; and Faroese and Karakalpak, which make no sound because
+#: the wheel lacks their dictionaries.
 LEFT_OUT = {"art/xex", "gmq/fo", "trk/kaa"}
 
-#: Tags that name the language rightly, where the library's own are wrong, too broad or lack a region: ca-ba would be
-#: Catalan of Bosnia, ru-cl Russian of Chile, and es, being of Spain, must not count as es-AR.
+#: Correct tags, where the library's own are wrong, too broad or lack a region: ca-ba would be Catalan of Bosnia, ru-cl
+#: Russian of Chile; and es is the Spanish of Spain, so it must not be taken for es-AR.
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "art/piqd": ("tlh-Piqd",),
     "gmw/en-GB-scotland": ("en-GB-scotland", "en-scotland"),
@@ -37,7 +37,7 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "zle/ru-cl": ("ru-x-classic",),
 }
 
-#: Ids that don't follow from the name of the voice's file.
+#: Ids that are not the name of the voice's file.
 IDS = {"gmw/en": "en-GB"}
 
 
@@ -47,7 +47,12 @@ def listed_voices(library: Library) -> Iterator[tuple[Voice, str]]:
         if listed.identifier not in LEFT_OUT:
             male = _voice(listed, library.sample_rate)
             yield male, listed.identifier
-            yield _female(male), listed.identifier + FEMALE_VARIANT
+            female = f"{male.id}-female"
+            display_name = f"{male.display_name}, female"
+            yield (
+                replace(male, id=female, name=female, ssml_gender="FEMALE", display_name=display_name),
+                listed.identifier + FEMALE_VARIANT,
+            )
 
 
 def write_shipped() -> None:
@@ -69,20 +74,8 @@ def _voice(listed: LibraryVoice, sample_rate: int) -> Voice:
     )
 
 
-def _female(male: Voice) -> Voice:
-    return Voice(
-        id=f"{male.id}-female",
-        name=f"{male.name}-female",
-        language_codes=male.language_codes,
-        ssml_gender="FEMALE",
-        natural_sample_rate_hertz=male.natural_sample_rate_hertz,
-        display_name=f"{male.display_name}, female",
-        engine=male.engine,
-    )
-
-
 def _language_codes(languages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tags in the usual case, without those that a longer one includes: en-US says en."""
+    """Return the tags in the usual case, without those that are the start of another: en-US includes en."""
     return tuple(_cased(tag) for tag in languages if not any(other.startswith(f"{tag}-") for other in languages))
 
 
@@ -90,13 +83,8 @@ def _cased(tag: str) -> str:
     """Return a tag in the case of RFC 5646: en-GB, fa-Latn, en-GB-x-rp."""
     first, *rest = tag.split("-")
     private = rest.index("x") if "x" in rest else len(rest)
-    return "-".join([first, *map(_cased_subtag, rest[:private]), *rest[private:]])
-
-
-def _cased_subtag(subtag: str) -> str:
-    if len(subtag) == 2:
-        return subtag.upper()
-    return subtag.title() if len(subtag) == 4 else subtag
+    cased = [subtag.upper() if len(subtag) == 2 else subtag.title() if len(subtag) == 4 else subtag for subtag in rest]
+    return "-".join([first, *cased[:private], *rest[private:]])
 
 
 if __name__ == "__main__":

@@ -1,21 +1,20 @@
-"""Weights: the files of a Whisper model: in a folder, downloaded before, or at the hub, if it can be reached."""
+"""Weights: the files of a Whisper model, in a folder, in the cache of downloads, or at the Hugging Face hub."""
 
 from pathlib import Path
 
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from workers.engines.hub import hub_fault
-from workers.engines.models import first_line
+from workers.engines.models import first_line, hub_fault
 
 log = get_logger(__name__)
 
-#: Files without which a folder is no model. Where there is no tokenizer, faster-whisper takes that of another model
-#: from the hub, whose words a large one numbers differently.
+#: Files that a model must have. Without a tokenizer, faster-whisper downloads that of another model, in which the words
+#: of a large model have other numbers.
 NEEDED = ("model.bin", "tokenizer.json")
 
 
 def missing(model: str, *, setting: str) -> str | None:
-    """Return which files a model lacks, as far as is known without the hub; None: none."""
+    """Return which files a model lacks, without a request to the hub; None: none is known to be missing."""
     folder = Path(model).expanduser()
     if folder.is_dir():
         lacking = _lacking(folder)
@@ -41,11 +40,11 @@ def _downloaded(model: str, setting: str) -> str:
 
     try:
         folder = str(download_model(model, local_files_only=True))
-    except ValueError as error:  # no size, no name/of-a-model
+    except ValueError as error:  # neither a size nor the name of a model
         raise NotReady(f"{setting} is {model!r}, which is no folder and no model: {error}") from error
     except OSError:
         folder = ""
-    # A model whose download was broken off is found as well.
+    # An incomplete download is found as well.
     if folder and _lacking(Path(folder)) is None:
         return folder
     if (fault := hub_fault()) is not None:
@@ -56,7 +55,7 @@ def _downloaded(model: str, setting: str) -> str:
     log.info("model is being downloaded", model=model)
     try:
         return str(download_model(model))
-    except Exception as error:  # its own errors, its HTTP library's, and any that an answer of somebody else causes
+    except Exception as error:  # the library's, its HTTP library's, and any that a strange answer causes
         raise NotReady(
             f"The model {model!r} could not be downloaded: {first_line(error)} Start the pool again to go on with it."
         ) from error

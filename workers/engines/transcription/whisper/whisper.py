@@ -24,14 +24,14 @@ from workers.media.audio.track import Samples
 log = get_logger(__name__)
 
 SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
-#: Whisper's own code of a language: ISO 639-1's.
+#: ISO 639-1 codes, by the codes of Whisper that differ from them.
 CODES = {"jw": "jv"}
-#: Windows that the language may be looked for in, until one is more likely than not: a song or another's words in front
-#: would decide it for hours.
+#: Windows in which the language is looked for, until one is more likely than not: with one window alone, a song at the
+#: start would decide it for hours of speech.
 LANGUAGE_WINDOWS = 4
-#: Segments that go through a CUDA device together, unless told.
+#: Segments that a CUDA device takes together, by default.
 CUDA_BATCH = 8
-#: What Whisper hears at once, in seconds; only more than that can be batched.
+#: The seconds that Whisper takes at once; only longer sounds can be batched.
 WINDOW_SECONDS = 30
 
 
@@ -47,7 +47,7 @@ class Whisper(Transcriber):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the model that the operator wants."""
+        """Return the engine with the model of the settings."""
         return cls(settings.transcription.whisper)
 
     def readiness(self) -> str | None:
@@ -76,7 +76,7 @@ class Whisper(Transcriber):
     def listen(
         self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
     ) -> Iterator[Hearing]:
-        """Listen to a sound. Only speech gets to the model, so it makes nothing up where nobody speaks."""
+        """Listen to a sound. Only speech is given to the model: in silence it would invent text."""
         with self._in_memory():
             found, about = self._transcribe(
                 samples.astype(np.float32) / 32_768,
@@ -85,10 +85,10 @@ class Whisper(Transcriber):
             )
             probability = about.language_probability if language is None and self._model.model.is_multilingual else None
             code = CODES.get(about.language, about.language)
-            yield Hearing(code, probability, (_segment(segment) for segment in _until(stop, found)))
+            yield Hearing(code, probability, _segments(found, stop))
 
     def _start(self, folder: str) -> None:
-        """Load the model onto the device that is set; else onto a GPU, if there is one that works. Raises NotReady."""
+        """Load the model onto the device of the settings, or a GPU that works, or the processor. Raises NotReady."""
         import ctranslate2
 
         if self._settings.device not in (None, "auto"):
@@ -97,7 +97,7 @@ class Whisper(Transcriber):
             try:
                 return self._try(folder, "cuda")
             except NotReady as error:
-                # Mostly libraries of another CUDA than CTranslate2's. A processor takes longer, and gets there.
+                # Mostly the libraries of CUDA have another version than CTranslate2 wants. A processor is slower.
                 log.warning("GPU not used", engine=self.name, needs=error.message)
         return self._try(folder, "cpu")
 
@@ -126,13 +126,13 @@ class Whisper(Transcriber):
         )
 
     def _warm_up(self) -> None:
-        """Run everything once: what is missing, as CUDA's libraries may be, is found missing now."""
+        """Use the model once, so that an error, such as a missing library of CUDA, occurs now and not in a request."""
         silence = np.zeros(SAMPLE_RATE, np.float32)
         for _ in self._model.transcribe(silence, language="en", beam_size=1, temperature=0.0, max_new_tokens=1)[0]:
             pass
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
-        # Without the text so far as context: Whisper would repeat an error again and again.
+        # The text so far is not given as context: Whisper would repeat an error again and again.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
         how["language_detection_segments"] = LANGUAGE_WINDOWS
         batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
@@ -165,7 +165,7 @@ class Whisper(Transcriber):
             self._unloading.start()
 
     def _unload(self) -> None:
-        # Who uses it has cancelled the timer, and starts a new one.
+        # A thread that holds the lock uses the model; it has cancelled this timer, and starts a new one.
         if self._lock.acquire(blocking=False):
             try:
                 self._model.model.unload_model()
@@ -180,19 +180,17 @@ def quickest(device: str, supported: Container[str]) -> str:
     return wanted if wanted in supported else "default"
 
 
-def _until(stop: Callable[[], bool], found: Iterator[Any]) -> Iterator[Any]:
+def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment]:
     for segment in found:
         if stop():
             raise Stopped
-        yield segment
-
-
-def _segment(found: Any) -> Segment:
-    words = None if found.words is None else [_word(word) for word in found.words]
-    probability = round(math.exp(min(0.0, found.avg_logprob)), 3)
-    return Segment(
-        start=float(found.start), end=float(found.end), text=found.text, probability=probability, words=words
-    )
+        yield Segment(
+            start=float(segment.start),
+            end=float(segment.end),
+            text=segment.text,
+            probability=round(math.exp(min(0.0, segment.avg_logprob)), 3),
+            words=None if segment.words is None else [_word(word) for word in segment.words],
+        )
 
 
 def _word(found: Any) -> Word:

@@ -16,9 +16,9 @@ from pipeline.artifacts import Artifacts, open_store
 from pipeline.kinds.speech.voices import VoiceUnknown
 from pipeline.settings import Settings
 from workers.engines import EngineUnavailable, Stopped
+from workers.engines.synthesis import NothingToSpeak
 from workers.engines.synthesis.edge.edge import Edge
 from workers.engines.synthesis.edge.voices import VOICES_KEY
-from workers.engines.synthesis.synthesizer import NothingToSpeak
 from workers.media.audio.pcm import Pcm
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody knows why it does."

@@ -3,8 +3,8 @@
 import pytest
 
 from pipeline.kinds.speech.voices import VoiceUnknown
+from workers.engines.synthesis import NothingToSpeak
 from workers.engines.synthesis.espeak.espeak import Espeak
-from workers.engines.synthesis.synthesizer import NothingToSpeak
 
 
 @pytest.fixture(scope="module")

@@ -215,7 +215,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[socket.sock
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-        monkeypatch.setattr("workers.engines.hub.PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr("workers.engines.models.HUB_SECONDS", 0.2)
         yield server
 
 

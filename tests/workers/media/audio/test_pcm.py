@@ -7,8 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from workers.media.audio.pcm import Pcm
-from workers.media.audio.wav import encode_wav
+from workers.media.audio.pcm import Pcm, encode_wav
 
 
 @pytest.mark.parametrize("count", [0, 1, 22_050, 100_001])
