@@ -1,9 +1,11 @@
 """hibari: natural English speech by a small neural network whose weights are in its wheel."""
 
+import hashlib
 import importlib.util
 import threading
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from pipeline.errors import NotReady
@@ -15,6 +17,8 @@ from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 SAMPLE_RATE = 24_000
 VOICES = (Voice("en-US-Heart", "Heart", ("en-US",), "FEMALE", SAMPLE_RATE, "Heart, American English", "hibari"),)
+#: Of the weights in hibari-tts 0.2.1: others are not run (docs/decisions/0017-voices-in-wheels.md).
+WEIGHTS_SHA256 = "5f70741d4e900f4e85d0037498736cc1b3e1b9a63a13546a5da1e63abf4fccd8"
 #: Paces that the model renders by itself, of those that it was made for; Sonic does the rest.
 SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 2.0
 #: The model adds noise to its breaths: with a seed the same text is the same sound.
@@ -79,4 +83,7 @@ class Hibari(Synthesizer):
     def _model(self) -> Any:
         from hibari import Hibari as Model
 
-        return Model()
+        model = Model()
+        if hashlib.sha256(Path(model.model_path).read_bytes()).hexdigest() != WEIGHTS_SHA256:
+            raise NotReady(f"{model.model_path} is damaged or altered; reinstall hibari-tts==0.2.1.")
+        return model

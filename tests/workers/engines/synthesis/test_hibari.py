@@ -3,6 +3,7 @@
 import pytest
 from sound import level_db, samples_of, shift_in_semitones
 
+from pipeline.errors import NotReady
 from pipeline.kinds.speech.voices import VoiceUnknown
 from workers.engines import Stopped
 from workers.engines.synthesis.hibari import VOICES, Hibari
@@ -68,6 +69,13 @@ def test_what_it_can_not_read_is_refused(hibari: Hibari, text: str) -> None:
 def test_it_stops_between_sentences(hibari: Hibari) -> None:
     with pytest.raises(Stopped):
         hibari.speak(TEXT, voice=VOICE, stop=lambda: True)
+
+
+def test_altered_weights_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.engines.synthesis.hibari.WEIGHTS_SHA256", "0" * 64)
+
+    with pytest.raises(NotReady, match="damaged or altered; reinstall hibari-tts"):
+        Hibari().setup()
 
 
 def test_another_voice_is_unknown(hibari: Hibari) -> None:
