@@ -5,11 +5,9 @@ from typing import Any
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
 
-def _engines(remark: str = "") -> Any:
+def _engines() -> Any:
     """Return the field of a family's engines."""
-    order = (
-        f"Engines in order of preference, separated by commas{remark}; by default all of the family, in its own order."
-    )
+    order = "Engines in order of preference, separated by commas; by default all of the family, in its own order."
     return Field(None, description=order)
 
 
@@ -121,7 +119,8 @@ class EdgeSettings(BaseModel):
 class SynthesisSettings(BaseModel):
     """The synthesis family."""
 
-    engines: str | None = _engines("; espeak alone keeps texts on this machine")
+    engines: str | None = _engines()
+    online: bool = Field(False, description="Whether texts may go to Microsoft's speech service; so may ENGINES say.")
     slots: int = Field(24, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
     edge: EdgeSettings = EdgeSettings()
     max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")

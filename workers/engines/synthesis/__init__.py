@@ -13,6 +13,7 @@ from workers.media.audio.pcm import Pcm
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
+    "hibari": "workers.engines.synthesis.hibari:Hibari",
     "edge": "workers.engines.synthesis.edge.edge:Edge",
     "espeak": "workers.engines.synthesis.espeak.espeak:Espeak",
 }

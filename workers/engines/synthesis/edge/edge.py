@@ -67,6 +67,9 @@ class Edge(Synthesizer):
 
     def readiness(self) -> str | None:
         """Return what the engine needs before it can be set up; None: nothing. Only probes connect to the service."""
+        synthesis = self._settings.synthesis
+        if synthesis.engines is None and not synthesis.online:
+            return "edge sends texts to Microsoft; PRESSROOM_SYNTHESIS__ONLINE=true allows it."
         if importlib.util.find_spec("edge_tts") is None:
             return "edge needs the package edge-tts: pip install edge-tts."
         try:
