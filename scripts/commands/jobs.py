@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -106,7 +106,7 @@ def retry(job_id: str, data: Data = None) -> None:
 
 
 def _find(database: Database, job_id: str) -> Job:
-    job: Any = database.run(find_job(read_id(job_id)))
+    job = database.run(find_job(read_id(job_id)))
     if job is None:
         raise NotFound(f"There is no job {job_id}. `pressroom jobs list` shows them.")
-    return job  # type: ignore[no-any-return]  # checked above
+    return job
