@@ -342,7 +342,7 @@ def test_a_long_recording_holds_up_no_short_one() -> None:
     long.start()
     assert has_begun.wait(PATIENCE)
     short.start()
-    wait_until(lambda: made._turn._waiting)
+    wait_until(lambda: made._lock._waiting)
     may_go_on.set()
     long.join(PATIENCE)
     short.join(PATIENCE)
