@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from api.services import Services
 from pipeline.errors import InsufficientCredits, RateLimitExceeded, Unauthorized, Unprocessable
 from pipeline.keys import Caller
-from pipeline.kind import AnyKind, as_json
+from pipeline.kind import AnyKind, as_rows
 from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
@@ -67,7 +67,7 @@ class Order:
             request={name: value for name, value in fields.items() if name not in kind.bulky},
             request_id=request_id,
             request_hash=_hash(fields, file_hashes),
-            items=[(as_json(item.input), item.price, item.lane) for item in kind.items(request)],
+            items=as_rows(kind.items(request)),
             deadline=deadline,
             keep_for=keep_for,
             slice_size=kind.limits.slice_size,
