@@ -7,9 +7,9 @@ import regex
 from examples.posts import POSTS, SamplePost
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from metadata_limits import in_limits
 
 from workers.engines import Stopped
-from workers.engines.metadata import Metadata
 from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive.extractive import Extractive
 from workers.engines.metadata.plain import read_post
@@ -46,19 +46,6 @@ TITLES = TEXTS.map(lambda text: text[:1_000] or "x")
 LANGUAGES = st.sampled_from(
     ["en", "es", "fr", "de-AT", "pt-BR", "it", "ja", "zh-Hant", "ko", "ar", "he", "hi", "th", "xx", "tlh"]
 )
-
-
-def in_limits(made: Metadata, engine: Extractive) -> None:
-    assert 20 <= len(made.excerpt) <= 200
-    assert not regex.search(r"[\n\r\v\f\x85\u2028\u2029]|[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\u200b]", made.excerpt)
-    assert made.excerpt == made.excerpt.strip()
-    assert made.category in engine.taxonomy.names
-    assert 5 <= len(made.tags) <= 8
-    assert len(set(made.tags)) == len(made.tags)
-    for tag in made.tags:
-        assert 2 <= len(tag) <= 40
-        assert tag == tag.lower() == tag.strip()
-        assert not regex.search(r"[\p{Cc}\p{Cs}\n<>]|https?:", tag)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
