@@ -6,7 +6,7 @@ KILLS ?= 20
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults lint format bench clean
+.PHONY: help install install-test demo up test faults lint format bench quality clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ format: install-test  ## format the code
 
 bench: install-test  ## measure against the raw limits of this machine
 	$(BIN)/python -m benchmarks
+
+quality: install-test  ## count the words that speech and transcripts get wrong (ARGS='speech --count 20')
+	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 clean:  ## delete what was built here, but no data
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

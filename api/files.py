@@ -14,7 +14,15 @@ from pipeline.errors import PressroomError
 from pipeline.links import artifact_of, title_of
 
 #: Content types that a browser may show, by the suffix of the name; anything else is bytes, and is saved.
-SHOWN = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
+SHOWN = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".webp": "image/webp",
+    ".wav": "audio/wav",
+    ".mp3": "audio/mpeg",
+    ".srt": "application/x-subrip; charset=utf-8",
+    ".vtt": "text/vtt; charset=utf-8",
+}
 #: Any page may show a file; a file itself may load or run nothing.
 HEADERS = {
     "Accept-Ranges": "bytes",

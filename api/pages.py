@@ -121,8 +121,9 @@ def _example(document: Mapping[str, Any], path: str, operation: dict[str, Any]) 
 
 
 def _is_json(operation: dict[str, Any]) -> bool:
+    """Tell whether the answer is JSON where the request asks for nothing else: that is described first."""
     answers = [operation["responses"].get(status, {}).get("content", {}) for status in ("200", "201")]
-    return any("application/json" in content for content in answers)
+    return any(next(iter(content), None) == "application/json" for content in answers)
 
 
 def _answers(operation: dict[str, Any]) -> str:

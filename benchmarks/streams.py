@@ -20,29 +20,32 @@ import imageio_ffmpeg
 from benchmarks.client import load, request
 from benchmarks.report import Table
 from benchmarks.systems import pressroom, process_tree
-from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.voices import pick_voice
+from pipeline.settings import Settings
 from scripts.system.programs import ROOT, environment
-from workers.engines.synthesis.espeak.espeak import Espeak
+from workers.engines.registry import load_engines
+from workers.engines.synthesis import Synthesizer
+from workers.spoken_text.sentences import split_text
 
 sys.path.insert(0, str(ROOT / "tests"))
 
 from systems import Running
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it runs back home again. "
-#: What docs/speech.md promises for /tts/batch: a second for 1,000 characters; the target is four times as fast.
-PROMISED_SECONDS = 1 / 1_000
+#: The most seconds of /tts/batch for 20,000 characters, and milliseconds to the first byte of a stream, on two cores.
+LIMITS = {"espeak": (5.0, 60.0), "hibari": (15.0, 250.0)}
 EDGE_VOICE = "en-US-EmmaMultilingualNeural"
 
 
 def measure(*, quick: bool) -> Iterator[Table]:
-    """Measure espeak, then the edge engine against a fake service in a process of its own."""
+    """Measure the engines of this machine, then the edge engine against a fake service in a process of its own."""
     rounds = 3 if quick else 7
-    with pressroom(PRESSROOM_SYNTHESIS__ENGINES="espeak") as running:
-        yield _batch(running, rounds)
-        yield _first_byte(running, rounds * 5)
-        yield _memory(running)
-        yield _at_once(running, "espeak")
+    for engine in LIMITS:
+        with pressroom(PRESSROOM_SYNTHESIS__ENGINES=engine) as running:
+            yield _batch(running, engine, rounds)
+            yield _first_byte(running, engine, rounds * 5)
+            yield _memory(running, engine)
+            yield _at_once(running, engine)
     with (
         edge_process() as (url, voices_url),
         pressroom(
@@ -62,24 +65,25 @@ def text_of(characters: int) -> str:
     return (SENTENCE * (characters // len(SENTENCE) + 1))[:characters]
 
 
-def _batch(running: Running, rounds: int) -> Table:
+def _batch(running: Running, name: str, rounds: int) -> Table:
     table = Table(
-        "Batch",
-        "POST /tts/batch, 20,000 characters to the last byte; raw: the library speaks the same chunks, one ffmpeg "
-        "encodes them, and nothing measures or levels their loudness.",
+        f"Batch by {name}",
+        "POST /tts/batch, 20,000 characters to the last byte; raw: the engine alone speaks the same chunks one by one, "
+        "one ffmpeg encodes them, and nothing measures or levels their loudness.",
     )
-    engine = Espeak()
-    engine.setup()
+    engine = load_engine(name)
     text = text_of(20_000)
-    voice = pick_voice(engine.voices(), voice_name=None, language=None).id
+    voice = pick_voice(engine.voices(), voice_name=None, language=None)
+    rate = str(voice.natural_sample_rate_hertz)
     ours, raw = [], []
     body = json.dumps({"text": text, "pause_duration": 0}).encode()
     sent = request(running.address, "/tts/batch", body, {"X-API-Key": running.key})
     for _ in range(rounds):
         ours.append(load(running.address, sent, connections=1, count=1).expect(200).percentile(50) / 1_000)
         began = time.perf_counter()
-        pcm = b"".join(bytes(engine.speak(chunk.strip(), voice=voice).samples) for chunk in split_text(text, limit=250))
-        encode = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-f", "s16le", "-ar", "22050", "-ac", "1"]
+        chunks = split_text(text, limit=250, language="en")
+        pcm = b"".join(bytes(engine.speak(chunk.strip(), voice=voice.id).samples) for chunk in chunks)
+        encode = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-f", "s16le", "-ar", rate, "-ac", "1"]
         subprocess.run(
             [*encode, "-i", "pipe:0", "-b:a", "192k", "-ar", "44100", "-f", "mp3", "pipe:1"],
             input=pcm,
@@ -87,10 +91,16 @@ def _batch(running: Running, rounds: int) -> Table:
             check=True,
         )
         raw.append(time.perf_counter() - began)
-    table.bound("20,000 characters", ours, unit="s", most=20_000 * PROMISED_SECONDS / 4, raw=raw)
-    ratio = statistics.median(ours) / statistics.median(raw)
-    table.say("beside its raw pieces", f"{ratio:.2f}", target="≤ 1.5", is_met=ratio <= 1.5)
+    table.bound("20,000 characters", ours, unit="s", most=LIMITS[name][0], raw=raw)
     return table
+
+
+def load_engine(name: str) -> Synthesizer:
+    """Return an engine of this process, set up."""
+    engine: Synthesizer
+    (engine,) = load_engines(Settings(synthesis={"engines": name}), "synthesis")
+    engine.setup()  # type: ignore[attr-defined]  each engine has it, by the registry's protocol
+    return engine
 
 
 def first_byte(running: Running, body: dict[str, object]) -> float:
@@ -113,11 +123,13 @@ def first_byte(running: Running, body: dict[str, object]) -> float:
         return took
 
 
-def _first_byte(running: Running, rounds: int) -> Table:
-    table = Table("First byte", "POST /tts/stream by espeak, chunks of 200 characters, one stream at a time.")
+def _first_byte(running: Running, engine: str, rounds: int) -> Table:
+    table = Table(f"First byte by {engine}", "POST /tts/stream, chunks of 200 characters, one stream at a time.")
     body = {"text": text_of(600)}
     first_byte(running, body)
-    table.bound("a stream's first byte", [first_byte(running, body) for _ in range(rounds)], unit="ms", most=60)
+    table.bound(
+        "a stream's first byte", [first_byte(running, body) for _ in range(rounds)], unit="ms", most=LIMITS[engine][1]
+    )
     return table
 
 
@@ -148,8 +160,10 @@ def _resident(pid: int) -> float:
     return next((int(line.split()[1]) / 1_024 for line in lines if line.startswith("VmRSS:")), 0)
 
 
-def _memory(running: Running) -> Table:
-    table = Table("Memory", "The pool's process and its ffmpeg, the most they had above what they had idle, in MiB.")
+def _memory(running: Running, engine: str) -> Table:
+    table = Table(
+        f"Memory by {engine}", "The pool's process and its ffmpeg, the most they had above what they had idle, in MiB."
+    )
     (worker,) = running.workers("synthesis")
     idle = sum(map(_resident, process_tree(worker)))
     for what, path, characters in (
@@ -219,7 +233,7 @@ def _edge_first_byte(running: Running, url: str, rounds: int) -> Table:
         "POST /tts/stream; raw: the library edge-tts gets the first chunk whole from the same service.",
     )
     text = text_of(600)
-    chunk = split_text(text, limit=200)[0].strip()
+    chunk = split_text(text, limit=200, language="en")[0].strip()
     edge_tts.communicate.WSS_URL = f"{url}?"
 
     async def whole_chunk() -> None:

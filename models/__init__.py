@@ -6,6 +6,7 @@ from models.credit_entry import CreditEntry
 from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
 from models.item import Item
 from models.job import Job
+from models.lexicon import Lexicon
 from models.offer import Offer
 from models.signing_key import SigningKey
 
@@ -16,6 +17,7 @@ __all__ = [
     "CreditEntry",
     "Item",
     "Job",
+    "Lexicon",
     "Offer",
     "SearchProvider",
     "SigningKey",

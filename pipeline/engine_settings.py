@@ -1,6 +1,7 @@
 """Engine settings: what an operator may change of each family of engines, and of the downloads made for them."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
@@ -27,10 +28,24 @@ class FetchSettings(BaseModel):
     downloads_per_host: int = Field(8, ge=1, description="Downloads at once of a process from the same host.")
 
 
+class ModelsSettings(BaseModel):
+    """The models of the catalogue: where they are kept, and whether they may be downloaded."""
+
+    download: Literal["ask", "auto", "never"] = Field(
+        "auto",
+        description="auto: small ones that this machine can use are downloaded beside the work; ask: only said how.",
+    )
+    folder: Path | None = Field(None, description="Folder of models; by default DATA/models.")
+    stall_seconds: float = Field(30.0, gt=0, description="Longest wait for more of a download.")
+    retry_minutes: float = Field(60.0, gt=0, description="A download that failed is tried again after so long.")
+
+
 class ModelSettings(BaseModel):
     """A model that is run here: safetensors only, and never code that comes with it."""
 
-    model: str | None = Field(None, description="Folder, or name at the Hugging Face hub; none: not used.")
+    model: str | None = Field(
+        None, description="Folder, or name at the Hugging Face hub; by default the catalogue's; none: not used."
+    )
     device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
     dtype: str | None = Field(None, description="float32, float16 or bfloat16; by default what suits the device.")
 
@@ -83,7 +98,9 @@ class PicturesSettings(BaseModel):
 class WhisperSettings(BaseModel):
     """The whisper engine: a model in CTranslate2's format."""
 
-    model: str | None = Field(None, description="Folder, size such as small, or name at the hub; none: not used.")
+    model: str | None = Field(
+        None, description="Folder, size such as small, or name at the hub; by default the best that is here."
+    )
     device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
     compute_type: str | None = Field(
         None, description="int8, int8_float16, float16, float32 …; by default int8 on cpu, float16 on cuda."

@@ -128,7 +128,7 @@ class Answer:
     """The form of a kind's answer, for the documents and for who waits."""
 
     content_type: str = "application/json"
-    #: Of a JSON answer.
+    #: Of a JSON answer; of one that a request may ask for instead, where the answer is a file.
     model: type[BaseModel] | None = None
     #: Content types of texts that a request may ask for instead.
     alternatives: tuple[str, ...] = ()

@@ -56,10 +56,10 @@ class LanguageNotSupported(InvalidRequest):
 
     code = "language_not_supported"
 
-    def __init__(self, fault: str, known: Iterable[str]) -> None:
+    def __init__(self, fault: str, known: Iterable[str], *, remedy: str | None = None) -> None:
         names = list(dict.fromkeys(known))
         which = "one of " if len(names) > 1 else ""
-        super().__init__(f"{fault} Send {which}{', '.join(names)}.", field="language")
+        super().__init__(" ".join(filter(None, (fault, remedy, f"Send {which}{', '.join(names)}."))), field="language")
 
 
 def offered_languages(offers: Offers, family: str) -> list[str]:

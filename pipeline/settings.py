@@ -13,6 +13,7 @@ from pipeline.engine_settings import (
     CaptioningSettings,
     FetchSettings,
     MetadataSettings,
+    ModelsSettings,
     PicturesSettings,
     SearchSettings,
     SynthesisSettings,
@@ -137,6 +138,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     fetch: FetchSettings = FetchSettings()
+    models: ModelsSettings = ModelsSettings()
     synthesis: SynthesisSettings = SynthesisSettings()
     search: SearchSettings = SearchSettings()
     captioning: CaptioningSettings = CaptioningSettings()

@@ -7,6 +7,7 @@ checkpoint, which the worker writes with its heartbeat.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, unquote
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -28,6 +29,7 @@ class Parts(BaseModel):
     prefix: str = ""
     count: int = Field(0, alias="parts")
     engine: str = ""
+    voice: str = ""
 
     def key(self, number: int) -> str:
         """Return the artifact's key of a part, numbered from 0."""
@@ -50,13 +52,16 @@ def part_key(prefix: str, number: int) -> str:
 
 def add_part_notice(pipe: Any, job_id: UUID, parts: Parts) -> None:
     """Add "this many parts are there" to a Redis pipeline, sync or async."""
-    pipe.publish(CHANNEL, job_id.bytes + f"{parts.count} {parts.engine} {parts.prefix}".encode())
+    # One word for both: an API process of a release before voices reads three words, the last being the prefix.
+    speaker = f"{parts.engine}/{quote(parts.voice, safe='')}" if parts.voice else parts.engine
+    pipe.publish(CHANNEL, job_id.bytes + f"{parts.count} {speaker} {parts.prefix}".encode())
 
 
 def read_part_notice(payload: bytes) -> tuple[UUID, Parts]:
     """Return whose stream has how many parts."""
-    count, engine, prefix = payload[16:].decode().split(" ", 2)
-    return UUID(bytes=payload[:16]), Parts(prefix=prefix, count=int(count), engine=engine)
+    count, speaker, prefix = payload[16:].decode().split(" ", 2)
+    engine, _, voice = speaker.partition("/")
+    return UUID(bytes=payload[:16]), Parts(prefix=prefix, count=int(count), engine=engine, voice=unquote(voice))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from contextlib import ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import aiohttp
@@ -72,11 +73,18 @@ class Client:
         """Wait for a job, and write its result into a file, whole or not at all; returns its size in bytes.
 
         Raises Refused when the job delivered nothing."""
-        job = await self.wait(job_id, progress)
-        if job["state"] not in {"succeeded", "partial"}:
-            error = job["error"] or {}
-            raise Refused(f"The job {job['state']}: {error.get('message', 'no reason was given')}")
+        _require_delivery(await self.wait(job_id, progress))
         return await self.fetch(job_id, file)
+
+    async def save_linked(self, job_id: str, files: Mapping[str, Path], progress: Progress) -> int:
+        """Wait for a job, and write what its result links to under these names into files; returns their size.
+
+        Raises Refused when the job delivered nothing."""
+        _require_delivery(await self.wait(job_id, progress))
+        result = await self.get(f"/jobs/{job_id}/result")
+        # By their paths: the service may call itself by an address that only others reach.
+        links = {name: urlsplit(result[name])._replace(scheme="", netloc="").geturl() for name in files}
+        return sum([await self._save(links[name], file, job_id) for name, file in files.items()])
 
     async def cancel(self, job_id: str) -> str:
         """Cancel a job, unless it has ended; returns its state. Raises Refused, NotReady."""
@@ -85,8 +93,11 @@ class Client:
 
     async def fetch(self, job_id: str, file: Path) -> int:
         """Write the result of an ended job into a file, whole or not at all; returns its size in bytes."""
+        return await self._save(f"/jobs/{job_id}/result", file, job_id)
+
+    async def _save(self, path: str, file: Path, job_id: str) -> int:
         try:
-            return await ask_until_answered(self._patience, self._fetch, job_id, file)
+            return await ask_until_answered(self._patience, self._fetch, path, file)
         except NotReady as error:
             raise NotReady(
                 f"The result could not be fetched: {error.message} Fetch /jobs/{job_id}/result later; it is paid for."
@@ -109,9 +120,9 @@ class Client:
                 await read_answer(response)
                 raise no_pressroom()
 
-    async def _fetch(self, job_id: str, file: Path) -> int:
+    async def _fetch(self, path: str, file: Path) -> int:
         unfinished = file.with_name(f"{file.name}.part")
-        async with self._session.get(f"/jobs/{job_id}/result") as response:
+        async with self._session.get(path) as response:
             if response.status >= 400:
                 await read_answer(response)
             with unfinished.open("wb") as output:
@@ -120,6 +131,12 @@ class Client:
                 size = output.tell()
         unfinished.replace(file)
         return size
+
+
+def _require_delivery(job: Mapping[str, Any]) -> None:
+    if job["state"] not in {"succeeded", "partial"}:
+        error = job["error"] or {}
+        raise Refused(f"The job {job['state']}: {error.get('message', 'no reason was given')}")
 
 
 def _form(fields: Mapping[str, Any], files: Mapping[str, Path], opened: ExitStack) -> aiohttp.FormData:

@@ -18,6 +18,7 @@ from pipeline.migrations import migrate
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.
 os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
+os.environ["PRESSROOM_MODELS__DOWNLOAD"] = "never"
 os.environ["PRESSROOM_SEARCH__PROVIDERS"] = "duckduckgo,bing"
 #: Nothing listens there.
 os.environ |= {f"PRESSROOM_SEARCH__{provider.upper()}__URL": "http://127.0.0.1:9/" for provider in PROVIDERS}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline.settings import Settings
 from workers.engines import never
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
-from workers.media.audio.mp3 import encoded_mp3
+from workers.media.audio.mp3 import encode_into
 
 #: Bit rates in kbit/s of layer III: of MPEG-1, and of MPEG-2 (ISO 11172-3, 13818-3).
 MPEG1 = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
@@ -63,5 +63,6 @@ def encode_mp3(
     stop: Callable[[], bool] = never,
 ) -> bytes:
     """Return an MP3 of the samples as bytes."""
-    with encoded_mp3(ffmpeg, blocks, sample_rate=sample_rate, stop=stop) as file:
+    with tempfile.TemporaryFile() as file:
+        encode_into(file, ffmpeg, blocks, sample_rate=sample_rate, stop=stop)
         return file.read()

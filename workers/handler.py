@@ -90,7 +90,7 @@ class Task(Protocol[I_co]):
 
         It is kept for at least as long as the job's result, or for `keep_for`, whichever is longer."""
 
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
         """Keep the next part of a stream, and tell whoever sends it; returns how far the stream is."""
 
     def stored(self, key: str) -> bytes:

@@ -1,5 +1,6 @@
 """What dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves the synthesis queue with one process."""
 
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -76,6 +77,8 @@ class Pools(Middleware):
 
 
 die_with_parent()
+# Before any library of the Hugging Face hub is imported: nobody is told what runs here.
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 malloc.use_one_arena()
 _settings = Settings()
 log.configure(_settings)

@@ -23,6 +23,7 @@ from workers.claiming import Claimer
 from workers.engines import Stopped
 from workers.handler import Failed, Gated, Handler, Release, Watchable
 from workers.heartbeat import Heartbeat, Run
+from workers.late_handlers import LateHandlers
 from workers.outcomes import to_row, unforeseen
 from workers.reporting import Ended, Reporter
 from workers.rounds import Rounds
@@ -57,6 +58,7 @@ class Runner:
         self._queue = queue
         self._kinds = kinds
         self._handlers = dict(handlers)
+        self._late = LateHandlers()
         self._database = database
         self._broker = broker
         self._artifacts = artifacts
@@ -87,10 +89,10 @@ class Runner:
                 handler.setup()
             except NotReady as error:
                 log.error("handler not ready", queue=self._queue, needs=error.message)
-                self._handlers = {name: other for name, other in self._handlers.items() if other is not handler}
+                self._handlers = self._late.set_aside(handler, self._handlers)
             self._publish(handler)
             if isinstance(handler, Watchable):
-                handler.watch(partial(self._publish, handler))
+                handler.watch(partial(self._renew, handler))
         self._claimer = self._make_claimer()
         self._is_set_up = True
         log.info("pool process ready", queue=self._queue, kinds=sorted(self._handlers))
@@ -99,6 +101,18 @@ class Runner:
         ready = {name: kind for name, kind in self._kinds.items() if name in self._handlers}
         lanes = {lane: self._handlers[kind.name] for lane, kind in lanes_of(ready).items()}
         return Claimer(self._queue, lanes, database=self._database, broker=self._broker, settings=self._settings)
+
+    def _renew(self, handler: Handler[Any, Any]) -> None:
+        """Tell everybody what a handler offers now; one that lacked an engine is asked again."""
+        self._late.ask(handler)
+        self._publish(handler)
+
+    def _take_on(self) -> None:
+        """Claim from now on for the handlers that have become ready."""
+        if ready := self._late.take():
+            self._handlers |= ready
+            self._claimer = self._make_claimer()
+            log.info("kinds ready now", queue=self._queue, kinds=sorted(ready))
 
     def _publish(self, handler: Handler[Any, Any]) -> None:
         try:
@@ -136,6 +150,7 @@ class Runner:
             due, self._due = self._due, []
         ended = [one.run for one in due]
         started: list[Sequence[ClaimedItem]] = []
+        self._take_on()
         try:
             claim = self._next_claim(due)
             taken, claimed = self._reporter.write(due, then=claim)

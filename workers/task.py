@@ -118,13 +118,13 @@ class LeasedTask(Generic[I]):
         self._artifacts.put(key, data)
         return key
 
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str) -> Parts:
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
         """Keep the next part of a stream and tell whoever sends it. Raises Stopped.
 
         What it earns is written first: a client that has a part has paid for it."""
         if not self._parts.prefix:
-            self._parts = Parts(prefix=self._key(), count=0, engine=engine)
-        parts = Parts(prefix=self._parts.prefix, count=self._parts.count + 1, engine=engine)
+            self._parts = Parts(prefix=self._key(), engine=engine, voice=voice)
+        parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, "voice": voice})
         self._artifacts.put(parts.key(self._parts.count), data)
         has_earned = credits > (self._beat.credits or 0)
         self.progress(done, total, credits=credits, checkpoint=parts.checkpoint())

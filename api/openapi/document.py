@@ -98,12 +98,12 @@ def _file_fields(kind: AnyKind) -> dict[str, Any]:
 
 def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     answer = kind.answer
-    if answer.model is None:
-        is_json = answer.content_type == "application/json"
-        schema: Json = {} if is_json else {"type": "string", "contentMediaType": answer.content_type}
-        return {answer.content_type: {"schema": schema}}
+    json: Json = {} if answer.model is None else ref(add_model(schemas, answer.model))
+    if answer.content_type != "application/json":
+        file = {"schema": {"type": "string", "contentMediaType": answer.content_type}}
+        return {answer.content_type: file} | ({"application/json": {"schema": json}} if json else {})
     others = {content_type: {"schema": {"type": "string"}} for content_type in answer.alternatives}
-    return {answer.content_type: {"schema": ref(add_model(schemas, answer.model))}, **others}
+    return {answer.content_type: {"schema": json}, **others}
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -97,6 +97,22 @@ def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
             # A pool that has tried knows more: weights that are there may be broken, and a hub out of reach.
             needs = engine.readiness() or told.get((family, engine.name)) or rests.get(getattr(engine, "pace_name", ""))
             yield Finding(f"{family}: {engine.name}", needs is None, needs or "ready", needed=False)
+        yield from _models(settings, family)
+
+
+def _models(settings: Settings, family: str) -> Iterator[Finding]:
+    """Say which models of a family this machine would run, and are not here yet."""
+    from workers.catalogue.advice import command, wanted
+    from workers.catalogue.machine import gigabytes
+    from workers.catalogue.store import ModelStore
+
+    models = wanted(ModelStore(settings), family) if settings.models.download != "never" else ()
+    if models:
+        size = gigabytes(sum(model.size_bytes for model in models))
+        gives = "; ".join(dict.fromkeys(model.gives for model in models))
+        yield Finding(
+            f"{family}: models", ready=False, detail=f"{command(models)} brings {gives} ({size})", needed=False
+        )
 
 
 def _known(database_url: str) -> tuple[dict[tuple[str, str], str], dict[str, str]]:

@@ -22,18 +22,25 @@ def say(
     language: Language = None,
     voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0)] = 1.0,
+    plain: Annotated[bool, typer.Option("--plain", help="Read pause marks aloud.")] = False,
+    srt: Annotated[Path | None, typer.Option(metavar="OUT.srt", help="Where subtitles go, as SubRip.")] = None,
+    vtt: Annotated[Path | None, typer.Option(metavar="OUT.vtt", help="The same, as WebVTT.")] = None,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Speak a text file into an MP3, with music under it if you like."""
-    check_output(output)
-    fields: dict[str, Any] = {"text": read_text(text), "speed": speed}
+    outputs = {"audio_url": output, "srt_url": srt, "vtt_url": vtt}
+    wanted = {name: file for name, file in outputs.items() if file is not None}
+    for file in wanted.values():
+        check_output(file)
+    fields: dict[str, Any] = {"text": read_text(text), "speed": speed, "plain_text": plain}
+    fields["timestamps"] = len(wanted) > 1
     fields |= {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
     if music is not None and not music.is_file():
         raise InvalidRequest(f"There is no file {music}.")
     route, files = ("/tts/batch", None) if music is None else ("/tts/with-music", {"music": music})
-    size = asyncio.run(_say(*find_service(url, data), route, fields, files, output))
-    typer.echo(f"{output} ({size:,} bytes)")
+    size = asyncio.run(_say(*find_service(url, data), route, fields, files, wanted))
+    typer.echo(f"{', '.join(map(str, wanted.values()))} ({size:,} bytes)")
 
 
 def read_text(file: Path) -> str:
@@ -49,13 +56,13 @@ def read_text(file: Path) -> str:
 def check_output(file: Path) -> None:
     """Refuse a file that could not be written, before anything is paid for. Raises InvalidRequest."""
     if file.is_dir():
-        raise InvalidRequest(f"{file} is a folder. Say which file the MP3 goes to, such as {file / 'out.mp3'}.")
+        raise InvalidRequest(f"{file} is a folder. Say which file to write, such as {file / 'out.mp3'}.")
     if not os.access(file.parent, os.W_OK | os.X_OK) or not file.parent.is_dir():
         raise InvalidRequest(f"{file} can't be written: {file.parent} is no folder that you may write to.")
 
 
 async def _say(
-    url: str, key: str, route: str, fields: dict[str, Any], files: dict[str, Path] | None, output: Path
+    url: str, key: str, route: str, fields: dict[str, Any], files: dict[str, Path] | None, outputs: dict[str, Path]
 ) -> int:
     from scripts.client import Client
 
@@ -63,9 +70,13 @@ async def _say(
         job_id = await client.submit(route, fields, files)
         with progress_bar() as bar:
             speaking = bar.add_task("speaking", total=1)
-            return await client.save(
-                job_id, output, lambda done, total: bar.update(speaking, completed=done, total=total)
-            )
+
+            def show(done: float, total: float) -> None:
+                bar.update(speaking, completed=done, total=total)
+
+            if not fields["timestamps"]:
+                return await client.save(job_id, outputs["audio_url"], show)
+            return await client.save_linked(job_id, outputs, show)
 
 
 @import_csv.command("speech")

@@ -26,6 +26,9 @@ def transcribe(
     recordings: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings in any usual format.")],
     form: Annotated[Format, typer.Option("--format", help="Of the texts.")] = "text",
     language: Annotated[str, typer.Option(help="Language spoken, such as en; auto: find out.")] = "auto",
+    prompt: Annotated[
+        str | None, typer.Option(help="Names and words that are said, as they are spelled; up to 1,000 characters.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
     ] = None,
@@ -36,7 +39,7 @@ def transcribe(
     """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
     texts = {recording: (out or recording.parent) / (recording.stem + ENDINGS[form]) for recording in recordings}
     _check(texts, overwrite=overwrite)
-    fields = {"language": language, "response_format": form}
+    fields = {"language": language, "response_format": form} | ({"prompt": prompt} if prompt else {})
     failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:

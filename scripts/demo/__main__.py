@@ -41,6 +41,8 @@ SKIPPED = "skipped: the system that runs here already may not fetch the demo's p
 ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
 #: Exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
+#: How long a system that was started for the demo alone may end its work.
+GRACE_SECONDS = 2
 #: How long the demo waits for a search engine on the Internet.
 PATIENCE_SECONDS = 5
 
@@ -51,8 +53,12 @@ def main() -> None:
     settings = Settings()
     OUT.mkdir(exist_ok=True)
     try:
-        with served_picture() as picture, running_system(settings, picture) as (system, process):
-            rows = asyncio.run(ask_for_everything(settings, system, picture))
+        with (
+            served_picture() as picture,
+            running_system(settings, picture, is_to_hurry=is_to_exit) as (system, process),
+        ):
+            is_to_cancel = is_to_exit and process is not None
+            rows = asyncio.run(ask_for_everything(settings, system, picture, is_to_cancel=is_to_cancel))
             show(rows, system)
             failed = any(row.has_failed or (row.is_skipped and process is not None) for row in rows)
             if process is not None and not is_to_exit:
@@ -69,9 +75,12 @@ def main() -> None:
 
 
 @contextmanager
-def running_system(settings: Settings, picture: Served) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
+def running_system(
+    settings: Settings, picture: Served, *, is_to_hurry: bool = False
+) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
     """Yield the running system, started here if there is none; what was started here is stopped at the end.
 
+    `is_to_hurry`: it need not wait for what is in hand; all that the demo asked for is answered or cancelled.
     One that is started here may fetch the picture from this machine, and nothing else that is private."""
     system = find_system(settings.data)
     if system is not None:
@@ -91,7 +100,11 @@ def running_system(settings: Settings, picture: Served) -> Iterator[tuple[System
         yield wait_for_system(settings, process, log), process
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(GRACE_SECONDS if is_to_hurry else None)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # the second time it waits for no work
+            process.wait()
 
 
 def wait_for_system(settings: Settings, process: subprocess.Popen[bytes], log: Path) -> System:
@@ -115,12 +128,15 @@ def demo_key(settings: Settings, system: System) -> str:
     return file.read_text().strip()
 
 
-async def ask_for_everything(settings: Settings, system: System, picture: Served) -> list[Shown]:
-    """Send the examples of all kinds at once."""
+async def ask_for_everything(
+    settings: Settings, system: System, picture: Served, *, is_to_cancel: bool = False
+) -> list[Shown]:
+    """Send the examples of all kinds at once. `is_to_cancel`: what isn't done soon is cancelled: the system stops."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
     async with aiohttp.ClientSession(system.address, headers=headers) as session:
-        return list(await asyncio.gather(*(ask(session, kind, picture) for kind in kinds)))
+        asked = (ask(session, kind, picture, is_to_cancel=is_to_cancel) for kind in kinds)
+        return list(await asyncio.gather(*asked))
 
 
 def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
@@ -137,12 +153,13 @@ def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
     return {"data": form}
 
 
-async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served) -> Shown:
+async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *, is_to_cancel: bool = False) -> Shown:
     """Send a kind's example, and write the answer into a file."""
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
         body = await response.read()
-    found = await follow(session, response) if response.status == HTTPStatus.CREATED else None
+    is_job = response.status == HTTPStatus.CREATED
+    found = await follow(session, response, is_to_cancel=is_to_cancel) if is_job else None
     seconds = time.monotonic() - started
     name = response.content_disposition.filename if response.content_disposition else None
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
@@ -177,7 +194,7 @@ async def save_pictures(session: aiohttp.ClientSession, file: Path, answer: Any)
             file.with_name(f"{file.stem}-{number}{suffix}").write_bytes(await response.read())
 
 
-async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse) -> str:
+async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse, *, is_to_cancel: bool = False) -> str:
     """Return the result of an index check, or its state after a few seconds: it needs the Internet."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -189,6 +206,10 @@ async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse
                 return "not reachable: no search engine answers here"
             return f"{record['url']}: {found['reason']} ({found.get('provider', found['code'])})"
         if time.monotonic() > until:
+            if is_to_cancel:  # the system would wait for it, and ask again at its next start
+                job_id = created.headers["Location"].rpartition("/")[2]
+                async with session.post(f"/jobs/{job_id}/cancel"):
+                    pass
             return "not reachable so far, being tried again" if record["last_error"] else "still running"
         await asyncio.sleep(0.1)
 

@@ -1,7 +1,9 @@
-"""First steps: what a new system shows its user: the first account's key, and a request to try."""
+"""First steps: what a new system shows its user: the first account's key, a request to try, and who gets the texts."""
 
 from pathlib import Path
 
+from pipeline.offers import preferred_engines
+from pipeline.settings import Settings
 from scripts.system.folders import write_private
 
 FIRST_KEY = "first-key"
@@ -25,4 +27,15 @@ def show_request(address: str, data: Path, api_key: str | None, *, terminal: boo
     return (
         f"\n  curl {address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {shown}\" \\\n"
         '    -d \'{"text": "Hello from Pressroom"}\' -o hello.wav\n'
+    )
+
+
+def show_privacy(settings: Settings) -> str:
+    """Return a line that says whether texts that are spoken leave this machine."""
+    engines = preferred_engines(settings, "synthesis")
+    if "edge" in engines or (not engines and settings.synthesis.online):
+        return "\n  Texts may be sent to Microsoft, whose voices are turned on (edge).\n"
+    return (
+        "\n  Texts and recordings stay on this machine. PRESSROOM_SYNTHESIS__ONLINE=true adds Microsoft's voices,\n"
+        "  which are sent the texts; `pressroom models list` shows voices that are not.\n"
     )

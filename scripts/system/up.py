@@ -18,7 +18,7 @@ from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
-from scripts.system.first_steps import show_key, show_request
+from scripts.system.first_steps import show_key, show_privacy, show_request
 from scripts.system.folders import only_system
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
@@ -116,6 +116,7 @@ class _Up:
         api_key, terminal = await self._prepare(), sys.stdout.isatty()
         if api_key:  # at once: should the start fail from here on, there is no other copy
             self._console.show(show_key(api_key, self._settings.data, terminal=terminal))
+            self._console.show(show_privacy(self._settings))
         self._run_pools()
         state = "ready" if await becomes_ready(self._listener, API_PATIENCE) else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -15,12 +16,12 @@ import pytest
 from systems import Answer, Running, clean_environment, command, only, system
 
 from pipeline.database import Database
-from pipeline.kinds.speech.sentences import split_text
 from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
 from workers.engines.synthesis.espeak.espeak import Espeak
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import encode_wav
+from workers.spoken_text.sentences import split_text
 
 pytestmark = pytest.mark.system
 
@@ -97,7 +98,7 @@ def send_form(service: Running, path: str, fields: dict[str, str], files: dict[s
 
 def test_a_batch_is_one_even_mp3_with_pauses_where_chunks_meet(service: Running, espeak: Espeak) -> None:
     text = " ".join(f"{SENTENCES} This is part {number}." for number in range(6))
-    chunks = split_text(text, limit=250)
+    chunks = split_text(text, limit=250, language="en")
 
     answer = service.ask("/tts/batch", {"text": text, "pause_duration": 1500})
 
@@ -105,6 +106,7 @@ def test_a_batch_is_one_even_mp3_with_pauses_where_chunks_meet(service: Running,
     assert answer.headers["Content-Type"] == "audio/mpeg"
     assert answer.headers["Content-Disposition"] == "attachment; filename=chapter.mp3"
     assert answer.headers["X-Credits-Used"] == "1"
+    assert (answer.headers["X-Engine"], answer.headers["X-Voice"]) == ("espeak", "en-US")
     said = said_of(answer.body, "-af", "ebur128=peak=true")
     assert "44100 Hz, mono" in said
     assert "192 kb/s" in said
@@ -136,17 +138,18 @@ def test_a_stream_is_one_valid_mp3_without_pauses_and_its_job_has_the_same_bytes
     assert answer.status == 200
     assert answer.headers["Content-Disposition"] == "inline"
     assert answer.headers["Transfer-Encoding"] == "chunked"
+    assert answer.headers["X-Voice"] == "en-US"
     said = said_of(answer.body)
     assert "44100 Hz, mono" in said
     assert "128 kb/s" in said
-    spoken = sum(
-        espeak.speak(chunk.strip(), voice="en-US").duration.total_seconds() for chunk in split_text(text, limit=120)
-    )
+    chunks = split_text(text, limit=120, language="en")
+    spoken = sum(espeak.speak(chunk.strip(), voice="en-US").duration.total_seconds() for chunk in chunks)
     assert len(samples(answer.body)) / RATE == pytest.approx(spoken, abs=0.3)
     job = service.wait_for_state(answer.headers["X-Job-Id"])
     assert job["credits"] == {"held": 3, "captured": 3, "released": 0}
     whole = service.ask(f"/jobs/{job['id']}/result")
     assert whole.body == answer.body
+    assert whole.headers["X-Voice"] == "en-US"
     assert int(whole.headers["Content-Length"]) == len(answer.body)
 
 
@@ -177,17 +180,24 @@ def test_a_client_that_leaves_a_stream_stops_it_and_pays_what_was_spoken(service
     assert time.monotonic() - left < 30
 
 
-def test_music_lies_under_speech_as_long_as_the_speech(service: Running, espeak: Espeak, music: Path) -> None:
-    fields = {"text": SENTENCES, "music_volume": "-20", "fade_duration": "500"}
+def test_music_lies_under_speech_and_stands_before_and_behind_it(service: Running, espeak: Espeak, music: Path) -> None:
+    fields = {
+        "text": SENTENCES,
+        "music_volume": "-20",
+        "fade_duration": "500",
+        "music_intro": "2",
+        "music_outro": "1.5",
+    }
     answer = send_form(service, "/tts/with-music", fields, {"music": music.read_bytes()})
 
     assert answer.status == 200
     assert answer.headers["Content-Disposition"] == "attachment; filename=output_with_music.mp3"
     assert answer.headers["X-Credits-Used"] == "2"
+    assert answer.headers["X-Voice"] == "en-US"
     spoken = espeak.speak(SENTENCES, voice="en-US").duration.total_seconds()
-    assert len(samples(answer.body)) / RATE == pytest.approx(spoken, abs=0.2)
-    alone = service.ask("/tts/batch", {"text": SENTENCES})
-    assert answer.body != alone.body
+    sound = samples(answer.body)
+    assert len(sound) / RATE == pytest.approx(2 + spoken + 1.5, abs=0.2)
+    assert min(np.abs(part).max() for part in (sound[RATE : 2 * RATE], sound[-RATE : -RATE // 2])) > 0.01
 
 
 def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music: Path) -> None:
@@ -197,6 +207,7 @@ def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music:
 
     assert answer.status == 200
     assert answer.headers["X-Credits-Used"] == "1"
+    assert "X-Voice" not in answer.headers
     assert len(samples(answer.body)) == pytest.approx(len(samples(recording)), abs=RATE / 10)
 
 
@@ -211,6 +222,80 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     while [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
         assert time.monotonic() < until, "the upload is kept"
         time.sleep(0.05)
+
+
+def fetch(url: str) -> tuple[str, bytes]:
+    """Return the type and the content of what a link leads to, without a key."""
+    with urllib.request.urlopen(url) as answer:
+        return answer.headers["Content-Type"], answer.read()
+
+
+@pytest.mark.parametrize(("path", "suffix"), [("/tts", "audio/wav"), ("/tts/batch", "audio/mpeg")])
+def test_times_and_subtitles_come_with_a_link_to_the_sound(service: Running, path: str, suffix: str) -> None:
+    text = "It costs $10 million. [pause 2s] Really?"
+
+    answer = service.ask(path, {"text": text, "timestamps": True})
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    times = answer.json
+    assert list(times) == [
+        *("audio_url", "content_type", "duration", "voice", "engine", "estimated", "sentences", "words"),
+        *("srt_url", "vtt_url", "credits_used", "expires_at"),
+    ]
+    assert (times["content_type"], times["voice"], times["engine"]) == (suffix, "en-US", "espeak")
+    assert (times["estimated"], times["credits_used"]) == (False, 1)
+    assert [sentence["text"] for sentence in times["sentences"]] == ["It costs $10 million.", "Really?"]
+    assert [word["word"] for word in times["words"]] == ["It", "costs", "$10", "million.", "Really?"]
+    kind, sound = fetch(times["audio_url"])
+    assert kind == suffix
+    heard = samples(sound)
+    assert len(heard) / RATE == pytest.approx(times["duration"], abs=0.1)
+    (gap,) = silences(heard, shortest=1.5)
+    assert gap == pytest.approx(2, abs=0.03)
+    assert times["words"][4]["start"] - times["words"][3]["end"] == pytest.approx(2, abs=0.03)
+    assert fetch(times["srt_url"])[0] == "application/x-subrip; charset=utf-8"
+    assert b"Really?" in fetch(times["vtt_url"])[1]
+    again = service.ask(f"/jobs/{answer.headers['X-Job-Id']}/result")
+    assert again.json["sentences"] == times["sentences"]
+
+
+def test_times_with_music_count_from_the_start_of_the_music(service: Running, music: Path) -> None:
+    fields = {"text": "Elephants. [pause 1s] Yes.", "music_intro": "3", "timestamps": "true"}
+
+    times = send_form(service, "/tts/with-music", fields, {"music": music.read_bytes()}).json
+
+    assert times["words"][0]["start"] == pytest.approx(3, abs=0.03)
+    assert times["words"][1]["start"] - times["words"][0]["end"] == pytest.approx(1, abs=0.03)
+    assert len(samples(fetch(times["audio_url"])[1])) / RATE == pytest.approx(times["duration"], abs=0.1)
+    assert b"00:00:03,0" in fetch(times["srt_url"])[1]
+
+
+def test_a_stream_pauses_where_marks_ask_for_it_and_nowhere_else(service: Running) -> None:
+    text = "Elephants are large.\n\nUmbrellas are yellow. [pause 1s] Elephants."
+
+    streamed = samples(service.ask("/tts/stream", {"text": text, "chunk_size": 50}).body)
+
+    assert silences(streamed, shortest=0.6) == [pytest.approx(1, abs=0.03)]
+    refused = service.ask("/tts/stream", {"text": "Wait [pause 1m] here."})
+    assert (refused.status, refused.json["code"]) == (400, "pause_invalid")
+
+
+def test_a_lexicon_is_heard_from_the_next_request_on(service: Running) -> None:
+    def spoken(text: str) -> np.ndarray:
+        return samples(service.ask("/tts", {"text": text}).body)
+
+    as_written, wanted = spoken("Ask NASA now."), spoken("Ask the agency for space flight now.")
+    entries = [{"word": "nasa", "replacement": "the agency for space flight"}]
+    assert service.ask("/tts/lexicon", {"entries": entries}, method="PUT").json["total"] == 1
+    try:
+        replaced = spoken("Ask NASA now.")
+    finally:
+        service.ask("/tts/lexicon", {"entries": []}, method="PUT")
+
+    assert len(replaced) == pytest.approx(len(wanted), abs=RATE / 20)
+    assert len(spoken("Ask NASA now.")) == pytest.approx(len(as_written), abs=RATE / 20)
+    assert abs(len(as_written) - len(wanted)) > RATE / 2
 
 
 def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service: Running) -> None:
@@ -230,9 +315,22 @@ def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service:
     assert time.monotonic() - cancelled < 30
 
 
+def test_a_text_that_no_voice_here_reads_is_refused_and_costs_nothing(service: Running) -> None:
+    before = service.ask("/usage").json["credits_remaining"]
+    refused = [
+        service.ask("/tts", {"text": "今日は東京で本を買いました。"}),
+        service.ask("/tts/batch", {"text": "今日は東京で本を買いました。", "language": "ja"}),
+        service.ask("/tts/stream", {"text": "أحب قراءة الكتب في المساء", "language": "ar"}),
+    ]
+
+    assert [(answer.status, answer.json["code"]) for answer in refused] == [(400, "language_not_supported")] * 3
+    assert all("PRESSROOM_" in answer.json["message"] or "models fetch" in answer.json["message"] for answer in refused)
+    assert service.ask("/usage").json["credits_remaining"] == before
+
+
 def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
-    # A German voice spells Chinese out, sign by sign: at this speed, hours of sound.
-    long = service.submit({"text": "漢" * 5_000, "language": "de", "speed": 0.5}, "/tts")
+    # A German voice spells Braille out, sign by sign: at this speed, hours of sound.
+    long = service.submit({"text": "⠿" * 5_000, "language": "de", "speed": 0.5}, "/tts")
     service.wait_for_state(long, "running")
     began = time.monotonic()
     for _ in range(3):
@@ -260,7 +358,11 @@ def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp
         )
 
     assert say(str(text), "-o", str(plain)).returncode == 0
-    assert say(str(text), "-o", str(mixed), "--music", str(music)).returncode == 0
+    srt, vtt = tmp_path / "mixed.srt", tmp_path / "mixed.vtt"
+    timed = ("--srt", str(srt), "--vtt", str(vtt))
+    assert say(str(text), "-o", str(mixed), "--music", str(music), *timed).returncode == 0
+    assert "The first sentence is short." in srt.read_text("utf-8").replace("\n", " ")
+    assert vtt.read_text("utf-8").startswith("WEBVTT")
     for file in (plain, mixed):
         assert "192 kb/s" in said_of(file.read_bytes())
     failed = say(str(text), "-o", str(plain), "--voice", "nobody")

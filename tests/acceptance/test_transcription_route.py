@@ -23,20 +23,21 @@ from systems import FAST, Answer, Running, clean_environment, command, kill, sys
 from pipeline.accounts import open_account
 from pipeline.database import Database, Statement
 from pipeline.ledger import discrepancies
+from workers.engines.synthesis.espeak.espeak import Espeak
+from workers.media.audio.pcm import encode_wav
 from workers.media.audio.track import Samples
 
 pytestmark = pytest.mark.system
 
-SENTENCE = samples_of("train")[: int(3.4 * RATE)]
-SAID = "The train from the city arrives at a quarter past seven."
+SENTENCE = samples_of("library")[: 3 * RATE]
+SAID = "The public library opens at 9 in the morning."
 #: More than a few windows.
-LONG = np.concatenate([samples_of("library"), np.zeros(RATE // 2, np.int16), SENTENCE])
+LONG = np.concatenate([samples_of("market"), np.zeros(RATE // 2, np.int16), SENTENCE])
 MIB = 2**20
 
 SETTINGS = FAST | {
     "PRESSROOM_WORK__LEASE_SECONDS": "6",
     "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.1",
-    "PRESSROOM_TRANSCRIPTION__ENGINES": "sphinx",
     "PRESSROOM_TRANSCRIPTION__MAX_HOURS": "0.1",
     "PRESSROOM_TRANSCRIPTION__WINDOW_SECONDS": "4",
 }
@@ -103,10 +104,10 @@ def test_a_recording_comes_back_in_each_form_with_the_same_times(service: Runnin
     }
 
     assert {answer.status for answer in answers.values()} == {200}
-    assert {answer.headers["X-Engine"] for answer in answers.values()} == {"sphinx"}
+    assert {answer.headers["X-Engine"] for answer in answers.values()} == {"whisper"}
     brief, verbose = answers["json"].json, answers["verbose_json"].json
-    assert (brief["text"], brief["language"], brief["credits_used"], brief["draft"]) == (SAID, "en", 5, True)
-    assert brief["duration"] == pytest.approx(3.4)
+    assert (brief["text"], brief["language"], brief["credits_used"], brief["draft"]) == (SAID, "en", 5, False)
+    assert brief["duration"] == pytest.approx(3.0)
     assert "segments" not in brief
     assert answers["text"].body.decode() == SAID
     assert answers["text"].headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -123,7 +124,7 @@ def test_a_recording_comes_back_in_each_form_with_the_same_times(service: Runnin
         for (start, end, text), segment in zip(cues, verbose["segments"], strict=True):
             assert start == pytest.approx(segment["start"], abs=0.05)
             assert end == pytest.approx(segment["end"], abs=0.05)
-            assert text.split("\n") == ["The train from the city arrives", "at a quarter past seven."]
+            assert text.split("\n") == ["The public library opens", "at 9 in the morning."]
             assert text.replace("\n", " ") == segment["text"]
     assert answers["srt"].headers["Content-Type"] == "application/x-subrip; charset=utf-8"
     assert answers["vtt"].headers["Content-Type"] == "text/vtt; charset=utf-8"
@@ -147,6 +148,7 @@ def test_silence_is_an_empty_text(service: Running, tmp_path: Path) -> None:
         ({"language": ""}, "language_unknown"),
         ({"language": "de-AT"}, "language_not_supported"),
         ({"response_format": "docx"}, "invalid_request"),
+        ({"prompt": "x" * 1_001}, "invalid_request"),
     ],
 )
 def test_fields_that_make_no_sense_are_refused_at_once(service: Running, fields: dict[str, str], code: str) -> None:
@@ -154,6 +156,28 @@ def test_fields_that_make_no_sense_are_refused_at_once(service: Running, fields:
 
     assert (answer.status, answer.json["code"]) == (400, code)
     assert "X-Job-Id" not in answer.headers
+
+
+def test_a_language_of_a_model_that_could_be_fetched_is_refused_with_the_command(service: Running) -> None:
+    answer = send(service, wav(SENTENCE), {"language": "de"})
+
+    assert "pressroom models fetch whisper-base" in answer.json["message"]
+
+
+def test_what_is_said_in_another_language_is_neither_invented_nor_charged(service: Running) -> None:
+    german = "Guten Morgen, meine Damen und Herren. Die Bibliothek öffnet heute um neun Uhr, und alle dürfen kommen."
+    engine = Espeak()
+    engine.setup()
+    spoken = encode_wav(engine.speak(german, voice="de"))
+    before = balance(service)
+
+    answer = send(service, spoken)
+
+    assert (answer.status, answer.json["text"], answer.json["language"]) == (200, "", "auto")
+    assert (answer.headers["X-Credits-Used"], answer.json["credits_used"]) == ("0", 0)
+    assert "another language than English" in answer.json["warnings"][0]
+    assert "pressroom models fetch whisper-base" in answer.json["warnings"][0]
+    assert balance(service) == before
 
 
 def test_the_key_may_come_behind_the_file_and_a_wrong_one_in_a_header_is_seen_before_it(service: Running) -> None:

@@ -52,8 +52,17 @@ def test_a_part_notice_says_how_far_a_stream_is(client: fakeredis.FakeRedis) -> 
     assert streams.read_part_notice(payload) == (job_id, parts)
 
 
+def test_a_part_notice_says_who_speaks_and_an_older_release_finds_the_prefix_in_it(client: fakeredis.FakeRedis) -> None:
+    job_id, parts = uuid4(), Parts(prefix="2026-11-22/job/0/lease", count=1, engine="hum", voice="a b/ü")
+
+    payload = published(client, streams.CHANNEL, lambda pipe: streams.add_part_notice(pipe, job_id, parts))
+
+    assert streams.read_part_notice(payload) == (job_id, parts)
+    assert payload[16:].split(b" ", 2)[2] == b"2026-11-22/job/0/lease"
+
+
 def test_parts_are_the_same_after_their_checkpoint() -> None:
-    parts = Parts(prefix="2026-11-22/job/0/lease", count=3, engine="edge")
+    parts = Parts(prefix="2026-11-22/job/0/lease", count=3, engine="edge", voice="en-US-Ava")
 
     assert Parts.of(parts.checkpoint()) == parts
     assert Parts.of(None) == Parts()

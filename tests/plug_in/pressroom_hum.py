@@ -8,6 +8,7 @@ from typing import Self
 from pipeline.kinds.speech.voices import Voice
 from pipeline.settings import Settings
 from workers.engines.synthesis import Synthesizer
+from workers.engines.synthesis.utterance import Utterance
 from workers.media.audio.pcm import Pcm
 
 RATE = 16_000
@@ -33,7 +34,7 @@ class Hum(Synthesizer):
     def voices(self) -> list[Voice]:
         return [VOICE]
 
-    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
         count = round(len(text) * RATE / 15)
         tone = [round(9_000 * sin(2 * pi * 220 * place / RATE)) for place in range(count)]
-        return Pcm(bytearray(pack(f"<{count}h", *tone)), RATE)
+        return Utterance(Pcm(bytearray(pack(f"<{count}h", *tone)), RATE))

@@ -2,10 +2,10 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from uuid import UUID
 
 import psycopg
@@ -19,7 +19,7 @@ from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database, Statement
-from pipeline.errors import ServiceUnavailable
+from pipeline.errors import NotReady, ServiceUnavailable
 from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import Limits, Stored
 from pipeline.ledger import discrepancies
@@ -50,7 +50,7 @@ class Pool:
         self.payer = payer
         self.handler = MadeUpHandler(Resources(self.settings))
         self.redis = connect(redis_url)
-        #: Set when a runner gave its process up. For good, not patched for a test: a hung item's heartbeat goes on.
+        #: Set when a runner gave its process up.
         self.ended = threading.Event()
         self.runner = self.make_runner()
 
@@ -67,9 +67,15 @@ class Pool:
             settings=self.settings,
             metrics=Metrics(),
         )
-        runner._heartbeat._end_process = lambda status: self.ended.set()
+        runner._heartbeat._end_process = self.end_process
         runner.setup()
         return runner
+
+    def end_process(self, status: int) -> NoReturn:
+        """Return no more, as the end of a process: a heartbeat that went on would outlive its database."""
+        self.ended.set()
+        while True:
+            time.sleep(3_600)
 
     def submit(self, *entries: dict[str, Any], price: int = 1, kind: str = KIND.name) -> Job:
         deadline, keep_for = lifetimes(KIND, self.settings)
@@ -582,3 +588,30 @@ def test_kinds_that_name_the_same_handler_share_one(tmp_path: Path) -> None:
     handlers = load_handlers({"made_up": KIND, "other": other}, "made_up", Resources(Settings(data=tmp_path)))
 
     assert handlers["made_up"] is handlers["other"]
+
+
+def test_kind_of_an_engine_that_was_not_ready_is_carried_out_once_it_is(pool: Pool) -> None:
+    class LateHandler(MadeUpHandler):
+        needs: str | None = "a model"
+        tell: Callable[[], None]
+
+        def setup(self) -> None:
+            if self.needs:
+                raise NotReady(self.needs)
+
+        def watch(self, on_change: Callable[[], None]) -> None:
+            self.tell = on_change
+
+    late = LateHandler(Resources(pool.settings))
+    pool.runner = pool.make_runner(late=late)
+    job = pool.submit({"do": "done"}, kind="late")
+    pool.runner.drain()
+    assert pool.job(job.id).state == "queued"
+
+    late.tell()  # something has changed, and it is still not ready
+    pool.runner.drain()
+    assert pool.job(job.id).state == "queued"
+    late.needs = None
+    late.tell()
+
+    assert pool.finish(job).state == "succeeded"

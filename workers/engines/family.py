@@ -1,40 +1,67 @@
-"""Family: the engines of one family in a process. Each is set up once, however many handlers use it."""
+"""Family: the engines of one family in a process. Each is set up once, however many handlers use it.
+
+When models arrive on this machine, engines that lacked them are set up, and those that take more voices look for them:
+nobody has to restart a pool.
+"""
 
 import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.offers import Offer
 from pipeline.settings import Settings
+from workers.catalogue.background import BackgroundFetch
+from workers.catalogue.store import ModelStore
 from workers.engines.registry import load_engines
 
 log = get_logger(__name__)
 
 #: What an engine behind a network needs while it is unavailable.
 AWAY = "it can't be reached at the moment"
+#: How often a process looks whether models have arrived; a look lists one folder.
+LOOK_EVERY = timedelta(seconds=5)
+#: Downloads begin so long after the start: the first requests, and what else starts, come first.
+FETCH_AFTER = timedelta(seconds=20)
 
 
 class Family:
     """Engines in order of preference. The offer of an engine that can't be set up says what it needs."""
 
-    def __init__(self, settings: Settings, name: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        name: str,
+        *,
+        store: ModelStore | None = None,
+        look_every: timedelta = LOOK_EVERY,
+        fetch_after: timedelta = FETCH_AFTER,
+    ) -> None:
         self._settings = settings
         self.name = name
+        self._store = store or ModelStore(settings)
+        self._look_every = look_every
+        self._fetch_after = fetch_after
+        self._stamp = self._store.stamp()
         self._lock = threading.Lock()
         self._is_set_up = False
         self._names: list[str] = []
         self._needs: dict[str, str] = {}
-        self._ready: dict[str, Any] = {}
+        self._ready: Mapping[str, Any] = {}
         self._watchers: list[Callable[[], None]] = []
 
     def setup(self) -> None:
-        """Set up every engine that can be, once. Raises NotReady when none can."""
+        """Set up every engine that can be, once, and look for models from then on. Raises NotReady when none can."""
         with self._lock:
             if not self._is_set_up:
+                # Asked first: a model that arrives meanwhile is looked at again.
+                self._stamp = self._store.stamp()
                 self._set_up_engines()
                 self._is_set_up = True
+                self._start_looking()
         if not self._ready:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
 
@@ -55,24 +82,61 @@ class Family:
         """Return what each engine can do, or what it needs."""
         return [self._offer(name, place) for place, name in enumerate(self._names)]
 
+    def look(self) -> bool:
+        """Look for models that have arrived or left since the last look; return whether an offer may have changed."""
+        with self._lock:
+            stamp = self._store.stamp()
+            if stamp == self._stamp:
+                return False
+            self._stamp = stamp
+            self._refresh()
+            self._set_up_engines()
+        self._change()
+        return True
+
     def _set_up_engines(self) -> None:
+        """Set up the engines that are not ready."""
         engines = load_engines(self._settings, self.name)
-        for engine in engines:
-            try:
-                needs = engine.readiness()
-                if needs is not None:
-                    raise NotReady(needs)
-                engine.setup()
-            except NotReady as error:
-                log.info("engine not ready", family=self.name, engine=engine.name, needs=error.message)
-                self._needs[engine.name] = error.message
-                continue
-            self._ready[engine.name] = engine
         self._names = [engine.name for engine in engines]
+        ready = {}
+        for engine in engines:
+            if (known := self._ready.get(engine.name)) is not None:
+                ready[engine.name] = known
+            elif self._set_up(engine):
+                ready[engine.name] = engine
+        new = [engine for name, engine in ready.items() if name not in self._ready]
+        self._ready = ready
         # Not earlier: when an engine changes, the offers of all engines are read.
-        for engine in self.engines:
+        for engine in new:
             if hasattr(engine, "watch"):
                 engine.watch(self._change)
+
+    def _set_up(self, engine: Any) -> bool:
+        try:
+            needs = engine.readiness()
+            if needs is not None:
+                raise NotReady(needs)
+            engine.setup()
+        except NotReady as error:
+            if self._needs.get(engine.name) != error.message:
+                log.info("engine not ready", family=self.name, engine=engine.name, needs=error.message)
+            self._needs[engine.name] = error.message
+            return False
+        if self._needs.pop(engine.name, None) is not None:
+            log.info("engine ready now", family=self.name, engine=engine.name)
+        return True
+
+    def _refresh(self) -> None:
+        """Let engines that are ready look for more models."""
+        for name, engine in self._ready.items():
+            if not hasattr(engine, "refresh"):
+                continue
+            try:
+                if engine.refresh():
+                    log.info("engine offers more", family=self.name, engine=name)
+            except NotReady as error:
+                # What it had goes on working.
+                log.warning("model not used", family=self.name, engine=name, needs=error.message)
 
     def _change(self) -> None:
         for on_change in list(self._watchers):
@@ -80,8 +144,44 @@ class Family:
 
     def _offer(self, name: str, place: int) -> Offer:
         """Return an engine's offer, by its methods `offer` and `is_available`, which are optional."""
+        fetchable = self._fetchable(name)
         if (engine := self._ready.get(name)) is None:
-            return Offer(self.name, name, ready=False, needs=self._needs[name], place=place)
-        content = engine.offer() if hasattr(engine, "offer") else {}
+            return Offer(self.name, name, ready=False, needs=self._needs.get(name), content=fetchable, place=place)
+        content = dict(engine.offer()) if hasattr(engine, "offer") else {}
         is_available = not hasattr(engine, "is_available") or engine.is_available()
-        return Offer(self.name, name, is_available, None if is_available else AWAY, content, place)
+        return Offer(self.name, name, is_available, None if is_available else AWAY, content | fetchable, place)
+
+    def _fetchable(self, name: str) -> dict[str, Any]:
+        """Return which models would give the engine more, for errors that name the command which brings them."""
+        own = getattr(getattr(self._settings, self.name, None), name, None)
+        is_set = getattr(own, "model", None) is not None  # then no other model is run, whatever is fetched
+        missing = () if is_set else self._store.missing(self.name, name)
+        if not missing:
+            return {}
+        listed = [
+            {"model": model.name, "languages": list(model.languages), "voices": list(model.voices)} for model in missing
+        ]
+        return {"fetchable": listed}
+
+    def _start_looking(self) -> None:
+        if not any(model.family == self.name for model in self._store.catalogue.values()):
+            return
+        # The thread knows its family only while it looks, so that it ends with it.
+        known, seconds, ended = weakref.ref(self), self._look_every.total_seconds(), threading.Event()
+        weakref.finalize(self, ended.set)
+        threading.Thread(
+            target=_keep_looking, args=(known, seconds, ended), name=f"models {self.name}", daemon=True
+        ).start()
+        BackgroundFetch(self._settings, self.name, self._store, begin_after=self._fetch_after).start()
+
+
+def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading.Event) -> None:
+    while not ended.wait(seconds):
+        family = known()
+        if family is None:
+            return
+        try:
+            family.look()
+        except Exception:  # the thread must not end: models that come later would not be found
+            log.exception("models not looked for", family=family.name)
+        del family

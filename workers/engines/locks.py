@@ -15,12 +15,12 @@ class FairLock:
     """A lock that goes to the thread that has waited longest.
 
     A thread that releases a `threading.Lock` and acquires it again at once mostly gets it again. So a long text, which
-    acquires it for each of its parts, would starve all others."""
+    acquires it for each of its parts, would starve all others. With `places` so many threads have it at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = 1) -> None:
         self._guard = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
-        self._is_taken = False
+        self._free = places
 
     def __enter__(self) -> "FairLock":
         self._queue_up().wait()
@@ -48,11 +48,11 @@ class FairLock:
     def _queue_up(self) -> threading.Event:
         place = threading.Event()
         with self._guard:
-            if self._is_taken:
-                self._waiting.append(place)
-            else:
-                self._is_taken = True
+            if self._free:
+                self._free -= 1
                 place.set()
+            else:
+                self._waiting.append(place)
         return place
 
     def _leave(self, place: threading.Event) -> None:
@@ -65,9 +65,9 @@ class FairLock:
     def _pass_on(self) -> None:
         with self._guard:
             if self._waiting:
-                self._waiting.popleft().set()  # the lock stays taken: the next thread has it now
+                self._waiting.popleft().set()  # its place stays taken: the next thread has it now
             else:
-                self._is_taken = False
+                self._free += 1
 
 
 class EngineLocks:

@@ -1,7 +1,6 @@
 """Models: what engines share that run a model: where its files come from, and on which device it runs."""
 
 import hashlib
-import importlib.util
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pipeline.engine_settings import ModelSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from workers import malloc
+from workers.catalogue.store import verify_in_place
 from workers.engines import EngineUnavailable
 
 log = get_logger(__name__)
@@ -33,16 +33,6 @@ AWAY = (
 
 #: Part of the error that any import of a torchvision raises which was built for another torch.
 TORCHVISION_MISMATCH = "torchvision::nms"
-
-
-def missing(settings: ModelSettings, *packages: str, extra: str, family: str, engine: str) -> str | None:
-    """Return which setting or package is missing before an engine's model can be loaded; None: nothing is."""
-    if settings.model is None:
-        return f"PRESSROOM_{family.upper()}__{engine.upper()}__MODEL names no model"
-    lacking = [package for package in packages if importlib.util.find_spec(package) is None]
-    if lacking:
-        return f"{', '.join(lacking)} not installed; pip install 'pressroom[{extra}]'"
-    return None
 
 
 def pick_device(settings: ModelSettings) -> str:
@@ -182,6 +172,7 @@ def _checked_name(settings: ModelSettings) -> str:
             f"The folder {name} holds no *.safetensors; other files of weights can hold programs and are not read. "
             "Convert them with save_pretrained(), or take a model that has them."
         )
+    verify_in_place(folder)
     return str(folder)
 
 

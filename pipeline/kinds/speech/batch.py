@@ -1,11 +1,13 @@
 """Speech batch: a long text is spoken sentence by sentence and comes back as one MP3, like a chapter."""
 
+from datetime import timedelta
 from typing import Any
 
 from pydantic import Field
 
-from pipeline.kind import Kind
-from pipeline.kinds.speech.fields import AudioFile, OneFile, Spoken, SpokenRequest, TextTooLong
+from pipeline.kind import Answer, Kind
+from pipeline.kinds.speech.fields import AudioFile, OneFile, Spoken, SpokenInput, SpokenRequest, TextTooLong
+from pipeline.kinds.speech.timestamps import TimedSpeech, Timestamps
 from pipeline.offers import Offers
 
 #: Longest text of one request, in Unicode code points (docs/speech.md).
@@ -25,9 +27,19 @@ class SpeechBatchRequest(SpokenRequest):
     """What is to be spoken, how, and the pause between its pieces."""
 
     pause_duration: float = Field(800, ge=0, le=10_000, description="Milliseconds of pause between segments.")
+    timestamps: Timestamps = False
+
+    @property
+    def gap(self) -> timedelta:
+        """The silence between two chunks of the text."""
+        return timedelta(milliseconds=self.pause_duration)
 
 
-class SpeechBatch(Spoken, OneFile, Kind[SpeechBatchRequest, SpeechBatchRequest, AudioFile]):
+class SpeechBatchInput(SpeechBatchRequest, SpokenInput):
+    """The same as it is stored."""
+
+
+class SpeechBatch(Spoken, OneFile, Kind[SpeechBatchRequest, SpeechBatchInput, AudioFile]):
     """POST /tts/batch."""
 
     name = "speech_batch"
@@ -39,6 +51,7 @@ class SpeechBatch(Spoken, OneFile, Kind[SpeechBatchRequest, SpeechBatchRequest, 
         "pause_duration": 400,
     }
     max_characters = MAX_CHARACTERS
+    answer = Answer("audio/mpeg", model=TimedSpeech)
     filename = "chapter.mp3"
 
     def check(self, request: SpokenRequest, offers: Offers) -> None:

@@ -1,14 +1,19 @@
 """Speech fields: what the kinds that speak have in common: fields, check, price and answer."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, TypeVar
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StringConstraints
 
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, NewItem, Request, Response, Stored
+from pipeline.kinds.speech.lexicon import LexiconEntry
 from pipeline.kinds.speech.offered_voices import offered_voices
+from pipeline.kinds.speech.pauses import NONE, PARAGRAPH, Passage, check_silence, passages
+from pipeline.kinds.speech.timestamps import SpokenTimes, timed_speech
+from pipeline.kinds.speech.writing import check_readable
 from pipeline.offers import Offers
 
 #: Characters that one credit buys (docs/api.md, Limits).
@@ -18,7 +23,7 @@ CHARACTERS_PER_CREDIT = 1_000
 class SpokenRequest(Request):
     """A text, and the voice that speaks it."""
 
-    text: str = Field(description="What is spoken.")
+    text: str = Field(description="What is spoken; [pause 1.5s] in it is a pause.")
     language: Annotated[str, StringConstraints(min_length=1, max_length=35)] | None = Field(
         None, description="Language code such as en, es, fr; the voice's own, or en, when it is not sent."
     )
@@ -27,14 +32,59 @@ class SpokenRequest(Request):
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
+    plain_text: bool = Field(
+        False, description="Whether pause marks are read aloud, and blank lines are nothing special."
+    )
+
+    #: Whether blank lines are pauses.
+    has_paragraphs: ClassVar[bool] = True
+    #: Whether what looks like a mark, and is no pause, is refused; else it is read aloud.
+    has_strict_marks: ClassVar[bool] = True
 
     @property
     def gain_db(self) -> float:
         """How much louder it shall be, in decibels."""
         return 0.0
 
+    @property
+    def gap(self) -> timedelta:
+        """The silence between two chunks of the text."""
+        return NONE
 
-AnySpoken = TypeVar("AnySpoken", bound=SpokenRequest)
+    @property
+    def paragraph_gap(self) -> timedelta:
+        """The silence at blank lines."""
+        return self.gap + PARAGRAPH
+
+    def passages(self) -> list[Passage]:
+        """Return the text in the passages between its pauses. Raises PauseInvalid."""
+        if self.plain_text:
+            return [Passage(self.text, self.text)]
+        return list(passages(self.text, blank_lines=self.has_paragraphs, strict=self.has_strict_marks))
+
+    @property
+    def spoken_text(self) -> str:
+        """The text without its marks. Raises PauseInvalid."""
+        return "".join(passage.text for passage in self.passages())
+
+    @property
+    def replacements(self) -> Sequence[LexiconEntry]:
+        """The entries of the account's lexicon that may stand in the text."""
+        return ()
+
+
+class SpokenInput(SpokenRequest):
+    """What is stored of a request: with the lexicon as it was when it was sent."""
+
+    #: A release before pause marks has accepted any text.
+    has_strict_marks: ClassVar[bool] = False
+
+    lexicon: tuple[LexiconEntry, ...] = ()
+
+    @property
+    def replacements(self) -> Sequence[LexiconEntry]:
+        """The entries of the account's lexicon that may stand in the text."""
+        return self.lexicon
 
 
 class AudioFile(Stored):
@@ -43,6 +93,7 @@ class AudioFile(Stored):
     artifact: str
     duration_seconds: float
     voice: str | None = None
+    times: SpokenTimes | None = None
 
 
 class TextTooLong(InvalidRequest):
@@ -71,7 +122,9 @@ class Spoken:
     routes: ClassVar[tuple[str, ...]]
 
     def check(self, request: SpokenRequest, offers: Offers) -> None:
-        """Refuse an empty or too long text, and a voice or language that no engine has. Raises InvalidRequest."""
+        """Refuse an empty, too long or unreadable text, wrong pauses, and a voice or language that no engine has.
+
+        Raises InvalidRequest."""
         if not request.text.strip():
             raise InvalidRequest("The text is empty. Send at least one word.", code="text_empty", field="text")
         length = len(request.text)
@@ -82,11 +135,24 @@ class Spoken:
                 text_length=length,
                 max_length=self.max_characters,
             )
-        offered_voices(offers).pick(voice_name=request.voice_name, language=request.language)
+        spoken = request.passages()
+        if not any(passage.text.strip() for passage in spoken):
+            raise InvalidRequest(
+                "The text has nothing but pauses. Send at least one word.", code="text_empty", field="text"
+            )
+        check_silence(spoken, request.paragraph_gap)
+        voices = offered_voices(offers)
+        voice = voices.pick(voice_name=request.voice_name, language=request.language, characters=length)
+        check_readable(request.spoken_text, voice, voices)
 
-    def items(self, request: AnySpoken) -> list[NewItem[AnySpoken]]:
+    def items(self, request: SpokenRequest) -> list[NewItem[Any]]:
         """Return the whole text as one item."""
         return [NewItem(request, speech_credits(len(request.text)) + self.more_credits)]
+
+
+def voice_header(voice: str | None) -> dict[str, str]:
+    """Return the header that says who spoke; none for what a header can't hold, and for a sound without a voice."""
+    return {"X-Voice": voice} if voice and voice.isascii() and voice.isprintable() else {}
 
 
 class OneFile:
@@ -96,9 +162,22 @@ class OneFile:
     filename: ClassVar[str]
 
     def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
-        """Return the file."""
+        """Return the file, or with its times a link to it."""
+        sound = items[0].delivered
+        if sound.times is not None and job.expires_at is not None:
+            media = timed_speech(
+                sound.times,
+                artifact=sound.artifact,
+                expires_at=job.expires_at,
+                content_type=self.answer.content_type,
+                duration=round(sound.duration_seconds, 3),
+                voice=sound.voice,
+                engine=job.engine,
+                credits_used=items[0].credits,
+            )
+            return Response(media, headers=voice_header(sound.voice))
         return Response(
-            artifacts=[items[0].delivered.artifact],
+            artifacts=[sound.artifact],
             content_type=self.answer.content_type,
-            headers={"Content-Disposition": f"attachment; filename={self.filename}"},
+            headers={"Content-Disposition": f"attachment; filename={self.filename}", **voice_header(sound.voice)},
         )

@@ -1,10 +1,25 @@
-"""Offered voices: which voices the synthesis engines offer now, and which of them a request gets."""
+"""Offered voices: which voices the synthesis engines offer now, and which of them a request gets.
+
+Who asks for what is not here, and could be, is told the command that brings it (docs/models.md).
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pipeline.errors import ServiceUnavailable
-from pipeline.kinds.speech.voices import Voice, VoiceUnknown, pick_voice, shipped_voices
+from pipeline.errors import InvalidRequest, ServiceUnavailable
+from pipeline.fetchable import Fetchable, list_fetchable
+from pipeline.kinds.speech.voices import (
+    MOST_FOR_SLOW,
+    LanguageUnknown,
+    Voice,
+    VoiceUnknown,
+    folded,
+    has_language,
+    lookup,
+    pick_voice,
+    quoted,
+    shipped_voices,
+)
 from pipeline.offers import Offer, Offers
 
 FAMILY = "synthesis"
@@ -18,12 +33,19 @@ class VoiceUnavailable(ServiceUnavailable):
     code = "engine_unavailable"
 
 
+class VoiceNotInstalled(InvalidRequest):
+    """The catalogue has the voice, and this machine has not yet."""
+
+    code = "voice_not_installed"
+
+
 class OfferedVoices:
     """The voices of one copy of the offers."""
 
     def __init__(self, offers: Offers) -> None:
         self._offers = offers.of(FAMILY)
-        self._chosen: dict[tuple[str | None, str | None], Voice] = {}
+        self._fetchable = list(list_fetchable(offers, FAMILY))
+        self._chosen: dict[tuple[str | None, str | None, bool], Voice] = {}
         #: The voices that can speak now. Before any pool has published an offer, those that espeak ships with.
         self.ready: tuple[Voice, ...] = (
             tuple(voice for offer in self._offers if offer.ready for voice in _voices(offer))
@@ -31,22 +53,34 @@ class OfferedVoices:
             else shipped_voices()
         )
 
-    def pick(self, *, voice_name: str | None, language: str | None) -> Voice:
-        """Return the voice for a request; looked for once, as it takes a third of a millisecond.
+    def pick(self, *, voice_name: str | None, language: str | None, characters: int) -> Voice:
+        """Return the voice for a text of so many characters; looked for once, as it takes a third of a millisecond.
 
-        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch, and VoiceUnavailable for the voice of an engine
-        that can't be used at the moment: a request that names a voice gets no other."""
-        voice = self._chosen.get((voice_name, language))
+        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch; VoiceUnavailable for the voice of an engine that
+        can't be used at the moment: a request that names a voice gets no other; VoiceNotInstalled, and InvalidRequest
+        with `language_not_supported`, where a model that could be fetched speaks."""
+        asked = voice_name, language, characters > MOST_FOR_SLOW
+        voice = self._chosen.get(asked)
         if voice is None:
-            voice = self._choose(voice_name, language)
+            voice = self._choose(voice_name, language, characters)
             if len(self._chosen) < MAX_CHOSEN:
-                self._chosen[voice_name, language] = voice
+                self._chosen[asked] = voice
         return voice
 
-    def _choose(self, voice_name: str | None, language: str | None) -> Voice:
+    def _choose(self, voice_name: str | None, language: str | None, characters: int) -> Voice:
         try:
-            return pick_voice(self.ready, voice_name=voice_name, language=language)
+            return pick_voice(self.ready, voice_name=voice_name, language=language, characters=characters)
+        except LanguageUnknown:
+            if language is not None and (model := self.fetchable_for(language)):
+                raise InvalidRequest(
+                    f"No voice here speaks {quoted(language)} yet. {model.remedy} "
+                    "GET /tts/voices lists the languages that are here.",
+                    code="language_not_supported",
+                    field="language",
+                ) from None
+            raise
         except VoiceUnknown:
+            self._refuse_known(voice_name or "")
             away = [offer for offer in self._offers if not offer.ready]
             voices = [voice for offer in away for voice in _voices(offer)]
             voice = pick_voice(voices, voice_name=voice_name, language=language)
@@ -56,6 +90,23 @@ class OfferedVoices:
                 "Try again later, or leave voice_name out.",
                 retry_after=timedelta(minutes=1),
             ) from None
+
+    def fetchable_for(self, language: str) -> Fetchable | None:
+        """Return the first model that would bring a voice for a language; None: none would."""
+        voices = [model for model in self._fetchable if model.voices]
+        found = (model for tag in lookup(language) for model in voices if has_language(model.languages, tag))
+        return next(found, None)
+
+    def _refuse_known(self, voice_name: str) -> None:
+        """Raise VoiceNotInstalled for a voice that a model would bring which could be fetched."""
+        for model in self._fetchable:
+            for voice in model.voices:
+                if folded(voice) == folded(voice_name):
+                    raise VoiceNotInstalled(
+                        f"The voice {voice} is not on this machine yet. {model.remedy} "
+                        "GET /tts/voices lists the voices that are here.",
+                        field="voice_name",
+                    )
 
 
 def offered_voices(offers: Offers) -> OfferedVoices:

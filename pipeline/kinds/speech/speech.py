@@ -3,13 +3,15 @@
 from pydantic import Field
 
 from pipeline.kind import Answer, Kind
-from pipeline.kinds.speech.fields import AudioFile, OneFile, Spoken, SpokenRequest
+from pipeline.kinds.speech.fields import AudioFile, OneFile, Spoken, SpokenInput, SpokenRequest
+from pipeline.kinds.speech.timestamps import TimedSpeech, Timestamps
 
 
 class SpeechRequest(SpokenRequest):
     """What is to be spoken, how, and how loud."""
 
     volume_gain_db: float = Field(0.0, ge=-96, le=16, description="Gain in decibels; a limiter keeps it from clipping.")
+    timestamps: Timestamps = False
 
     @property
     def gain_db(self) -> float:
@@ -17,7 +19,11 @@ class SpeechRequest(SpokenRequest):
         return self.volume_gain_db
 
 
-class Speech(Spoken, OneFile, Kind[SpeechRequest, SpeechRequest, AudioFile]):
+class SpeechInput(SpeechRequest, SpokenInput):
+    """The same as it is stored."""
+
+
+class Speech(Spoken, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
     """POST /tts."""
 
     name = "speech"
@@ -28,5 +34,5 @@ class Speech(Spoken, OneFile, Kind[SpeechRequest, SpeechRequest, AudioFile]):
     example = {"text": "Hello! This is Pressroom, speaking from your own machine."}
     max_characters = 10_000
     remedy = "Use /tts/batch."
-    answer = Answer("audio/wav")
+    answer = Answer("audio/wav", model=TimedSpeech)
     filename = "output.wav"

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipeline.kinds.transcription.subtitles import lines_of
 from pipeline.kinds.transcription.transcripts import Format, Transcript
+from pipeline.subtitles.formats import srt, vtt
 
 
 def render(transcript: Transcript, wanted: Format) -> bytes:
@@ -28,19 +28,11 @@ def _text(transcript: Transcript) -> str:
 
 
 def _srt(transcript: Transcript) -> str:
-    return "".join(
-        # An arrow in a text would pass for a line of times.
-        f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{lines_of(cue.text.replace('-->', '→'))}\n\n"
-        for number, cue in enumerate(transcript.segments or (), start=1)
-    )
+    return srt(transcript.segments or ())
 
 
 def _vtt(transcript: Transcript) -> str:
-    cues = (
-        f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{_escaped(lines_of(cue.text))}\n"
-        for cue in transcript.segments or ()
-    )
-    return "WEBVTT\n" + "".join(cues)
+    return vtt(transcript.segments or ())
 
 
 _RENDERERS: Mapping[Format, Callable[[Transcript], str]] = {
@@ -50,13 +42,3 @@ _RENDERERS: Mapping[Format, Callable[[Transcript], str]] = {
     "srt": _srt,
     "vtt": _vtt,
 }
-
-
-def _clock(seconds: float, separator: str) -> str:
-    milliseconds = round(seconds * 1_000)
-    minutes, milliseconds = divmod(milliseconds, 60_000)
-    return f"{minutes // 60:02}:{minutes % 60:02}:{milliseconds // 1_000:02}{separator}{milliseconds % 1_000:03}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

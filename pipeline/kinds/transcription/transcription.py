@@ -6,6 +6,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from pipeline.errors import InvalidRequest
+from pipeline.fetchable import list_fetchable
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.kinds.transcription.transcripts import CONTENT_TYPES, CREDITS_PER_MINUTE, ENDINGS, Format, Transcript
@@ -15,6 +16,8 @@ from pipeline.offers import Offers
 FAMILY = "transcription"
 #: The value that asks for the language to be detected.
 AUTO = "auto"
+#: Characters of a prompt; a model reads the first 223 tokens of it, which are about as many.
+MAX_PROMPT = 1_000
 
 
 class LanguageUnknown(InvalidRequest):
@@ -29,14 +32,18 @@ class TranscriptionRequest(Request):
     language: str = Field(
         AUTO, max_length=MAX_TAG, description="Language spoken, ISO 639-1 (en-US counts as en); auto: find out."
     )
+    prompt: str | None = Field(
+        None, max_length=MAX_PROMPT, description="Names and words that are said, as they are spelled: a hint."
+    )
     response_format: Format = Field("json", description="The form of the answer.")
 
 
 class RecordingInput(Stored):
-    """The language of a recording (ISO 639; None: find it out), and the form of its transcript."""
+    """The language of a recording (ISO 639; None: find it out), the form of its transcript, and names in it."""
 
     language: str | None
     response_format: Format
+    prompt: str | None = None
 
 
 class TranscriptFile(Stored):
@@ -68,11 +75,13 @@ class Transcription(Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
         language = wanted_language(request)
         known = offered_languages(offers, FAMILY)
         if language is not None and known:
-            require_language(language, known)
+            require_language(language, known, offers)
 
     def items(self, request: TranscriptionRequest) -> list[NewItem[RecordingInput]]:
         """Return the recording as one item, for now at the price of one minute: its length is not known yet."""
-        wanted = RecordingInput(language=wanted_language(request), response_format=request.response_format)
+        wanted = RecordingInput(
+            language=wanted_language(request), response_format=request.response_format, prompt=request.prompt
+        )
         return [NewItem(wanted, CREDITS_PER_MINUTE)]
 
     def response(self, job: Job, items: Sequence[FinishedItem[RecordingInput, TranscriptFile]]) -> Response:
@@ -97,7 +106,16 @@ def wanted_language(request: TranscriptionRequest) -> str | None:
     return language
 
 
-def require_language(language: str, known: Sequence[str]) -> None:
-    """Refuse a language that is not among those known. Raises LanguageNotSupported."""
+def require_language(language: str, known: Sequence[str], offers: Offers) -> None:
+    """Refuse a language that is not among those known, and name what would bring it. Raises LanguageNotSupported."""
     if language not in known:
-        raise LanguageNotSupported(f"No speech recognition engine here understands {language!r}.", known)
+        fault = f"No speech recognition engine here understands {language!r}."
+        raise LanguageNotSupported(fault, known, remedy=what_brings(language, offers))
+
+
+def what_brings(language: str | None, offers: Offers) -> str | None:
+    """Return how a model for a language (None: for many) can be had, in a sentence; None: the catalogue has none."""
+    models = list_fetchable(offers, FAMILY)
+    knowing = [one for one in models if (language in one.languages if language else len(one.languages) > 1)]
+    # They are in order of preference, so the last one is the smallest.
+    return knowing[-1].remedy if knowing else None

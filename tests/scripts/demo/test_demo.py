@@ -32,10 +32,10 @@ def run(monkeypatch: Any, tmp_path: Path) -> int | str | None:
 
 def test_ctrl_c_while_it_asks_ends_it_without_a_traceback(monkeypatch: Any, tmp_path: Path) -> None:
     @contextmanager
-    def running_system(*_: object) -> Iterator[tuple[System, None]]:
+    def running_system(*_: object, **__: object) -> Iterator[tuple[System, None]]:
         yield SYSTEM, None
 
-    async def interrupted(*_: object) -> None:
+    async def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(demo, "running_system", running_system)
@@ -50,10 +50,10 @@ def test_ctrl_c_while_it_serves_is_how_it_ends(monkeypatch: Any, tmp_path: Path)
             raise KeyboardInterrupt
 
     @contextmanager
-    def running_system(*_: object) -> Iterator[tuple[System, Process]]:
+    def running_system(*_: object, **__: object) -> Iterator[tuple[System, Process]]:
         yield SYSTEM, Process.__new__(Process)
 
-    async def nothing(*_: object) -> list[Shown]:
+    async def nothing(*_: object, **__: object) -> list[Shown]:
         return []
 
     monkeypatch.setattr(demo, "running_system", running_system)

@@ -58,8 +58,20 @@ def test_who_waits_longest_is_next_and_who_leaves_the_queue_holds_nobody_up() ->
 
     assert heard == ["second left", "first", "third"]
     with lock.unless(never):
-        assert lock._is_taken
-    assert not lock._is_taken
+        assert not lock._free
+    assert lock._free
+
+
+def test_as_many_have_a_lock_at_once_as_it_has_places() -> None:
+    lock, heard = FairLock(places=2), []
+
+    with lock, lock:
+        thread = waiting_for(lock, never, heard, "third")
+        assert heard == []
+    thread.join(PATIENCE)
+
+    assert heard == ["third"]
+    assert lock._free == 2
 
 
 def test_who_fails_while_it_waits_leaves_the_queue() -> None:
@@ -69,7 +81,7 @@ def test_who_fails_while_it_waits_leaves_the_queue() -> None:
         pytest.fail("its turn had not come")
 
     assert not lock._waiting
-    assert not lock._is_taken
+    assert lock._free
 
 
 def test_who_no_longer_wants_a_turn_that_has_come_passes_it_on() -> None:
@@ -83,7 +95,7 @@ def test_who_no_longer_wants_a_turn_that_has_come_passes_it_on() -> None:
     lock._leave(late)  # it was handed the lock between its last look and now
 
     assert turn.is_set()
-    assert not lock._is_taken
+    assert lock._free
 
 
 def blip_on(device: str) -> Blip:

@@ -9,6 +9,7 @@ from pipeline.settings import Settings
 from workers.engines.captioning import MODES, Mode, Wish
 from workers.engines.captioning.generation.decoding import Decoded, generate
 from workers.engines.captioning.generation.generator import Generator
+from workers.engines.model_choice import settled
 
 #: The words that each text begins with. The model continues them; they are not part of the text. Without any, the
 #: text is shortest.
@@ -29,7 +30,7 @@ class Blip(Generator):
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine, its model not loaded yet."""
-        return cls(settings.captioning, settings.captioning.blip)
+        return cls(settings.captioning, settled(settings, settings.captioning.blip, "captioning", cls.name))
 
     def languages(self) -> Sequence[str]:
         """Return the languages it writes: it was trained on English only."""

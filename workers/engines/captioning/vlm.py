@@ -11,9 +11,11 @@ from PIL import Image
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
+from workers.catalogue.catalogue import read_catalogue
 from workers.engines.captioning import Mode, Wish
 from workers.engines.captioning.generation.decoding import Decoded, generate
 from workers.engines.captioning.generation.generator import Generator
+from workers.engines.model_choice import settled
 
 _FILE = tomllib.loads(Path(__file__).with_name("vlm.toml").read_text("utf-8"))
 #: English names by ISO 639-1.
@@ -38,11 +40,12 @@ class Vlm(Generator):
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine, its model not loaded yet."""
-        return cls(settings.captioning, settings.captioning.vlm)
+        return cls(settings.captioning, settled(settings, settings.captioning.vlm, "captioning", cls.name))
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it can be asked to write; how well depends on the model."""
-        return list(NAMES)
+        """Return the languages it can be asked to write; how well a model does that the catalogue has not, it knows."""
+        known = read_catalogue().get(Path(self._settings.model or "").name)
+        return list(known.languages) if known is not None and known.languages else list(NAMES)
 
     def _load(self) -> None:
         super()._load()

@@ -3,17 +3,20 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pipeline.errors import InvalidRequest
 from pipeline.kinds.speech.voices import Voice, VoiceUnknown
 from workers.engines import never
+from workers.engines.synthesis.utterance import Utterance
 from workers.media.audio.pcm import Pcm
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
-    "hibari": "workers.engines.synthesis.hibari:Hibari",
+    "hibari": "workers.engines.synthesis.hibari.hibari:Hibari",
+    "piper": "workers.engines.synthesis.piper.piper:Piper",
+    "kokoro": "workers.engines.synthesis.kokoro.kokoro:Kokoro",
     "edge": "workers.engines.synthesis.edge.edge:Edge",
     "espeak": "workers.engines.synthesis.espeak.espeak:Espeak",
 }
@@ -44,8 +47,8 @@ class Synthesizer(ABC):
         """Return the voices that it can speak with."""
 
     @abstractmethod
-    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
-        """Return a text, without control characters, as sound. Raises what `speak` raises."""
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
+        """Return a text, without control characters, as sound, with its words if they are known. Raises as `utter`."""
 
     def has_voice(self, voice: str) -> bool:
         """Return whether there is a voice of that id."""
@@ -59,6 +62,31 @@ class Synthesizer(ABC):
         """Return the voices, for the API."""
         return {"voices": [asdict(voice) for voice in self.voices()]}
 
+    def utter(
+        self,
+        text: str,
+        *,
+        voice: str,
+        speed: float = 1.0,
+        pitch: float = 0.0,
+        gain_db: float = 0.0,
+        stop: Callable[[], bool] = never,
+    ) -> Utterance:
+        """Return the text as spoken by the voice of that id. Markup in it is read aloud, and has no effect.
+
+        `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is called
+        at least every second. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, EngineUnavailable, Stopped.
+        """
+        if not self.has_voice(voice):
+            raise VoiceUnknown(f"{self.name} has no voice {voice!r}; GET /tts/voices lists the voices.")
+        spoken = self.render(UNSPEAKABLE.sub(" ", text), voice=voice, speed=speed, pitch=pitch, stop=stop)
+        if not gain_db:
+            return spoken
+        # Imported only here: few texts are changed in gain, and numpy takes 16 MB and 0.1 s.
+        from workers.media.audio.gain import apply_gain
+
+        return replace(spoken, sound=apply_gain(spoken.sound, gain_db))
+
     def speak(
         self,
         text: str,
@@ -69,17 +97,5 @@ class Synthesizer(ABC):
         gain_db: float = 0.0,
         stop: Callable[[], bool] = never,
     ) -> Pcm:
-        """Return the text as spoken by the voice of that id. Markup in it is read aloud, and has no effect.
-
-        `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is called
-        at least every second. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, EngineUnavailable, Stopped.
-        """
-        if not self.has_voice(voice):
-            raise VoiceUnknown(f"{self.name} has no voice {voice!r}; GET /tts/voices lists the voices.")
-        sound = self.render(UNSPEAKABLE.sub(" ", text), voice=voice, speed=speed, pitch=pitch, stop=stop)
-        if not gain_db:
-            return sound
-        # Imported only here: few texts are changed in gain, and numpy takes 16 MB and 0.1 s.
-        from workers.media.audio.gain import apply_gain
-
-        return apply_gain(sound, gain_db)
+        """Return the sound alone of what `utter` returns."""
+        return self.utter(text, voice=voice, speed=speed, pitch=pitch, gain_db=gain_db, stop=stop).sound

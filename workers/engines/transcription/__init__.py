@@ -6,35 +6,42 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.kinds.transcription.transcripts import Segment
+from pipeline.subtitles.segments import Segment
 from workers.engines import never
 from workers.media.audio.track import Samples
 
 #: In order of preference.
-ENGINES: Mapping[str, str] = {
-    "whisper": "workers.engines.transcription.whisper.whisper:Whisper",
-    "sphinx": "workers.engines.transcription.sphinx:Sphinx",
-}
+ENGINES: Mapping[str, str] = {"whisper": "workers.engines.transcription.whisper.whisper:Whisper"}
 
 #: The sample rate that every engine takes, in hertz.
 SAMPLE_RATE = 16_000
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """A part of a sound, in seconds, in which somebody speaks a language that the engine does not know."""
+
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
 class Hearing:
-    """The segments that an engine recognises, one by one; times are in seconds from the first sample.
+    """What an engine recognises, one by one and in order; times are in seconds from the first sample.
 
     `language` was detected or given; in the latter case `language_probability` is None."""
 
     language: str
     language_probability: float | None
-    segments: Iterator[Segment]
+    segments: Iterator[Segment | Foreign]
 
 
 class Transcriber(ABC):
     """What every transcription engine has."""
 
     name: str
+    #: Which of its models it runs. What another model has begun is not continued.
+    model: str = ""
     #: What readers of its texts must know; None: nothing. The texts of an engine with a warning are drafts.
     warning: str | None = None
 
@@ -46,10 +53,21 @@ class Transcriber(ABC):
         """Return the languages, for the API."""
         return {"languages": self.languages()}
 
+    def as_it_is(self) -> "Transcriber":
+        """Return the engine with the model that it has now: a recording is heard by one model from start to end."""
+        return self
+
     @abstractmethod
     def listen(
-        self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
+        self,
+        samples: Samples,
+        *,
+        language: str | None,
+        timed: bool,
+        prompt: str | None = None,
+        stop: Callable[[], bool] = never,
     ) -> AbstractContextManager[Hearing]:
         """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
 
-        `language` None: detect it. `timed`: each word gets its times. Raises Stopped, also while segments are read."""
+        `language` None: detect it. `timed`: each word gets its times. `prompt`: names that may be said, as they are
+        spelled. Raises Stopped, also while segments are read."""

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import PressroomError
@@ -62,13 +63,26 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none is ready."""
         self._family.setup()
-        engines = self._family.engines
-        for engine in engines:
-            model = getattr(self._settings, engine.name, None)
-            name = fingerprint(model.model) if isinstance(model, ModelSettings) else None
-            self._sources[engine.name] = Source(engine.name, name)
-        self.batch = FEW if engines[0].batch == 1 else engines[0].batch
+        self._renew()
         self._downloads = Downloads(self._fetcher or self.resources.shared(_open_fetcher))
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` when the engines have changed."""
+        self._family.watch(self._renew)
+        self._family.watch(on_change)
+
+    def _renew(self) -> None:
+        """Take batches of the size that the preferred engine of now wants."""
+        if engines := self._family.engines:
+            self.batch = FEW if engines[0].batch == 1 else engines[0].batch
+
+    def _source(self, engine: Any) -> Source:
+        """Return what a text of an engine is kept under: another model's text is another."""
+        if engine.name not in self._sources:
+            own = getattr(self._settings, engine.name, None)
+            model = getattr(engine, "model", None) or (own.model if isinstance(own, ModelSettings) else None)
+            self._sources[engine.name] = Source(engine.name, fingerprint(model))
+        return self._sources[engine.name]
 
     def offers(self) -> Sequence[Offer]:
         """Return the engines with the languages that they write."""
@@ -103,7 +117,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         """Return a portrait for the first engine that writes its language."""
         engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
-        portrait = Portrait(modes_of(mode), language, engine, self._sources[engine.name], is_stopped)
+        portrait = Portrait(modes_of(mode), language, engine, self._source(engine), is_stopped)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
         except LanguageNotSupported as error:

@@ -61,6 +61,11 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         """Return the engines of both families."""
         return [*self._writers.offers(), *self._painters.offers()]
 
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` when the engines of either family have changed."""
+        self._writers.watch(on_change)
+        self._painters.watch(on_change)
+
     def carry_out(self, task: Task[BlogMetadataRequest]) -> Outcome[BlogMetadataOutput]:
         """Make what one post needs."""
         request = task.input

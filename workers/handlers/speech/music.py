@@ -7,9 +7,11 @@ from pipeline.kinds.speech.fields import AudioFile
 from pipeline.kinds.speech.music import AddMusicRequest, MusicFields, SpeechWithMusicRequest
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.speech.batch import ChapterHandler, keep_mp3
-from workers.handlers.speech.speech import Speaking
+from workers.handlers.speech.speaking import Speaking
+from workers.handlers.speech.timeline import Timeline
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, decode
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
+from workers.media.audio.levelling import Levelled
 from workers.media.audio.mixing import MIX_RATE, Bed, mix
 from workers.media.audio.track import Track
 from workers.resources import Resources
@@ -29,12 +31,27 @@ def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: 
         raise type(error)(f"{field}: {error.message}", **error.details, field=field) from error
 
 
-def keep_mix(task: Task[MusicFields], speech: Track, music: Track, ffmpeg: Ffmpeg, *, engine: str) -> Done[AudioFile]:
-    """Keep music under speech as one MP3, as long as the speech."""
+def keep_mix(
+    task: Task[MusicFields],
+    speech: Track,
+    music: Track,
+    ffmpeg: Ffmpeg,
+    *,
+    engine: str,
+    voice: str | None = None,
+    timeline: Timeline | None = None,
+) -> Done[AudioFile]:
+    """Keep music under speech as one MP3, as long as the speech with the music before and behind it."""
     fields = task.input
-    bed = Bed(fields.music_volume, timedelta(milliseconds=fields.fade_duration), fields.duck)
+    bed = Bed(
+        volume_db=fields.music_volume,
+        fade=timedelta(milliseconds=fields.fade_duration),
+        duck=fields.duck,
+        intro=timedelta(seconds=fields.music_intro),
+        outro=timedelta(seconds=fields.music_outro),
+    )
     with mix(speech, music, bed, stop=task.is_stopped) as track:
-        return keep_mp3(task, track, ffmpeg, engine=engine)
+        return keep_mp3(task, Levelled(track), ffmpeg, engine=engine, voice=voice, timeline=timeline)
 
 
 class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
@@ -42,13 +59,19 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
 
     def speak(self, task: Task[SpeechWithMusicRequest], speaking: Speaking) -> Outcome[AudioFile]:
         """Speak one text over its music."""
+        begins = timedelta(seconds=task.input.music_intro)
+        timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps, begins=begins)
+        voice = speaking.voice
         # The music first: when it can't be decoded, nothing is spoken in vain.
         with (
             decode_upload(task, "music", self.ffmpeg, max_duration=MAX_MUSIC) as music,
-            self.spoken(task, speaking) as spoken,
-            spoken.resampled(self.ffmpeg, MIX_RATE) as speech,
+            Track(voice.natural_sample_rate_hertz) as spoken,
         ):
-            return keep_mix(task, speech, music, self.ffmpeg, engine=speaking.voice.engine)
+            self.speak_into(spoken, task, speaking, timeline)
+            with spoken.resampled(self.ffmpeg, MIX_RATE) as speech:
+                return keep_mix(
+                    task, speech, music, self.ffmpeg, engine=voice.engine, voice=voice.id, timeline=timeline
+                )
 
 
 class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 from pipeline.errors import PressroomError
 from pipeline.kinds.speech.fields import speech_credits
-from pipeline.kinds.speech.sentences import split_text
 from pipeline.kinds.speech.stream import SpeechStreamRequest
+from pipeline.kinds.speech.voices import Voice
 from pipeline.streams import Parts
 from workers.handler import Done, Failed, Outcome, Task
-from workers.handlers.speech.speech import Speaking, SpeakingHandler
+from workers.handlers.speech.script import Line, write_script
+from workers.handlers.speech.speaking import Speaking
+from workers.handlers.speech.speech import SpeakingHandler
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.mp3 import Mp3Stream
+from workers.media.audio.pcm import silence
 
 #: Bytes of a part. The first part is sent with its first byte, each next one has twice as many, up to the most: a part
 #: costs a file and a message, and 256 KiB are 16 s of sound.
@@ -21,10 +24,10 @@ MOST_PART_BYTES = 2**18
 class _PartWriter:
     """Collects an encoder's bytes into parts; called from the encoder's thread."""
 
-    def __init__(self, task: Task[SpeechStreamRequest], *, chunks: int, engine: str) -> None:
+    def __init__(self, task: Task[SpeechStreamRequest], voice: Voice, *, chunks: int) -> None:
         self._task = task
+        self._voice = voice
         self._chunks = chunks
-        self._engine = engine
         self._bytes = bytearray()
         self._wanted = FIRST_PART_BYTES
         self.spoken_chunks = 0
@@ -52,7 +55,8 @@ class _PartWriter:
             done=self.spoken_chunks,
             total=self._chunks,
             credits=self.credits,
-            engine=self._engine,
+            engine=self._voice.engine,
+            voice=self._voice.id,
         )
         self._bytes.clear()
 
@@ -67,10 +71,10 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
 
     def speak(self, task: Task[SpeechStreamRequest], speaking: Speaking) -> Outcome[Parts]:
         """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is paid."""
-        chunks = split_text(task.input.text, limit=task.input.chunk_size)
-        writer = _PartWriter(task, chunks=len(chunks), engine=speaking.voice.engine)
+        script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language)
+        writer = _PartWriter(task, speaking.voice, chunks=len(script))
         try:
-            self._stream(task, speaking, chunks, writer)
+            self._stream(task, speaking, script, writer)
         except PressroomError as error:
             if not writer.parts.count:
                 raise
@@ -78,15 +82,17 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
         return Done(writer.parts, engine=speaking.voice.engine)
 
     def _stream(
-        self, task: Task[SpeechStreamRequest], speaking: Speaking, chunks: Sequence[str], writer: _PartWriter
+        self, task: Task[SpeechStreamRequest], speaking: Speaking, script: Sequence[Line], writer: _PartWriter
     ) -> None:
         rate = speaking.voice.natural_sample_rate_hertz
         # Before the first chunk, so that the encoder starts while it is spoken.
         with Mp3Stream(self.ffmpeg, sample_rate=rate, sink=writer.add) as encoder:
-            for chunk, sound in zip(chunks, speaking.speak_all(chunks, stop=task.is_stopped), strict=True):
+            for spoken in speaking.perform(script, stop=task.is_stopped):
                 writer.spoken_chunks += 1
-                writer.spoken_characters += len(chunk)
-                if sound is not None:
-                    encoder.write(bytes(sound.samples))
+                writer.spoken_characters += len(spoken.line.source)
+                for samples in silence(spoken.silence, rate):
+                    encoder.write(samples)
+                if spoken.utterance is not None:
+                    encoder.write(bytes(spoken.utterance.sound.samples))
             encoder.finish()
         writer.send()

@@ -1,51 +1,31 @@
 """Transcription: an uploaded recording becomes a transcript, window by window."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from pydantic import BaseModel, ValidationError
-
-from pipeline.errors import Gone, ServiceUnavailable
 from pipeline.kinds.transcription.forms import render
-from pipeline.kinds.transcription.subtitles import subtitles
-from pipeline.kinds.transcription.transcription import AUTO, FAMILY, RecordingInput, TranscriptFile, require_language
-from pipeline.kinds.transcription.transcripts import (
-    ENDINGS,
-    TIMED,
-    Segment,
-    Transcript,
-    join_texts,
-    transcription_credits,
+from pipeline.kinds.transcription.transcription import (
+    FAMILY,
+    RecordingInput,
+    TranscriptFile,
+    require_language,
+    what_brings,
 )
-from pipeline.log import get_logger
-from pipeline.offers import Offer
+from pipeline.kinds.transcription.transcripts import ENDINGS, TIMED, transcription_credits
+from pipeline.offers import Offer, Offers
 from workers.engines.family import Family
 from workers.engines.locks import FairLock
-from workers.engines.transcription import SAMPLE_RATE, Transcriber
+from workers.engines.transcription import SAMPLE_RATE, Foreign, Transcriber
 from workers.handler import Done, Handler, Outcome, Task
+from workers.handlers.transcription.begun import Transcribed, keep, resumed
+from workers.handlers.transcription.delivery import price_of, transcript_of
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.track import Track, windows
 from workers.resources import Resources
 
-log = get_logger(__name__)
-
 #: How long decoding may take: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
-
-SUFFIX = ".begun.json"
-
-
-class Transcribed(BaseModel):
-    """What is transcribed so far: the segments of the first `heard` samples. It is stored after each window.
-
-    `language` is None until somebody has spoken."""
-
-    engine: str
-    heard: int = 0
-    language: str | None = None
-    language_probability: float | None = None
-    segments: list[Segment] = []
 
 
 class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
@@ -69,6 +49,10 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
         """Return the engines with the languages that they understand."""
         return self._family.offers()
 
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` when the engines, or their languages, have changed."""
+        self._family.watch(on_change)
+
     def carry_out(self, task: Task[RecordingInput]) -> Outcome[TranscriptFile]:
         """Transcribe one recording."""
         engine = self._choose(task.input.language)
@@ -85,21 +69,46 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
             price = transcription_credits(track.duration)
             if price > task.price:
                 task.raise_hold(price)
-            transcribed = _resumed(task, engine.name)
+            transcribed = resumed(task, engine)
             _report(task, track, transcribed.heard / SAMPLE_RATE)
             for window in windows(track, length=self._window, start=transcribed.heard):
                 self._transcribe(task, engine, track, window, transcribed)
                 if window.stop < len(track):
-                    _keep(task, transcribed)
-            return _deliver(task, engine, transcribed, duration=track.duration, price=price)
+                    keep(task, transcribed)
+            return self._deliver(task, engine, transcribed, track)
 
     def _choose(self, language: str | None) -> Transcriber:
-        """Return the first engine that understands a language. Raises LanguageNotSupported."""
-        engines: Sequence[Transcriber] = self._family.engines
+        """Return the first engine that understands a language, with its present model. Raises LanguageNotSupported."""
+        engines, known = self._known()
         if language is None:
             return engines[0]
-        require_language(language, [code for engine in engines for code in engine.languages()])
+        if language not in known:
+            # Another process may have found a model that has just arrived, and the API has heard of it.
+            self._family.look()
+            engines, known = self._known()
+        require_language(language, known, self._offered())
         return next(engine for engine in engines if language in engine.languages())
+
+    def _known(self) -> tuple[Sequence[Transcriber], Sequence[str]]:
+        """Return the engines with their present models, and the languages that they understand."""
+        engines: Sequence[Transcriber] = [engine.as_it_is() for engine in self._family.engines]
+        return engines, [code for engine in engines for code in engine.languages()]
+
+    def _deliver(
+        self, task: Task[RecordingInput], engine: Transcriber, transcribed: Transcribed, track: Track
+    ) -> Done[TranscriptFile]:
+        """Store the transcript in the form that was asked for."""
+        wanted, seconds = task.input.response_format, round(track.duration.total_seconds(), 3)
+        price = price_of(transcribed, track.duration)
+        transcript = transcript_of(
+            transcribed, engine, seconds=seconds, price=price, remedy=what_brings(None, self._offered())
+        )
+        artifact = task.store(render(transcript, wanted), suffix=ENDINGS[wanted])
+        delivered = TranscriptFile(artifact=artifact, response_format=wanted, duration_seconds=seconds)
+        return Done(delivered, engine.name, None if price == task.price else price)
+
+    def _offered(self) -> Offers:
+        return Offers(tuple(self._family.offers()))
 
     def _transcribe(
         self, task: Task[RecordingInput], engine: Transcriber, track: Track, window: range, transcribed: Transcribed
@@ -117,12 +126,17 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
                 track.read(window.start, len(window)),
                 language=transcribed.language,
                 timed=task.input.response_format in TIMED,
+                prompt=task.input.prompt,
                 stop=task.is_stopped,
             ) as hearing,
         ):
             for segment in hearing.segments:
-                transcribed.segments.append(segment.moved(start, latest=latest))
-                _report(task, track, transcribed.segments[-1].end)
+                if isinstance(segment, Foreign):
+                    # In batches, times may lie behind the end of the sound.
+                    transcribed.foreign.append((min(start + segment.start, latest), min(start + segment.end, latest)))
+                else:
+                    transcribed.segments.append(segment.moved(start, latest=latest))
+                _report(task, track, min(start + segment.end, latest))
             if transcribed.language is None and transcribed.segments:
                 transcribed.language = hearing.language
                 transcribed.language_probability = hearing.language_probability
@@ -132,50 +146,3 @@ class TranscriptionHandler(Handler[RecordingInput, TranscriptFile]):
 
 def _report(task: Task[RecordingInput], track: Track, seconds: float) -> None:
     task.progress(round(seconds, 1), round(track.duration.total_seconds(), 1))
-
-
-def _resumed(task: Task[RecordingInput], engine: str) -> Transcribed:
-    """Return what an earlier attempt has stored, if the same engine made it; otherwise an empty one."""
-    begun = Transcribed(engine=engine, language=task.input.language)
-    key = (task.checkpoint or {}).get("artifact")
-    if key is None:
-        return begun
-    try:
-        found = Transcribed.model_validate_json(task.stored(key))
-    except (Gone, ValidationError) as error:
-        log.warning("begun transcript lost", job_id=str(task.job_id), reason=type(error).__name__)
-        return begun
-    return found if found.engine == engine else begun
-
-
-def _keep(task: Task[RecordingInput], transcribed: Transcribed) -> None:
-    """Store what is transcribed so far as one artifact, which the next one replaces. Raises Stopped.
-
-    The checkpoint has only its key: it is written with every heartbeat, and four hours of speech are megabytes."""
-    try:
-        key = task.store(transcribed.model_dump_json().encode(), suffix=SUFFIX)
-        if (task.checkpoint or {}).get("artifact") != key:
-            task.save({"artifact": key})
-    except ServiceUnavailable as error:
-        # That matters only if this attempt fails as well.
-        log.warning("begun transcript not kept", job_id=str(task.job_id), reason=error.message)
-
-
-def _deliver(
-    task: Task[RecordingInput], engine: Transcriber, transcribed: Transcribed, *, duration: timedelta, price: int
-) -> Done[TranscriptFile]:
-    """Store the transcript in the format that was asked for."""
-    wanted, seconds = task.input.response_format, round(duration.total_seconds(), 3)
-    probability = transcribed.language_probability
-    transcript = Transcript(
-        text=join_texts(transcribed.segments, transcribed.language),
-        language=transcribed.language or AUTO,
-        language_probability=None if probability is None else round(probability, 3),
-        duration=seconds,
-        credits_used=price,
-        draft=engine.warning is not None,
-        warnings=[engine.warning] if engine.warning else [],
-        segments=subtitles(transcribed.segments, language=transcribed.language, latest=seconds),
-    )
-    artifact = task.store(render(transcript, wanted), suffix=ENDINGS[wanted])
-    return Done(TranscriptFile(artifact=artifact, response_format=wanted, duration_seconds=seconds), engine.name)

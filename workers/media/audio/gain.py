@@ -45,7 +45,7 @@ def apply_gain(sound: Pcm, gain_db: float) -> Pcm:
     blocks = []
     for first in range(0, levels.size, size):
         block = samples[first * step : (first + size) * step]
-        blocks.append(np.rint(scaled(block, followed[first : first + size + 1], step)).astype("<i2").tobytes())
+        blocks.append(to_bytes(scaled(block, followed[first : first + size + 1], step)))
     return Pcm(b"".join(blocks), sound.sample_rate)
 
 
@@ -69,6 +69,11 @@ def scaled(block: Samples | NDArray[np.float32], levels: Levels, step: int) -> N
     slope = (np.arange(step) / step).astype(np.float32)
     gain = levels[:-1, None] + np.diff(levels)[:, None] * slope
     return np.multiply(block, gain.reshape(-1)[: block.size], dtype=np.float32)
+
+
+def to_bytes(samples: NDArray[np.float32]) -> bytes:
+    """Return float samples, full scale at 32,767, as 16 bits."""
+    return np.rint(np.clip(samples, -32_768, 32_767)).astype("<i2").tobytes()
 
 
 def _peaks(samples: Samples, step: int) -> Levels:

@@ -4,35 +4,21 @@ A sound is measured once, in steps of a millisecond. With that any gain and limi
 samples again. In 19 minutes of speech, libebur128 (ffmpeg's) with true peaks takes 2.5 times as long, for one number.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.media.audio.gain import Levels, reduction, scaled, step_length
-from workers.media.audio.track import Track
+from workers.media.audio.gain import Levels, step_length
+from workers.media.audio.track import Samples, Track
 
 Response = NDArray[np.complex128]
 
 #: All speech that is made here is brought to this, in LUFS, which is usual for podcasts.
 TARGET = -16.0
 
-#: Where true peaks are held: the API promises -1 dB, and the encoder moves them by up to 0.4 dB at 192k.
-CEILING = 10 ** (-1.5 / 20)
-
 #: The most that a quiet sound is raised, in decibels; past it there is only noise.
 MAX_GAIN = 40.0
-
-#: Steps of the limiter's reach: a period of a low voice. In each period a voice has peaks that are 5 dB too high for
-#: -16 LUFS; a limiter that reaches farther holds the whole syllable down with its peak, and ends 1.5 LU short.
-REACH = 6
-
-#: The largest error of the loudness, in LU; how often the gain is corrected for what the limiter took; and by how much
-#: at most, in decibels: a larger correction only raises what is quiet.
-TOLERANCE = 0.1
-ATTEMPTS = 6
-MAX_CORRECTION = 4.0
 
 #: BS.1770-5, annex 1: blocks of 400 ms, one every 100 ms; the thresholds in LUFS and LU under which blocks are not
 #: counted; and the constant that puts a full-scale sine of 1 kHz at -3.01.
@@ -43,9 +29,6 @@ RELATIVE_GATE = -10.0
 OFFSET = -0.691
 
 SILENCE = float("-inf")
-
-#: Steps written at once: 8 s.
-BLOCK_STEPS = 2**13
 
 #: Samples transformed at once.
 WINDOW = 2**14
@@ -78,26 +61,52 @@ class Profile:
         return step_length(self.sample_rate) / self.sample_rate
 
 
-def profile(track: Track) -> Profile:
-    """Measure a sound."""
-    rate, step = track.sample_rate, step_length(track.sample_rate)
-    window = WINDOW * (1 if rate <= OVERSAMPLED_RATE // 2 else 2)
-    before = round(ECHO * rate)
-    length = max(1, (window - before - EDGE) // step) * step
-    weights = _k_weighting(rate, window)
-    finer = 4 if rate * 2 < OVERSAMPLED_RATE else 2
-    powers, peaks = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
-    for start in range(0, len(track), length):
-        spectrum = np.fft.rfft(track.read(start - before, window).astype(np.float32) / np.float32(32_768))
-        weighted = np.fft.irfft(spectrum * weights, window)[before : before + length].reshape(-1, step)
-        powers.append(np.einsum("ij,ij->i", weighted, weighted) / np.float32(step))
+class Meter:
+    """Measures a track, also while it is still growing: what was measured is not looked at again."""
+
+    def __init__(self, track: Track) -> None:
+        self._track = track
+        rate = track.sample_rate
+        self._step = step_length(rate)
+        self._window = WINDOW * (1 if rate <= OVERSAMPLED_RATE // 2 else 2)
+        self._before = round(ECHO * rate)
+        self._length = max(1, (self._window - self._before - EDGE) // self._step) * self._step
+        self._finer = 4 if rate * 2 < OVERSAMPLED_RATE else 2
+        self._weights = _k_weighting(rate, self._window)
+        self._at = 0
+        self._powers, self._peaks = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
+
+    def advance(self) -> None:
+        """Measure what is there; its end waits until more is there, or `finish` is called."""
+        self._measure(len(self._track) - self._window + self._before)
+
+    def finish(self) -> Profile:
+        """Measure the rest of the track, and return all of it."""
+        self._measure(len(self._track))
+        steps = -(-len(self._track) // self._step)
+        parts = (self._powers, self._peaks)
+        return Profile(self._track.sample_rate, *(np.concatenate(part).astype(np.float32)[:steps] for part in parts))
+
+    def _measure(self, stop: int) -> None:
+        while self._at < stop:
+            self._measure_window(self._track.read(self._at - self._before, self._window))
+            self._at += self._length
+
+    def _measure_window(self, samples: Samples) -> None:
+        window, before, length, finer = self._window, self._before, self._length, self._finer
+        spectrum = np.fft.rfft(samples.astype(np.float32) / np.float32(32_768))
+        weighted = np.fft.irfft(spectrum * self._weights, window)[before : before + length].reshape(-1, self._step)
+        self._powers.append(np.einsum("ij,ij->i", weighted, weighted) / np.float32(self._step))
         # The spectrum of the same curve at `finer` times the rate.
         padded = np.zeros((spectrum.size - 1) * finer + 1, np.complex64)
         padded[: spectrum.size - 1] = spectrum[:-1]
         curve = np.fft.irfft(padded, window * finer)[before * finer : (before + length) * finer]
-        peaks.append(np.abs(curve).reshape(-1, step * finer).max(axis=1) * np.float32(finer))
-    steps = -(-len(track) // step)
-    return Profile(rate, *(np.concatenate(parts).astype(np.float32)[:steps] for parts in (powers, peaks)))
+        self._peaks.append(np.abs(curve).reshape(-1, self._step * finer).max(axis=1) * np.float32(finer))
+
+
+def profile(track: Track) -> Profile:
+    """Measure a sound."""
+    return Meter(track).finish()
 
 
 def loudness(measured: Profile, levels: Levels | None = None) -> float:
@@ -118,36 +127,6 @@ def gain_to(measured: Profile, target: float = TARGET) -> float:
     """Return the gain in decibels from a sound's loudness to `target`; 0 for silence."""
     current = loudness(measured)
     return min(target - current, MAX_GAIN) if current > SILENCE else 0.0
-
-
-def normalised(track: Track) -> Iterator[bytes]:
-    """Yield a sound's samples, block by block, brought to -16 LUFS with its true peaks under -1 dB."""
-    if not len(track):
-        return
-    step, levels = step_length(track.sample_rate), _levelled(profile(track))
-    followed = np.append(levels, levels[-1])
-    for first in range(0, levels.size, BLOCK_STEPS):
-        part = followed[first : first + BLOCK_STEPS + 1]
-        block = track.read(first * step, min((part.size - 1) * step, len(track) - first * step))
-        yield to_bytes(scaled(block, part, step))
-
-
-def to_bytes(samples: NDArray[np.float32]) -> bytes:
-    """Return float samples, full scale at 32,767, as 16 bits."""
-    return np.rint(np.clip(samples, -32_768, 32_767)).astype("<i2").tobytes()
-
-
-def _levelled(measured: Profile) -> Levels:
-    """Return the gain for each step that brings a sound to the target with its true peaks under the ceiling."""
-    needed = gain = gain_to(measured)
-    for _ in range(ATTEMPTS):
-        factor = np.float32(10 ** (gain / 20))
-        levels: Levels = factor * reduction(measured.peaks * factor, CEILING, REACH)
-        missing = TARGET - loudness(measured, levels)
-        if abs(missing) < TOLERANCE or not np.isfinite(missing):
-            break
-        gain = min(gain + missing, needed + MAX_CORRECTION, MAX_GAIN)
-    return levels
 
 
 def _block_powers(powers: Levels, hop: int) -> NDArray[np.float64]:

@@ -1,4 +1,7 @@
-"""Mixing: music under speech. It fades in and out, is repeated when it is short, and goes down under words."""
+"""Mixing: music under speech. It fades in and out, is repeated when it is short, and goes down under words.
+
+Under words music lies 9 LU under the speech at the default volume: heard, and no word is lost.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.engines import Stopped, never
-from workers.media.audio.gain import Levels, scaled, step_length
-from workers.media.audio.loudness import BLOCK_STEPS, SILENCE, Profile, gain_to, loudness, profile, to_bytes
+from workers.media.audio.gain import Levels, scaled, step_length, to_bytes
+from workers.media.audio.levelling import BLOCK_STEPS
+from workers.media.audio.loudness import SILENCE, Profile, gain_to, loudness, profile
 from workers.media.audio.track import BLOCK, Track, new_track
 
 Floats = NDArray[np.float32]
@@ -21,8 +25,11 @@ MIX_RATE = 44_100
 #: The highest peak of a mix before it is levelled.
 HEADROOM = 0.98
 
-#: How far music goes down under words ("ducking"), in decibels.
-DEPTH = 12.0
+#: How far over speech music is that is mastered as records are, in LU: `Bed.volume_db` counts from there.
+MASTERED = 11.0
+
+#: How far music goes down under words ("ducking"), in decibels; between them it is that much louder.
+DEPTH = 6.0
 
 #: A step is speech when it is less than this under the speech's loudness, in LU: breath and noise are farther down.
 SPEECH_RANGE = 25.0
@@ -37,42 +44,63 @@ SEAM = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """How music lies under speech: `volume_db` from the loudness of the speech; both are brought to -16 LUFS first."""
+    """How music lies under speech: how loud, how it comes and goes, and how long it is alone before and behind it.
+
+    `volume_db` is what a record would be turned down by: at -20 music is 9 LU under words, however loud it came."""
 
     volume_db: float = -20.0
     fade: timedelta = timedelta(seconds=2)
     duck: bool = True
+    intro: timedelta = timedelta()
+    outro: timedelta = timedelta()
+
+    @property
+    def under_words(self) -> float:
+        """The music's loudness under words, in LU from that of the speech; it is never over it."""
+        return min(0.0, self.volume_db + MASTERED)
+
+    @property
+    def between_words(self) -> float:
+        """The music's loudness where nobody speaks, in LU from that of the speech."""
+        return self.under_words + (DEPTH if self.duck else 0.0)
 
 
 def mix(speech: Track, music: Track, bed: Bed, *, stop: Callable[[], bool] = never) -> Track:
-    """Return speech with music under it, exactly as long as the speech, and not levelled yet: `normalised` does that.
+    """Return speech with music under it, as long as intro, speech and outro; `Levelled` levels it.
 
     Both have one sample rate, else ValueError. The caller closes the track. Raises Stopped.
     """
     if speech.sample_rate != music.sample_rate:
         raise ValueError(f"Speech of {speech.sample_rate} Hz does not mix with music of {music.sample_rate} Hz.")
-    spoken, played = profile(speech), profile(music)
-    voice, under = 10 ** (gain_to(spoken) / 20), 10 ** ((gain_to(played) + bed.volume_db) / 20)
+    alone, played = profile(speech), profile(music)
+    voice, under = 10 ** (gain_to(alone) / 20), 10 ** ((gain_to(played) + bed.between_words) / 20)
+    before, behind = (round(time.total_seconds() / alone.step_seconds) for time in (bed.intro, bed.outro))
+    spoken = Profile(alone.sample_rate, *(np.pad(each, (before, behind)) for each in (alone.powers, alone.peaks)))
     # Both are turned down alike when together they would pass full scale; at equal power a seam is up to 3 dB higher.
     highest = voice * _peak(spoken) + under * _peak(played) * np.sqrt(2)
     share = min(1.0, HEADROOM / highest) if highest else 1.0
     levels = np.float32(under * share) * _bed_levels(spoken, bed)
+    step = step_length(speech.sample_rate)
+    span = range(-before * step, len(speech) + behind * step)
     with new_track(speech.sample_rate) as mixed:
-        for block in _mixed(speech, music, np.float32(voice * share), levels):
+        for block in _mixed(speech, span, music, np.float32(voice * share), levels):
             if stop():
                 raise Stopped
             mixed.append(to_bytes(block))
     return mixed
 
 
-def fade_levels(steps: int, fade: float) -> Levels:
-    """Return the gain of each step that fades in over `fade` steps and out again, shortened to half of the whole."""
-    length = min(fade, steps / 2)
+def fade_levels(steps: int, fade_in: float, fade_out: float) -> Levels:
+    """Return the gain of each step: it fades in and out over so many steps, each at most half of the whole."""
+    from_start = np.arange(steps)
+    return _risen(from_start, min(fade_in, steps / 2)) * _risen(from_start[::-1], min(fade_out, steps / 2))
+
+
+def _risen(steps: NDArray[np.int_], length: float) -> Levels:
+    """Return how far a fade of so many steps has come at each step: half a wave of a cosine, without a corner."""
     if length <= 0:
-        return np.ones(steps, np.float32)
-    to_an_end = np.minimum(np.arange(steps), np.arange(steps)[::-1])
-    # Half a wave of a cosine: no corner at either end.
-    levels: Levels = (0.5 - 0.5 * np.cos(np.pi * np.minimum(to_an_end / length, 1))).astype(np.float32)
+        return np.ones(steps.size, np.float32)
+    levels: Levels = (0.5 - 0.5 * np.cos(np.pi * np.minimum(steps / length, 1))).astype(np.float32)
     return levels
 
 
@@ -112,15 +140,17 @@ def _parts(music: Track, start: int, stop: int) -> Iterator[Floats]:
 
 
 def _bed_levels(spoken: Profile, bed: Bed) -> Levels:
-    """Return the music's gain for each step of the speech, and once more the last."""
-    levels = fade_levels(spoken.powers.size, bed.fade.total_seconds() / spoken.step_seconds)
+    """Return the music's gain for each step of the mix, and once more the last."""
+    # Where the music begins or ends alone, its fade is over before the first word, and begins behind the last.
+    fades = (min(bed.fade, alone) if alone else bed.fade for alone in (bed.intro, bed.outro))
+    levels = fade_levels(spoken.powers.size, *(fade.total_seconds() / spoken.step_seconds for fade in fades))
     if bed.duck:
         levels = levels * _ducked(spoken)
     return np.append(levels, levels[-1:])
 
 
 def _ducked(speech: Profile) -> Levels:
-    """Return the gain that ducking gives each step of the speech: 1 in pauses, a quarter under words."""
+    """Return the gain that ducking gives each step of the speech: 1 in pauses, a half under words."""
     speaking, step = _speaking(speech), np.float32(speech.step_seconds)
     before, behind = _distance(speaking[::-1])[::-1] * step, _distance(speaking) * step
     # Both are 0 in speech; the nearer word decides.
@@ -145,12 +175,14 @@ def _distance(flags: Flags) -> Floats:
     return places - np.maximum.accumulate(np.where(flags, places, np.float32(-np.inf))) if flags.size else places
 
 
-def _mixed(speech: Track, music: Track, voice: np.float32, levels: Levels) -> Iterator[Floats]:
+def _mixed(speech: Track, span: range, music: Track, voice: np.float32, levels: Levels) -> Iterator[Floats]:
+    """Yield the mix of those samples of the speech; before its first and behind its last there is silence."""
     step = step_length(speech.sample_rate)
-    playing = _resized(looped(music, needed=len(speech)), BLOCK_STEPS * step)
+    playing = _resized(looped(music, needed=len(span)), BLOCK_STEPS * step)
     for first in range(0, levels.size - 1, BLOCK_STEPS):
         part = levels[first : first + BLOCK_STEPS + 1]
-        spoken = speech.read(first * step, min((part.size - 1) * step, len(speech) - first * step))
+        wanted = span[first * step : (first + part.size - 1) * step]
+        spoken = speech.read(wanted.start, len(wanted))
         played = next(playing, np.zeros(spoken.size, np.float32))[: spoken.size]
         yield spoken * voice + scaled(np.pad(played, (0, spoken.size - played.size)), part, step)
 

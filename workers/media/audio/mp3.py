@@ -3,10 +3,9 @@
 import os
 import select
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO
@@ -25,47 +24,48 @@ HOLD_BACK = timedelta(milliseconds=20)
 
 @dataclass(frozen=True, slots=True)
 class Mp3Format:
-    """A constant bit rate and a sample rate. Below 32 kHz there is no 192k; the encoder then takes less."""
+    """A constant bit rate and a sample rate. Below 32 kHz there is no 192k; the encoder then takes less.
+
+    `reservoir`: a frame may use what earlier ones left of their bits, and so depends on them."""
 
     bit_rate: int
     sample_rate: int = 44_100
+    reservoir: bool = True
 
     def arguments(self) -> list[str]:
         """Return the encoder's options for ffmpeg."""
         rates = ["-b:a", str(self.bit_rate), "-ar", str(self.sample_rate)]
         # Level 7 takes 45 % less time than the default. It uses no model of hearing, and at these rates its noise is no
         # louder in any band, for speech and for music.
-        return ["-c:a", "libmp3lame", "-compression_level", "7", *rates, "-map_metadata", "-1", "-id3v2_version", "0"]
+        encoder = ["-c:a", "libmp3lame", "-compression_level", "7", "-reservoir", str(int(self.reservoir))]
+        return [*encoder, *rates, "-map_metadata", "-1", "-id3v2_version", "0"]
 
 
-#: Chapters and music (192k), and streams (128k).
-CHAPTER = Mp3Format(192_000)
+#: Chapters and music (192k), and streams (128k). At 192k a reservoir gains nothing for one channel, and parts of a long
+#: file can be encoded at the same time without it (mp3_parts.py).
+CHAPTER = Mp3Format(192_000, reservoir=False)
 STREAM = Mp3Format(128_000)
 
 
-@contextmanager
-def encoded_mp3(
+def encode_into(
+    file: IO[bytes],
     ffmpeg: Ffmpeg,
     blocks: Iterable[bytes],
     *,
     sample_rate: int,
     form: Mp3Format = CHAPTER,
     stop: Callable[[], bool] = never,
-) -> Iterator[IO[bytes]]:
-    """Yield an MP3 of the samples as a file, at its start; its header has the exact length.
-
-    Raises FfmpegFailed, Stopped."""
+) -> None:
+    """Write an MP3 of the samples into an empty file; its header has the exact length. Raises FfmpegFailed, Stopped."""
     # Into a file and not a pipe, so that ffmpeg can go back and write the length into the header.
-    with tempfile.TemporaryFile(prefix="pressroom-") as file:
-        arguments = [*pcm_input(sample_rate), *form.arguments(), "-f", "mp3", "fd:"]
-        with ffmpeg.start(arguments, stdin=subprocess.PIPE, stdout=file, time_limit=TIME_LIMIT) as run:
-            for block in blocks:
-                if stop():
-                    raise Stopped
-                run.write(block)
-            run.check()
-        file.seek(0)
-        yield file
+    arguments = [*pcm_input(sample_rate), *form.arguments(), "-f", "mp3", "fd:"]
+    with ffmpeg.start(arguments, stdin=subprocess.PIPE, stdout=file, time_limit=TIME_LIMIT) as run:
+        for block in blocks:
+            if stop():
+                raise Stopped
+            run.write(block)
+        run.check()
+    file.seek(0)
 
 
 class Mp3Stream(AbstractContextManager["Mp3Stream"]):

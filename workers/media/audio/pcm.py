@@ -2,6 +2,7 @@
 
 import io
 import wave
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO
@@ -23,6 +24,37 @@ class Pcm:
         return timedelta(seconds=len(self.samples) / SAMPLE_BYTES / self.sample_rate)
 
 
+def silence(duration: timedelta, sample_rate: int) -> Iterator[bytes]:
+    """Yield the samples of a silence, a second at a time."""
+    samples = round(duration.total_seconds() * sample_rate)
+    for start in range(0, samples, sample_rate):
+        yield bytes(min(sample_rate, samples - start) * SAMPLE_BYTES)
+
+
+def audible(sound: Pcm) -> tuple[int, int]:
+    """Return the first sample that can be heard, and the one behind the last; (0, 0) for silence.
+
+    That is what is louder than a hundredth of the peak, in steps of 5 ms, with a step before and after it."""
+    samples = memoryview(sound.samples).cast("h")
+    step = max(1, sound.sample_rate // 200)
+    # A sixteenth of the samples tells the peak of speech: all of them would take 0.1 s a minute.
+    least = _peak(samples[:: max(1, step // 16)]) / 100
+
+    def is_heard(start: int) -> bool:
+        return _peak(samples[start : start + step]) > least
+
+    starts = range(0, len(samples), step)
+    first = next(filter(is_heard, starts), None)
+    if first is None:
+        return 0, 0
+    last = next(filter(is_heard, reversed(starts)))
+    return max(0, first - step), min(len(samples), last + 2 * step)
+
+
+def _peak(samples: "memoryview[int]") -> int:
+    return max(max(samples), -min(samples)) if len(samples) else 0
+
+
 class WavWriter:
     """Writes sounds of one sample rate into a WAV file (PCM, 16 bit, mono), one after another."""
 
@@ -33,17 +65,27 @@ class WavWriter:
         self._writer.setframerate(sample_rate)
         self._sample_rate = sample_rate
 
+    @property
+    def duration(self) -> timedelta:
+        """How long the sound is so far."""
+        return timedelta(seconds=self._writer.tell() / self._sample_rate)
+
     def write(self, sound: Pcm) -> None:
         """Append a sound. Raises ValueError for another sample rate."""
         if sound.sample_rate != self._sample_rate:
             raise ValueError(f"A sound of {sound.sample_rate} Hz does not fit a file of {self._sample_rate} Hz.")
         self._writer.writeframesraw(sound.samples)
 
+    def write_silence(self, duration: timedelta) -> None:
+        """Append a silence."""
+        for samples in silence(duration, self._sample_rate):
+            self._writer.writeframesraw(samples)
+
     def close(self) -> timedelta:
         """Write the length into the header, and return it."""
-        frames = self._writer.tell()
+        duration = self.duration
         self._writer.close()
-        return timedelta(seconds=frames / self._sample_rate)
+        return duration
 
 
 def encode_wav(sound: Pcm) -> bytes:

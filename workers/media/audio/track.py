@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import timedelta
-from typing import IO
+from typing import IO, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ class Track(AbstractContextManager["Track"]):
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
         self.file: IO[bytes] = tempfile.TemporaryFile(prefix="pressroom-", buffering=0)  # noqa: SIM115  closed by close
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

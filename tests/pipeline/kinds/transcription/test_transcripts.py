@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 import srt
 import webvtt
+from pydantic import ValidationError
 
 from pipeline.jobs import Job
 from pipeline.kind import FinishedItem, as_json
@@ -138,11 +139,11 @@ def test_each_started_minute_costs_five_credits(length: float, credits: int) -> 
 
 KIND = Transcription()
 WHISPER = Offer("transcription", "whisper", ready=True, content={"languages": ["de", "en", "zh"]})
-SPHINX = Offer("transcription", "sphinx", ready=True, content={"languages": ["en"]})
+ENGLISH = Offer("transcription", "english", ready=True, content={"languages": ["en"]})
 
 
-def check(language: str, *offers: Offer) -> dict[str, Any]:
-    request = TranscriptionRequest(language=language)
+def check(language: str, *offers: Offer, **fields: Any) -> dict[str, Any]:
+    request = TranscriptionRequest(language=language, **fields)
     KIND.check(request, Offers(offers))
     [item] = KIND.items(request)
     assert item.price == 5
@@ -162,7 +163,7 @@ def check(language: str, *offers: Offer) -> dict[str, Any]:
     ],
 )
 def test_a_language_is_taken_as_people_write_it(sent: str, stored: str | None) -> None:
-    assert check(sent, WHISPER, SPHINX) == {"language": stored, "response_format": "json"}
+    assert check(sent, WHISPER, ENGLISH) == {"language": stored, "response_format": "json", "prompt": None}
 
 
 @pytest.mark.parametrize("sent", ["", "xx", "english", "e", "123", "\N{FULLWIDTH LATIN SMALL LETTER E}n"])
@@ -174,8 +175,38 @@ def test_what_is_no_language_is_refused(sent: str) -> None:
 
 def test_a_language_that_no_ready_engine_understands_is_refused_with_those_that_are() -> None:
     with pytest.raises(LanguageNotSupported, match="Send en\\.") as raised:
-        check("de", SPHINX, Offer("transcription", "whisper", ready=False, needs="a model"))
+        check("de", ENGLISH, Offer("transcription", "whisper", ready=False, needs="a model"))
     assert raised.value.code == "language_not_supported"
+
+
+FETCHABLE = {
+    "languages": ["en"],
+    "fetchable": [
+        {"model": "whisper-small", "languages": ["de", "en", "fr"], "voices": []},
+        {"model": "whisper-base", "languages": ["de", "en"], "voices": []},
+        {"model": "whisper-tiny.en", "languages": ["en"], "voices": []},
+    ],
+}
+
+
+@pytest.mark.parametrize(("language", "model"), [("de", "whisper-base"), ("fr", "whisper-small")])
+def test_a_language_that_a_model_would_bring_is_refused_with_the_smallest_that_does(language: str, model: str) -> None:
+    with pytest.raises(LanguageNotSupported, match=f"pressroom models fetch {model}. Send en."):
+        check(language, Offer("transcription", "whisper", ready=True, content=FETCHABLE))
+
+
+def test_a_language_that_nothing_would_bring_is_refused_without_a_promise() -> None:
+    with pytest.raises(LanguageNotSupported, match=r"understands 'kv'. Send en\."):
+        check("kv", Offer("transcription", "whisper", ready=True, content=FETCHABLE))
+
+
+def test_names_that_are_said_go_to_the_worker_up_to_a_thousand_characters() -> None:
+    names = "Ngũgĩ wa Thiong'o, Søren Kierkegaard"
+
+    assert check("en", prompt=names)["prompt"] == names
+    assert check("en", prompt="x" * 1_000)["prompt"] == "x" * 1_000
+    with pytest.raises(ValidationError, match="at most 1000 characters"):
+        check("en", prompt="x" * 1_001)
 
 
 def test_before_any_pool_has_spoken_up_every_language_is_taken() -> None:

@@ -18,7 +18,11 @@ from PIL import Image
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
 from pipeline.errors import NotReady
 from pipeline.languages import LanguageNotSupported
+from pipeline.settings import Settings
 from scripts.system.programs import environment
+from workers.catalogue.catalogue import File, find_model
+from workers.catalogue.hashing import sha256_of
+from workers.catalogue.store import ModelStore
 from workers.engines import EngineUnavailable, Stopped, models
 from workers.engines.captioning import MODES, Caption, Mode, Wish
 from workers.engines.captioning.blip import Blip
@@ -382,6 +386,47 @@ def test_without_a_model_it_says_which_setting_names_one() -> None:
 
     assert needs is not None
     assert "PRESSROOM_CAPTIONING__VLM__MODEL" in needs
+
+
+def test_where_none_is_set_the_model_of_the_catalogue_is_run(blip_folder: Path, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    needs = Blip.from_settings(settings).readiness() or ""
+    assert "BLIP__MODEL names no model; `pressroom models fetch blip-base` brings short English alt texts" in needs
+
+    shutil.copytree(blip_folder, tmp_path / "models" / "blip-base")
+
+    found = Blip.from_settings(settings)
+    assert found.readiness() is None
+    found.setup()
+    assert found.model == str(tmp_path / "models" / "blip-base")
+
+
+def test_model_that_is_set_comes_before_the_catalogue_and_none_switches_off(blip_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(blip_folder, tmp_path / "models" / "blip-base")
+
+    assert Blip.from_settings(Settings(data=tmp_path, captioning={"blip": {"model": "us/blip"}})).model == "us/blip"
+    off = Blip.from_settings(Settings(data=tmp_path, captioning={"blip": {"model": "none"}}))
+    assert off.readiness() == "PRESSROOM_CAPTIONING__BLIP__MODEL is none, so it is not used"
+
+
+def test_weights_that_were_altered_since_their_download_are_not_run(blip_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models" / "blip-base"
+    shutil.copytree(blip_folder, folder)
+    files = [File(path.name, sha256_of(path), path.stat().st_size) for path in folder.iterdir() if path.is_file()]
+    ModelStore(Settings(data=tmp_path)).lock.write(find_model("blip-base"), commit="c0ffee" * 6 + "c0ff", files=files)
+    engine = Blip.from_settings(Settings(data=tmp_path))
+    with (folder / "model.safetensors").open("r+b") as opened:
+        opened.seek(-8, 2)
+        opened.write(b"altered!")
+
+    with pytest.raises(NotReady, match="blip-base is damaged or altered"):
+        engine.setup()
+
+
+def test_english_model_of_the_catalogue_offers_no_other_language(tmp_path: Path) -> None:
+    (tmp_path / "models" / "smolvlm-500m").mkdir(parents=True)
+
+    assert Vlm.from_settings(Settings(data=tmp_path)).languages() == ["en"]
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,15 @@ import pytest
 
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable
 from pipeline.kinds.transcription.transcription import RecordingInput, Transcription
-from pipeline.kinds.transcription.transcripts import Segment
 from pipeline.languages import LanguageNotSupported
+from pipeline.offers import Offer
 from pipeline.settings import Settings
+from pipeline.subtitles.segments import Segment
 from workers.engines import Stopped, never
-from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines.transcription import SAMPLE_RATE, Foreign, Hearing
 from workers.handler import Done
-from workers.handlers.transcription.transcription import DECODING_LIMIT, SUFFIX, TranscriptionHandler
+from workers.handlers.transcription.begun import SUFFIX
+from workers.handlers.transcription.transcription import DECODING_LIMIT, TranscriptionHandler
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
 from workers.media.audio.pcm import Pcm, encode_wav
 from workers.resources import Resources
@@ -34,14 +36,18 @@ PATIENCE = 60
 
 
 class Listener:
-    """An engine that hears a segment in everything that is of one loudness, but for silence."""
+    """An engine that hears a segment in everything that is of one loudness, but for silence.
+
+    It takes what is negative for a language that it does not know."""
 
     warning: str | None = None
 
-    def __init__(self, name: str = "listener", *languages: str) -> None:
+    def __init__(self, name: str = "listener", *languages: str, model: str = "small") -> None:
         self.name = name
+        self.model = model
         self._languages = languages or ("de", "en")
         self.asked: list[tuple[int, str | None, bool]] = []
+        self.prompts: list[str | None] = []
         self.at_once = 0
         self.most_at_once = 0
         self.before_segment: Callable[[int], object] = lambda number: None
@@ -49,26 +55,35 @@ class Listener:
     def languages(self) -> Sequence[str]:
         return self._languages
 
-    def offer(self) -> Mapping[str, Any]:
-        return {"languages": self._languages}
+    def as_it_is(self) -> "Listener":
+        return self
 
     @contextmanager
     def listen(
-        self, samples: Any, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
+        self,
+        samples: Any,
+        *,
+        language: str | None,
+        timed: bool,
+        prompt: str | None = None,
+        stop: Callable[[], bool] = never,
     ) -> Iterator[Hearing]:
         self.asked.append((len(samples), language, timed))
+        self.prompts.append(prompt)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         yield Hearing(language or "de", None if language else 0.75, self._segments(samples, stop))
         self.at_once -= 1
 
-    def _segments(self, samples: Any, stop: Callable[[], bool]) -> Iterator[Segment]:
+    def _segments(self, samples: Any, stop: Callable[[], bool]) -> Iterator[Segment | Foreign]:
         edges = [0, *(np.flatnonzero(np.diff(samples)) + 1), len(samples)]
         for number, (start, end) in enumerate(pairwise(edges)):
             self.before_segment(number)
             if stop():
                 raise Stopped
-            if samples[start]:
+            if samples[start] < 0:
+                yield Foreign(start / SECOND, end / SECOND)
+            elif samples[start]:
                 yield Segment(start=start / SECOND, end=end / SECOND, text=f" {samples[start]}")
 
 
@@ -77,21 +92,32 @@ class Engines:
 
     def __init__(self, *engines: Listener) -> None:
         self.engines = engines
+        #: What the next look finds, as where a model has arrived that another process knows already.
+        self.arriving: Sequence[Listener] = ()
 
     def setup(self) -> None:
         pass
 
-    def offers(self) -> Sequence[Any]:
-        return ()
+    def look(self) -> None:
+        self.engines = (*self.engines, *self.arriving)
+
+    def offers(self) -> Sequence[Offer]:
+        fetchable = [{"model": "whisper-base", "languages": ["de", "en", "fr"], "voices": []}]
+        return [
+            Offer("transcription", one.name, ready=True, content={"languages": one.languages(), "fetchable": fetchable})
+            for one in self.engines
+        ]
 
 
 class Item:
     """A task without a database: what the handler does with it is kept here."""
 
-    def __init__(self, audio: bytes, *, language: str | None = None, form: str = "verbose_json") -> None:
+    def __init__(
+        self, audio: bytes, *, language: str | None = None, form: str = "verbose_json", prompt: str | None = None
+    ) -> None:
         self.job_id = uuid4()
         self.index = 0
-        self.input = RecordingInput(language=language, response_format=form)
+        self.input = RecordingInput(language=language, response_format=form, prompt=prompt)
         self.price = 5
         self.attempts = 0
         self.checkpoint: Mapping[str, Any] | None = None
@@ -241,19 +267,89 @@ def test_decoding_has_its_time_which_ends_before_its_process_would_pass_for_hung
 
 
 def test_the_first_engine_that_has_the_language_hears_and_a_draft_says_that_it_is_one() -> None:
-    whisper, sphinx = Listener("whisper", "de"), Listener("sphinx", "en")
-    sphinx.warning = "a draft"
-    made = handler(whisper, sphinx)
+    whisper, drafts = Listener("whisper", "de"), Listener("drafts", "en")
+    drafts.warning = "a draft"
+    made = handler(whisper, drafts)
 
     heard = {language: carry_out(made, Item(wav(1), language=language)) for language in (None, "de", "en")}
 
     assert {language: outcome.engine for language, (outcome, _) in heard.items()} == {
-        None: "whisper", "de": "whisper", "en": "sphinx",
+        None: "whisper", "de": "whisper", "en": "drafts",
     }  # fmt: skip
     assert (heard["de"][1]["draft"], heard["de"][1]["warnings"]) == (False, [])
     assert (heard["en"][1]["draft"], heard["en"][1]["warnings"]) == (True, ["a draft"])
-    with pytest.raises(LanguageNotSupported, match="de, en"):
+    with pytest.raises(LanguageNotSupported, match=r"models fetch whisper-base\. Send one of de, en"):
         made.run([Item(wav(1), language="fr")])  # type: ignore[list-item]
+
+
+def test_a_language_whose_model_has_just_arrived_is_understood() -> None:
+    made = TranscriptionHandler(
+        Resources(Settings()),
+        family=(family := Engines(Listener("whisper", "en"))),  # type: ignore[arg-type]
+    )
+    made.setup()
+    family.arriving = [Listener("whisper", "de")]
+
+    outcome, _ = carry_out(made, Item(wav(1), language="de"))
+
+    assert outcome.engine == "whisper"
+
+
+def test_the_names_that_were_sent_are_told_with_each_window() -> None:
+    engine = Listener()
+
+    carry_out(handler(engine), Item(LONG, prompt="Ngũgĩ"))
+
+    assert engine.prompts == ["Ngũgĩ"] * 3
+
+
+def test_speech_in_a_language_that_the_model_does_not_know_is_an_empty_text_with_a_warning_and_costs_nothing() -> None:
+    engine = Listener("whisper", "en")
+
+    outcome, document = carry_out(handler(engine), item := Item(wav(-1, -2, 0, -3)))
+
+    assert (document["text"], document["segments"], document["language"]) == ("", [], "auto")
+    assert (outcome.credits, document["credits_used"], item.price) == (0, 0, 5)
+    assert document["warnings"] == [
+        "Somebody seems to speak another language than English: nothing was written down, and nothing is charged. "
+        "Who runs this service can add it: pressroom models fetch whisper-base. "
+        "If it is English, send it again with its unusual names in `prompt`."
+    ]
+
+
+def test_of_a_recording_in_two_languages_the_known_one_is_kept_and_the_other_is_not_charged() -> None:
+    engine = Listener("whisper", "en")
+    minute = 60
+    levels = [*[1] * minute, *[-1] * minute, *[2] * minute]
+
+    outcome, document = carry_out(handler(engine, window_seconds=600), item := Item(wav(*levels, rate=8_000)))
+
+    assert times(document) == [(0, 60, "1"), (120, 180, "2")]
+    assert document["language"] == "de"
+    assert (item.price, outcome.credits, document["credits_used"]) == (15, 10, 10)
+    [warning] = document["warnings"]
+    assert warning.startswith("From 1:00 to 2:00 somebody seems to speak another language than English")
+
+
+def test_what_was_left_out_before_a_crash_is_told_all_the_same() -> None:
+    engine = Listener("whisper", "en")
+    item = Item(wav(-1, -1, -1, -1, 1, 2, 3))
+
+    def break_off(number: int) -> None:
+        if len(engine.asked) == 2:
+            raise SystemExit
+
+    engine.before_segment = break_off
+    with pytest.raises(SystemExit):
+        handler(engine).run([item])  # type: ignore[list-item]
+    engine.before_segment = lambda number: None
+    engine.asked.clear()
+
+    _, document = carry_out(handler(engine), item)
+
+    assert len(engine.asked) == 1
+    assert document["text"] == "1 2 3"
+    assert "From 0:00 to 0:04 somebody" in document["warnings"][0]
 
 
 def interrupted(engine: Listener, *, window: int) -> Item:
@@ -285,11 +381,11 @@ def test_another_attempt_goes_on_behind_the_last_whole_window() -> None:
     assert (document["language"], document["language_probability"]) == ("de", 0.75)
 
 
-def test_what_was_begun_by_another_engine_or_is_gone_is_done_again() -> None:
-    for change in ("engine", "gone"):
+def test_what_was_begun_by_another_engine_or_model_or_is_gone_is_done_again() -> None:
+    for change in ("engine", "model", "gone"):
         engine = Listener()
         item = interrupted(engine, window=2)
-        other = Listener("other") if change == "engine" else engine
+        other = {"engine": Listener("other"), "model": Listener(model="base"), "gone": engine}[change]
         if change == "gone":
             item.store_of.clear()
 

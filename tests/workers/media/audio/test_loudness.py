@@ -7,7 +7,9 @@ from mp3_files import decoded, encode_mp3
 from sound import samples_of, true_peak_db
 
 from workers.media.audio.gain import STEPS_PER_SECOND
-from workers.media.audio.loudness import SILENCE, TARGET, loudness, normalised, profile
+from workers.media.audio.levelling import Levelled
+from workers.media.audio.loudness import SILENCE, TARGET, loudness, profile
+from workers.media.audio.measured_track import MeasuredTrack
 from workers.media.audio.pcm import Pcm
 
 VOICES = [("en-US", {}), ("en-US-female", {}), ("de", {"pitch": -15}), ("cmn", {}), ("ru", {"speed": 3.0})]
@@ -70,7 +72,7 @@ def test_speech_as_an_mp3_is_at_minus_16_with_true_peaks_under_minus_1(ffmpeg, e
     assert sound.duration.total_seconds() > 3
     track = track_of(sound)
 
-    heard = decoded(encode_mp3(ffmpeg, normalised(track), sample_rate=sound.sample_rate))
+    heard = decoded(encode_mp3(ffmpeg, Levelled(track).blocks(), sample_rate=sound.sample_rate))
 
     assert pyloudnorm.Meter(44_100).integrated_loudness(heard) == pytest.approx(TARGET, abs=0.7)
     assert true_peak_db(heard) <= -1.0
@@ -81,7 +83,7 @@ def test_quiet_and_loud_sounds_end_at_the_same_loudness(level, track_of):
     rate = 44_100
     noise = np.random.default_rng(2).standard_normal(4 * rate)
     samples = noise / np.abs(noise).max() * 10 ** (level / 20)
-    made = np.frombuffer(b"".join(normalised(track_of(samples, rate))), "<i2") / 32_768
+    made = np.frombuffer(b"".join(Levelled(track_of(samples, rate)).blocks()), "<i2") / 32_768
     raised = 40 if level == -70 else None
 
     after = pyloudnorm.Meter(rate).integrated_loudness(made)
@@ -99,7 +101,7 @@ def test_quiet_and_loud_sounds_end_at_the_same_loudness(level, track_of):
 def test_nothing_silence_and_a_click_pass(samples, track_of):
     track = track_of(samples, 44_100)
 
-    assert len(b"".join(normalised(track))) == 2 * len(samples)
+    assert len(b"".join(Levelled(track).blocks())) == 2 * len(samples)
     if not samples.any():
         assert loudness(profile(track)) == SILENCE
 
@@ -108,7 +110,29 @@ def test_the_length_and_the_shape_stay(speech, track_of):
     track = track_of(speech)
     before = samples_of(speech)
 
-    after = samples_of(Pcm(b"".join(normalised(track)), speech.sample_rate))
+    after = samples_of(Pcm(b"".join(Levelled(track).blocks()), speech.sample_rate))
 
     assert len(after) == len(before)
     assert np.corrcoef(before, after)[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("rate", [22_050, 44_100])
+@pytest.mark.parametrize("seconds", [0, 0.3, 20])
+def test_a_track_that_is_measured_while_it_grows_is_measured_as_a_whole_one(rate, seconds, track_of):
+    samples = (np.random.default_rng(1).standard_normal(round(seconds * rate)) * 3_000).astype("<i2").tobytes()
+    with MeasuredTrack(rate) as growing:
+        for start in range(0, len(samples), 30_000):
+            growing.append(samples[start : start + 30_000])
+        measured = growing.measured()
+
+    whole = profile(track_of(Pcm(samples, rate)))
+    np.testing.assert_array_equal(measured.powers, whole.powers)
+    np.testing.assert_array_equal(measured.peaks, whole.peaks)
+
+
+def test_a_track_that_nobody_asks_for_its_loudness_is_closed_while_it_is_measured():
+    with MeasuredTrack(22_050) as growing:
+        for _ in range(20):
+            growing.append(bytes(2**20))
+    with pytest.raises(ValueError, match="closed"):
+        len(growing)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from workers.media.audio.pcm import Pcm, encode_wav
+from workers.media.audio.pcm import Pcm, audible, encode_wav
 
 
 @pytest.mark.parametrize("count", [0, 1, 22_050, 100_001])
@@ -25,3 +25,16 @@ def test_the_header_has_the_real_length_and_format(count):
 
 def test_the_duration_is_the_samples_by_their_rate():
     assert Pcm(bytes(2 * 11_025), 22_050).duration == timedelta(seconds=0.5)
+
+
+@pytest.mark.parametrize("peak", [20_000, 300])
+def test_what_is_audible_is_what_is_louder_than_a_hundredth_of_the_peak(peak):
+    rate, quiet = 8_000, max(0, peak // 200)
+    samples = [quiet] * 800 + [peak if number % 40 else -peak for number in range(4_000)] + [-quiet] * 1_600
+    sound = Pcm(struct.pack(f"<{len(samples)}h", *samples), rate)
+
+    first, last = audible(sound)
+
+    assert 800 - 40 <= first <= 800
+    assert 4_800 <= last <= 4_800 + 80
+    assert audible(Pcm(bytes(1_000), rate)) == audible(Pcm(b"", rate)) == (0, 0)

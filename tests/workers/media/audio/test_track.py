@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sound import level_db
 
-from workers.media.audio.loudness import normalised
+from workers.media.audio.levelling import Levelled
 from workers.media.audio.mixing import Bed, mix
 from workers.media.audio.pcm import Pcm
 from workers.media.audio.track import Track
@@ -62,7 +62,7 @@ def test_twenty_minutes_are_levelled_and_mixed_in_little_memory(track):
         music.append(minute)
         tracemalloc.start()
         with mix(track, music, Bed()) as mixed:
-            for _ in normalised(mixed):
+            for _ in Levelled(mixed).blocks():
                 pass
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from spoken import RATE, samples_of
 
-from workers.engines.transcription.voice import CHUNK_SECONDS, LONGEST, spans
 from workers.media.audio.track import Track, quietest, windows
 
 TEN_SECONDS = timedelta(seconds=10)
@@ -57,31 +56,3 @@ def test_the_quietest_place_is_the_middle_of_a_pause() -> None:
 
 
 # Spans of speech, by a detector's probabilities.
-
-
-def test_speech_is_joined_over_short_pauses_and_widened_into_silence() -> None:
-    probabilities = np.concatenate([np.zeros(100), np.ones(50), np.zeros(8), np.ones(50), np.zeros(100)])
-
-    [span] = spans(probabilities, len(probabilities) * CHUNK_SECONDS)
-
-    assert span.start == pytest.approx(100 * CHUNK_SECONDS - 0.3)
-    assert span.end == pytest.approx(208 * CHUNK_SECONDS + 0.3)
-
-
-def test_what_is_short_or_never_certain_is_no_speech() -> None:
-    probabilities = np.concatenate([np.full(50, 0.7), np.zeros(50), np.ones(5), np.zeros(50)])
-
-    assert spans(probabilities, len(probabilities) * CHUNK_SECONDS) == []
-
-
-def test_endless_speech_is_parted_and_parts_never_overlap() -> None:
-    probabilities = np.full(4_000, 0.95)
-    probabilities[600] = 0.6
-
-    parts = spans(probabilities, 4_000 * CHUNK_SECONDS)
-
-    assert parts[0].start == 0
-    assert parts[-1].end == 4_000 * CHUNK_SECONDS
-    assert all(part.end - part.start <= LONGEST + 0.6 for part in parts)
-    assert [part.start for part in parts[1:]] == pytest.approx([part.end for part in parts[:-1]])
-    assert 600 * CHUNK_SECONDS in [pytest.approx(part.end) for part in parts]

@@ -15,6 +15,7 @@ from workers.engines import EngineUnavailable, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
 from workers.engines.captioning.generation.decoding import Decoded
 from workers.engines.captioning.text.shaping import NothingSaid, shape
+from workers.engines.model_choice import missing
 from workers.engines.own_thread import OwnThread
 from workers.media.images.picture import Picture
 
@@ -49,9 +50,7 @@ class Generator(ABC):
 
     def readiness(self) -> str | None:
         """Return what is missing before the model can be loaded; None: nothing."""
-        return models.missing(
-            self._settings, "torch", "transformers", extra="vision", family="captioning", engine=self.name
-        )
+        return missing(self._settings, "torch", "transformers", extra="vision", family="captioning", engine=self.name)
 
     def setup(self) -> None:
         """Load the model, once a process. Raises NotReady."""
@@ -74,6 +73,11 @@ class Generator(ABC):
     def gpu(self) -> str | None:
         """Return the GPU whose lock its caller holds; None: it runs on the processor."""
         return models.gpu_of(self._settings)
+
+    @property
+    def model(self) -> str | None:
+        """Return the folder of its model, or the model's name at the hub."""
+        return self._settings.model
 
     @abstractmethod
     def languages(self) -> Sequence[str]:

@@ -13,6 +13,7 @@ from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive.extractive import LONGEST_TEXT, Extractive
 from workers.engines.metadata.llm.answer import Answer
 from workers.engines.metadata.llm.prompt import prompt, schema
+from workers.engines.model_choice import missing, settled
 from workers.engines.own_thread import OwnThread
 
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
@@ -46,12 +47,12 @@ class Llm:
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine as the operator wants it."""
-        return cls(settings.metadata.llm, Extractive.from_settings(settings))
+        return cls(settled(settings, settings.metadata.llm, "metadata", cls.name), Extractive.from_settings(settings))
 
     def readiness(self) -> str | None:
         """Return what the engine needs before it can be set up; None: nothing."""
         packages = ("torch", "transformers", "outlines", "llguidance")
-        return models.missing(self._settings, *packages, extra="blog", family="metadata", engine="llm")
+        return missing(self._settings, *packages, extra="blog", family="metadata", engine="llm")
 
     def setup(self) -> None:
         """Load the model, once a process. Raises NotReady."""

@@ -15,6 +15,7 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from workers.engines import Stopped, models, never
+from workers.engines.model_choice import missing, settled
 from workers.engines.own_thread import OwnThread
 from workers.engines.pictures import STYLES, Brief, Painted
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
@@ -58,12 +59,12 @@ class Diffusion:
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine with the operator's model."""
-        return cls(settings.pictures.diffusion)
+        return cls(settled(settings, settings.pictures.diffusion, "pictures", cls.name))
 
     def readiness(self) -> str | None:
         """Return what is missing; None: nothing."""
         needed = ("torch", "transformers", "accelerate", "diffusers")
-        return models.missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
+        return missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
 
     def setup(self) -> None:
         """Load the pipeline: safetensors alone, and no code that comes with it. Raises NotReady."""

@@ -20,6 +20,7 @@ from workers.engines.synthesis import NothingToSpeak, Synthesizer
 from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_voices, save_voices, voices_of
 from workers.engines.synthesis.espeak import libespeak
 from workers.engines.synthesis.espeak.sonic import load_sonic
+from workers.engines.synthesis.utterance import Utterance
 from workers.media.audio.ffmpeg import FfmpegFailed, find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
@@ -105,7 +106,7 @@ class Edge(Synthesizer):
         """Return the service's voices as last listed, maybe by an earlier process; none before it was ever reached."""
         return self._voices
 
-    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
         """Return the text as sound. Raises EngineUnavailable, NothingToSpeak, Stopped."""
         self.breaker.require()
         if not text.strip():
@@ -113,9 +114,9 @@ class Edge(Synthesizer):
         sound = self._spoken(text.strip(), voice, speed, stop)
         rest = speed / (1 + _rate(speed) / 100)
         if not pitch and abs(rest - 1) <= 0.01:
-            return sound
+            return Utterance(sound)
         length = max(1, round(len(sound.samples) / SAMPLE_BYTES / rest))
-        return load_sonic().reshape(sound, length=length, semitones=pitch, stop=stop)
+        return Utterance(load_sonic().reshape(sound, length=length, semitones=pitch, stop=stop))
 
     def _spoken(self, text: str, voice: str, speed: float, stop: Callable[[], bool]) -> Pcm:
         """Let the service speak, as near to the speed as it can; open the circuit breaker when it fails."""

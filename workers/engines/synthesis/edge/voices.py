@@ -68,4 +68,5 @@ def _voice(entry: Mapping[str, Any]) -> Voice | None:
         natural_sample_rate_hertz=SAMPLE_RATE,
         display_name=str(entry.get("FriendlyName") or name)[:200],
         engine="edge",
+        local=False,
     )

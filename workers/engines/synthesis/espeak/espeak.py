@@ -12,7 +12,8 @@ from workers.engines.synthesis import NothingToSpeak, Synthesizer
 from workers.engines.synthesis.espeak import libespeak
 from workers.engines.synthesis.espeak.sonic import load_sonic
 from workers.engines.synthesis.espeak.voices import listed_voices
-from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
+from workers.engines.synthesis.utterance import Utterance
+from workers.media.audio.pcm import SAMPLE_BYTES
 
 #: Speeds that the library renders well by itself, with longer vowels and pauses; Sonic does the rest. Slower, its rate
 #: has a lower limit; faster, it drops up to 30 % of a short text.
@@ -65,7 +66,7 @@ class Espeak(Synthesizer):
         """Return whether there is a voice of that id."""
         return voice in self._identifiers
 
-    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Pcm:
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
         """Return the text as sound. `stop` is called for about every 60 ms of sound.
 
         Raises NothingToSpeak, SpeechTooLong, Stopped."""
@@ -73,25 +74,26 @@ class Espeak(Synthesizer):
         # Lowered by the library first, a voice would fall below 65 Hz, where Sonic finds no pitch periods.
         native_pitch = min(pitch, NATIVE_SEMITONES) if pitch >= -NATIVE_SEMITONES else 0.0
 
-        def spoken(native_speed: float) -> Pcm:
+        def spoken(native_speed: float) -> Utterance:
             rate, parameter = round(libespeak.NORMAL_RATE * native_speed), _pitch_parameter(native_pitch)
-            samples = library.speak(text, voice=identifier, rate=rate, pitch=parameter, stop=stop)
-            if not any(memoryview(samples)):
+            utterance = library.speak(text, voice=identifier, rate=rate, pitch=parameter, stop=stop)
+            if not any(memoryview(utterance.sound.samples)):
                 raise NothingToSpeak
-            return Pcm(samples, library.sample_rate)
+            return utterance
 
         with libespeak.LOCK:
             natural = spoken(1.0)
-            _check_duration(natural.duration / speed)
+            _check_duration(natural.sound.duration / speed)
             if speed == 1.0 and pitch == native_pitch:
                 return natural
-            length = max(1, round(len(natural.samples) / SAMPLE_BYTES / speed))
+            length = max(1, round(len(natural.sound.samples) / SAMPLE_BYTES / speed))
             native_speed = min(max(speed, SLOWEST_NATIVE), FASTEST_NATIVE)
             # Spoken again, and not stretched by Sonic: the library makes vowels longer, and leaves bursts of noise as
             # they are. How far it misses a speed depends on the text (2 % to 29 % too short at 2.0), so the length of
             # the result is measured.
             paced = natural if native_speed == 1.0 else spoken(native_speed)
-        return load_sonic().reshape(paced, length=length, semitones=pitch - native_pitch, stop=stop)
+        shaped = load_sonic().reshape(paced.sound, length=length, semitones=pitch - native_pitch, stop=stop)
+        return paced.reshaped(shaped)
 
     @cached_property
     def _identifiers(self) -> dict[str, str]:

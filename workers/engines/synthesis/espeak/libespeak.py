@@ -13,7 +13,9 @@ from pathlib import Path
 from pipeline.errors import NotReady
 from workers.engines import Stopped, never
 from workers.engines.locks import FairLock
-from workers.media.audio.pcm import SAMPLE_BYTES
+from workers.engines.synthesis.espeak.word_events import WordEvent, read_events, spoken_words
+from workers.engines.synthesis.utterance import Utterance
+from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 #: Held while the library speaks.
 LOCK = FairLock()
@@ -68,6 +70,7 @@ class Library:
             raise NotReady(f"libespeak-ng found no voices in {voice_folder}. Reinstall the package espeakng-loader.")
         # Of the text that is being spoken.
         self._samples = bytearray()
+        self._events: list[WordEvent] = []
         self._stop: Callable[[], bool] = never
         self._raised: BaseException | None = None
         # The library keeps the pointer only, so the callback must live as long as this object.
@@ -83,29 +86,33 @@ class Library:
             voice = listed[place].contents
             yield LibraryVoice(voice.identifier.decode(), voice.name.decode().strip(), _languages(voice.languages))
 
-    def speak(self, text: str, *, voice: str, rate: int, pitch: int, stop: Callable[[], bool]) -> bytearray:
-        """Return the text as 16-bit samples. The caller holds LOCK. Raises Stopped, EspeakFailed."""
+    def speak(self, text: str, *, voice: str, rate: int, pitch: int, stop: Callable[[], bool]) -> Utterance:
+        """Return the text as sound, with its words. The caller holds LOCK. Raises Stopped, EspeakFailed."""
         self._check(self.functions.espeak_SetVoiceByName(voice.encode()), "espeak_SetVoiceByName")
         self._check(self.functions.espeak_SetParameter(_RATE, rate, 0), "espeak_SetParameter")
         self._check(self.functions.espeak_SetParameter(_PITCH, pitch, 0), "espeak_SetParameter")
         encoded = text.encode()
-        samples = self._samples = bytearray()
+        samples, events = bytearray(), list[WordEvent]()
+        self._samples, self._events = samples, events
         self._stop, self._raised = stop, None
         try:
             result = self.functions.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _CHARS_UTF8, None, None)
         finally:
-            self._samples, self._stop = bytearray(), never
+            self._samples, self._events, self._stop = bytearray(), [], never
         if self._raised is not None:
             raise self._raised
         self._check(result, "espeak_Synth")
-        return samples
+        sound = Pcm(samples, self.sample_rate)
+        return Utterance(sound, spoken_words(events, sound))
 
-    def _receive(self, samples: int | None, count: int, _events: int | None) -> int:
-        """Keep a piece of sound; 1 makes the library stop."""
-        if samples is None or count <= 0:
+    def _receive(self, samples: int | None, count: int, events: int | None) -> int:
+        """Keep a piece of sound, and what is told of it; 1 makes the library stop."""
+        if samples is None:
             return 0
         try:
-            self._samples += ctypes.string_at(samples, count * SAMPLE_BYTES)
+            self._samples += ctypes.string_at(samples, max(0, count) * SAMPLE_BYTES)
+            if events is not None:
+                self._events.extend(read_events(events))
             if self._stop():
                 raise Stopped
         except BaseException as error:  # noqa: BLE001  it can't pass through C; speak() raises it again

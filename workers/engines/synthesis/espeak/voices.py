@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from pipeline.kinds.speech.voices import SHIPPED, Voice
+from pipeline.kinds.speech.voices import SHIPPED, Gender, Voice
 from workers.engines.synthesis.espeak.libespeak import Library, LibraryVoice, load
 
 #: The variant that makes a female voice of any of the library's voices, which are all male. Not +f2 to +f5: they have
@@ -48,7 +48,7 @@ def listed_voices(library: Library) -> Iterator[tuple[Voice, str]]:
             male = _voice(listed, library.sample_rate)
             yield male, listed.identifier
             female = f"{male.id}-female"
-            display_name = f"{male.display_name}, female"
+            display_name = _display_name(listed, "FEMALE")
             yield (
                 replace(male, id=female, name=female, ssml_gender="FEMALE", display_name=display_name),
                 listed.identifier + FEMALE_VARIANT,
@@ -69,9 +69,14 @@ def _voice(listed: LibraryVoice, sample_rate: int) -> Voice:
         language_codes=LANGUAGES.get(listed.identifier) or _language_codes(listed.languages),
         ssml_gender="MALE",
         natural_sample_rate_hertz=sample_rate,
-        display_name=listed.name,
+        display_name=_display_name(listed, "MALE"),
         engine="espeak",
+        quality="robotic",
     )
+
+
+def _display_name(listed: LibraryVoice, gender: Gender) -> str:
+    return f"{listed.name}, {gender.lower()}, robotic"
 
 
 def _language_codes(languages: tuple[str, ...]) -> tuple[str, ...]:

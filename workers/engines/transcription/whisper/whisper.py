@@ -1,199 +1,97 @@
-"""Whisper: OpenAI's speech recognition by faster-whisper, in any of its sizes, on a processor or on CUDA."""
+"""Whisper: OpenAI's speech recognition, by the best model that is here."""
 
 import importlib.util
-import logging
-import math
-import threading
-import time
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Self
 
-import numpy as np
-
-from pipeline.engine_settings import WhisperSettings
 from pipeline.errors import NotReady
-from pipeline.kinds.transcription.transcripts import Segment, Word
 from pipeline.log import get_logger
 from pipeline.settings import Settings
-from workers.engines import Stopped, never
-from workers.engines.transcription import SAMPLE_RATE, Hearing, Transcriber
-from workers.engines.transcription.whisper.weights import find_weights, missing
+from workers.catalogue.machine import Machine, this_machine
+from workers.catalogue.store import ModelStore
+from workers.engines import never
+from workers.engines.transcription import Hearing, Transcriber
+from workers.engines.transcription.whisper.listener import Listener
+from workers.engines.transcription.whisper.weights import ENGINE, find_weights, missing
 from workers.media.audio.track import Samples
 
 log = get_logger(__name__)
 
-SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
-#: ISO 639-1 codes, by the codes of Whisper that differ from them.
-CODES = {"jw": "jv"}
-#: Windows in which the language is looked for, until one is more likely than not: with one window alone, a song at the
-#: start would decide it for hours of speech.
-LANGUAGE_WINDOWS = 4
-#: Segments that a CUDA device takes together, by default.
-CUDA_BATCH = 8
-#: The seconds that Whisper takes at once; only longer sounds can be batched.
-WINDOW_SECONDS = 30
-
 
 class Whisper(Transcriber):
-    """One model a process, in memory while it is used."""
+    """One model a process. A better one that arrives takes over; what was begun ends with the model it began with."""
 
-    name = "whisper"
+    name = ENGINE
 
-    def __init__(self, settings: WhisperSettings) -> None:
+    def __init__(self, settings: Settings, *, store: ModelStore | None = None, machine: Machine | None = None) -> None:
         self._settings = settings
-        self._lock = threading.Lock()
-        self._unloading: threading.Timer | None = None
+        self._store = store or ModelStore(settings)
+        self._machine = machine or this_machine()
+        if (settings.transcription.whisper.device or "").startswith("cpu"):
+            self._machine = replace(self._machine, gpu_bytes=0)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the model of the settings."""
-        return cls(settings.transcription.whisper)
+        """Return the engine with the model of the settings, or the best of the catalogue that is here."""
+        return cls(settings)
 
     def readiness(self) -> str | None:
-        """Return what is missing before the model can be loaded."""
-        if self._settings.model is None:
-            return f"{SETTING} names no model"
+        """Return what is missing before a model can be loaded."""
         if importlib.util.find_spec("faster_whisper") is None:
-            return "faster-whisper is not installed; pip install 'pressroom[whisper]'"
-        return missing(self._settings.model, setting=SETTING)
+            return "faster-whisper is not installed; pip install faster-whisper"
+        return missing(self._settings, self._store)
 
     def setup(self) -> None:
-        """Load the model and use it once. Raises NotReady."""
-        began = time.monotonic()
-        folder = find_weights(self._settings.model or "", setting=SETTING)
-        self._start(folder)
-        self._codes = {CODES.get(code, code): code for code in self._model.supported_languages}
-        self._unload_later()
-        seconds = round(time.monotonic() - began, 1)
-        log.info("model loaded", engine=self.name, model=self._settings.model, device=self._device, seconds=seconds)
+        """Load a model and use it once. Raises NotReady."""
+        self._listener = self._load(None)
+
+    def refresh(self) -> bool:
+        """Look for a better model that has arrived, or one in place of a model that has left; return whether it came.
+
+        The model so far is in memory as long as a recording is heard by it. Raises NotReady."""
+        before = self._listener
+        self._listener = self._load(before)
+        return self._listener is not before
+
+    @property
+    def model(self) -> str:  # type: ignore[override]  # which changes
+        """The model's name."""
+        return self._listener.model
 
     def languages(self) -> Sequence[str]:
         """Return the languages of the model: about a hundred, or English alone."""
-        return sorted(self._codes)
+        return self._listener.languages()
 
-    @contextmanager
+    def as_it_is(self) -> Transcriber:
+        """Return the listener with the model that is the best now."""
+        return self._listener
+
     def listen(
-        self, samples: Samples, *, language: str | None, timed: bool, stop: Callable[[], bool] = never
-    ) -> Iterator[Hearing]:
-        """Listen to a sound. Only speech is given to the model: in silence it would invent text."""
-        with self._in_memory():
-            found, about = self._transcribe(
-                samples.astype(np.float32) / 32_768,
-                language=None if language is None else self._codes[language],
-                word_timestamps=timed,
-            )
-            probability = about.language_probability if language is None and self._model.model.is_multilingual else None
-            code = CODES.get(about.language, about.language)
-            yield Hearing(code, probability, _segments(found, stop))
+        self,
+        samples: Samples,
+        *,
+        language: str | None,
+        timed: bool,
+        prompt: str | None = None,
+        stop: Callable[[], bool] = never,
+    ) -> AbstractContextManager[Hearing]:
+        """Listen to a sound by the model that is the best now."""
+        return self._listener.listen(samples, language=language, timed=timed, prompt=prompt, stop=stop)
 
-    def _start(self, folder: str) -> None:
-        """Load the model onto the device of the settings, or a GPU that works, or the processor. Raises NotReady."""
-        import ctranslate2
-
-        if self._settings.device not in (None, "auto"):
-            return self._try(folder, self._settings.device)
-        if ctranslate2.get_cuda_device_count():
+    def _load(self, loaded: Listener | None) -> Listener:
+        """Return the best model that can be loaded; the one that is loaded, if there is no better. Raises NotReady."""
+        fault: NotReady | None = None
+        for weights in find_weights(self._settings, self._store, self._machine):
+            if loaded is not None and weights.name == loaded.model:
+                return loaded
+            listener = Listener(weights, self._settings.transcription.whisper)
             try:
-                return self._try(folder, "cuda")
+                listener.load()
             except NotReady as error:
-                # Mostly the libraries of CUDA have another version than CTranslate2 wants. A processor is slower.
-                log.warning("GPU not used", engine=self.name, needs=error.message)
-        return self._try(folder, "cpu")
-
-    def _try(self, folder: str, device: str) -> None:
-        self._device = device
-        try:
-            self._model = self._load(folder)
-            self._warm_up()
-        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
-            raise NotReady(f"The model {self._settings.model!r} can't be used on {device}: {error}") from error
-
-    def _load(self, folder: str) -> Any:
-        import ctranslate2
-        from faster_whisper import WhisperModel
-
-        logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
-        device, _, index = self._device.partition(":")
-        supported = ctranslate2.get_supported_compute_types(device, int(index or 0))
-        return WhisperModel(
-            folder,
-            device=device,
-            device_index=int(index or 0),
-            compute_type=self._settings.compute_type or quickest(device, supported),
-            cpu_threads=self._settings.cpu_threads,
-            local_files_only=True,
-        )
-
-    def _warm_up(self) -> None:
-        """Use the model once, so that an error, such as a missing library of CUDA, occurs now and not in a request."""
-        silence = np.zeros(SAMPLE_RATE, np.float32)
-        for _ in self._model.transcribe(silence, language="en", beam_size=1, temperature=0.0, max_new_tokens=1)[0]:
-            pass
-
-    def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
-        # The text so far is not given as context: Whisper would repeat an error again and again.
-        how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
-        how["language_detection_segments"] = LANGUAGE_WINDOWS
-        batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
-        if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
-            found: tuple[Any, Any] = self._model.transcribe(sound, **how)
-            return found
-        from faster_whisper import BatchedInferencePipeline
-
-        batched: tuple[Any, Any] = BatchedInferencePipeline(self._model).transcribe(
-            sound, batch_size=batch, without_timestamps=False, **how
-        )
-        return batched
-
-    @contextmanager
-    def _in_memory(self) -> Iterator[None]:
-        with self._lock:
-            if self._unloading is not None:
-                self._unloading.cancel()
-            if not self._model.model.model_is_loaded:
-                self._model.model.load_model()
-            try:
-                yield
-            finally:
-                self._unload_later()
-
-    def _unload_later(self) -> None:
-        if self._settings.idle_minutes:
-            self._unloading = threading.Timer(self._settings.idle_minutes * 60, self._unload)
-            self._unloading.daemon = True
-            self._unloading.start()
-
-    def _unload(self) -> None:
-        # A thread that holds the lock uses the model; it has cancelled this timer, and starts a new one.
-        if self._lock.acquire(blocking=False):
-            try:
-                self._model.model.unload_model()
-                log.info("model unloaded", engine=self.name, idle_minutes=self._settings.idle_minutes)
-            finally:
-                self._lock.release()
-
-
-def quickest(device: str, supported: Container[str]) -> str:
-    """Return the type to compute with; GPUs before Volta have no quick float16, and CTranslate2 refuses it there."""
-    wanted = "int8" if device == "cpu" else "float16"
-    return wanted if wanted in supported else "default"
-
-
-def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment]:
-    for segment in found:
-        if stop():
-            raise Stopped
-        yield Segment(
-            start=float(segment.start),
-            end=float(segment.end),
-            text=segment.text,
-            probability=round(math.exp(min(0.0, segment.avg_logprob)), 3),
-            words=None if segment.words is None else [_word(word) for word in segment.words],
-        )
-
-
-def _word(found: Any) -> Word:
-    return Word(
-        start=float(found.start), end=float(found.end), word=found.word, probability=round(float(found.probability), 3)
-    )
+                log.warning("model not used", engine=self.name, model=weights.name, needs=error.message)
+                fault = error
+            else:
+                return listener
+        raise fault or NotReady(self.readiness() or "no model is here")

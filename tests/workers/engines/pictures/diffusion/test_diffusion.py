@@ -243,7 +243,11 @@ def test_nobody_sends_the_hub_statistics() -> None:
 
 
 def test_without_a_model_it_says_which_setting_is_missing() -> None:
-    assert Diffusion(DiffusionSettings()).readiness() == "PRESSROOM_PICTURES__DIFFUSION__MODEL names no model"
+    needs = Diffusion(DiffusionSettings()).readiness() or ""
+    assert needs.startswith("PRESSROOM_PICTURES__DIFFUSION__MODEL names no model; ")
+    assert Diffusion(DiffusionSettings(model="none")).readiness() == (
+        "PRESSROOM_PICTURES__DIFFUSION__MODEL is none, so it is not used"
+    )
 
 
 def test_a_title_can_neither_end_its_quotes_nor_name_what_prompts_name() -> None:

@@ -1,0 +1,1 @@
+"""Subtitles: what is said when, as people read it while they hear it."""

@@ -1,0 +1,28 @@
+"""Alba: a made-up model of two files, one of which the catalogue knows the hash of."""
+
+import hashlib
+import random
+
+from workers.catalogue.catalogue import File, Hub, Model
+
+#: Large enough to break in the middle.
+WEIGHTS = random.Random(0).randbytes(300_000)
+CONFIG = b'{"sample_rate": 22050}'
+
+
+def make_alba() -> Model:
+    """Return the model."""
+    weights = File("alba.onnx", hashlib.sha256(WEIGHTS).hexdigest(), len(WEIGHTS), hub="en/alba.onnx")
+    return Model(
+        name="piper-alba",
+        family="synthesis",
+        engine="piper",
+        gives="a voice",
+        languages=("en-GB",),
+        licence="CC-BY-4.0",
+        origin="somebody",
+        size_bytes=len(WEIGHTS),
+        files=(weights, File("alba.json", hub="en/alba.json")),
+        hub=Hub("rhasspy/voices"),
+        automatic=True,
+    )

@@ -1,0 +1,173 @@
+"""`pressroom models` lists, fetches, verifies and removes, and `doctor` says what would be worth fetching."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hub import FakeHub, serve_hub
+from ran import Ran
+
+from workers.catalogue.catalogue import find_model
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    """A hub that has whisper-tiny.en's files, all of them wrong."""
+    with serve_hub() as served:
+        tiny = find_model("whisper-tiny.en")
+        assert tiny.hub is not None
+        served.files[tiny.hub.repo] = {file.name: b"x" * 100 for file in tiny.files}
+        served.commits = {tiny.hub.revision: tiny.hub.revision}
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        yield served
+
+
+def test_list_says_what_is_here_and_what_could_be(pressroom: Callable[..., Ran]) -> None:
+    ran = pressroom("models", "list", "whisper")
+
+    header, *rows = [line.split("\t") for line in ran.out.splitlines()]
+    assert header == ["name", "state", "engine", "languages", "size", "licence", "gives"]
+    listed = {row[0]: row for row in rows}
+    assert listed["whisper-tiny.en"][1:5] == ["here", "whisper", "en", "78 MB"]
+    assert listed["whisper-base"][1] != "here"
+    assert all(row[2] == "whisper" for row in rows)
+
+
+def test_list_of_an_engine_without_models_names_those_with(pressroom: Callable[..., Ran]) -> None:
+    ran = pressroom("models", "list", "espeak")
+
+    assert ran.code == 1
+    assert "No model is for 'espeak'" in ran.err
+    assert "whisper" in ran.err
+
+
+@pytest.mark.parametrize("command", ["fetch", "verify", "remove"])
+def test_name_that_the_catalogue_has_not_is_one_line(pressroom: Callable[..., Ran], command: str) -> None:
+    ran = pressroom("models", command, "whisper-tiny.en", "whisper-tny")
+
+    assert ran.code == 1
+    assert ran.err == (
+        "pressroom: The catalogue has no model 'whisper-tny'; `pressroom models list` shows those it has.\n"
+    )
+
+
+def test_fetch_without_a_name_says_how(pressroom: Callable[..., Ran]) -> None:
+    ran = pressroom("models", "fetch")
+
+    assert ran.code == 1
+    assert "--recommended" in ran.err
+
+
+def test_fetch_of_what_is_here_prints_where(pressroom: Callable[..., Ran]) -> None:
+    ran = pressroom("models", "fetch", "whisper-tiny.en")
+
+    assert ran.code == 0
+    assert ran.out.startswith("whisper-tiny.en\t/")
+
+
+def test_fetch_from_a_hub_that_is_away_is_one_line(
+    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("PRESSROOM_MODELS__STALL_SECONDS", "1")
+
+    ran = pressroom("models", "fetch", "whisper-base")
+
+    assert ran.code == 1
+    assert ran.err.count("\n") == 1
+    assert "can't be had from the hub" in ran.err
+
+
+def test_model_that_can_not_be_had_keeps_no_other_from_coming(
+    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("PRESSROOM_MODELS__STALL_SECONDS", "1")
+
+    ran = pressroom("models", "fetch", "whisper-base", "whisper-tiny.en")
+
+    assert ran.code == 1
+    assert ran.err.count("can't be had from the hub") == 1
+    assert ran.out.startswith("whisper-tiny.en\t/")
+
+
+def test_folder_of_unknown_contents_is_no_sound_model(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "models" / "smolvlm-500m").mkdir(parents=True)
+
+    listed, verified = pressroom("models", "list", "vlm"), pressroom("models", "verify", "smolvlm-500m")
+
+    assert "smolvlm-500m\there, can't be verified" in listed.out
+    assert verified.code == 1
+    assert "`pressroom models fetch smolvlm-500m` brings it anew" in verified.err
+
+
+def test_remove_deletes_what_an_unfinished_download_left(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
+    left = tmp_path / "models" / ".partial" / "whisper-base"
+    left.mkdir(parents=True)
+
+    assert pressroom("models", "remove", "whisper-base").out == "whisper-base\tremoved\n"
+    assert not left.exists()
+
+
+def test_verify_reads_what_is_here_and_names_what_is_damaged(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
+    sound = pressroom("models", "verify", "whisper-tiny.en", "kokoro-82m-japanese")
+    assert sound.code == 0
+    assert sound.out.splitlines() == [
+        "whisper-tiny.en\tas it should be (4 files)",
+        "kokoro-82m-japanese\tas it should be (2 files)",
+    ]
+
+    weights = tmp_path / "models" / "kokoro-82m-japanese" / "kokoro.onnx"
+    with weights.open("r+b") as opened:
+        opened.seek(1_000)
+        opened.write(b"damaged")
+    damaged = pressroom("models", "verify", "kokoro-82m-japanese")
+
+    assert damaged.code == 1
+    assert "The model kokoro-82m-japanese is damaged or altered" in damaged.err
+
+
+def test_remove_deletes_from_the_folder_and_not_from_a_package(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
+    pressroom("models", "verify", "kokoro-82m-japanese")
+
+    ran = pressroom("models", "remove", "kokoro-82m-japanese", "whisper-tiny.en", "whisper-base")
+
+    assert ran.out == ""
+    assert ran.err.splitlines() == [
+        "kokoro-82m-japanese comes with a package; pip uninstall removes it.",
+        "whisper-tiny.en comes with a package; pip uninstall removes it.",
+        "whisper-base is not here.",
+    ]
+    assert not (tmp_path / "models" / "kokoro-82m-japanese").exists()
+
+
+def test_altered_file_of_a_real_entry_is_refused(
+    pressroom: Callable[..., Ran], hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = tmp_path / "models" / "whisper-base"
+    damaged.mkdir(parents=True)
+    base = find_model("whisper-base")
+    assert base.hub is not None
+    hub.files[base.hub.repo] = {
+        file.name: b"x" * (file.size_bytes or 1) for file in base.files if file.name != "model.bin"
+    }
+    hub.files[base.hub.repo]["model.bin"] = b"not the weights"
+    hub.commits[base.hub.revision] = base.hub.revision
+
+    ran = pressroom("models", "fetch", "whisper-base")
+
+    assert ran.code == 1
+    assert "model.bin of whisper-base is not what it was" in ran.err
+
+
+def test_doctor_says_which_command_brings_what_this_machine_would_run(
+    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "models fetch whisper-base" not in pressroom("doctor").out
+    monkeypatch.setenv("PRESSROOM_MODELS__DOWNLOAD", "ask")
+
+    ran = pressroom("doctor")
+
+    assert ran.code == 0
+    assert "transcription: models" in ran.out
+    assert "`pressroom models fetch whisper-" in ran.out

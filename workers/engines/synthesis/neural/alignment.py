@@ -1,0 +1,68 @@
+"""Alignment: which of the phonemes of a sentence belong to which of its words."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+#: A word, for times: what stands between spaces. Han, kana and Thai have none; there a whole run of them is a word.
+WORD = re.compile(r"\S*\w\S*")
+#: What stands between the phonemes of two words.
+BETWEEN = ' ,.;:!?—…"“”()«»'
+
+
+@dataclass(frozen=True, slots=True)
+class WordPhonemes:
+    """`text[start:end]` is spoken as `phonemes[first:last]` of its sentence."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def find_words(text: str) -> list[tuple[int, int]]:
+    """Return where the words of a text begin and end."""
+    return [match.span() for match in WORD.finditer(text)]
+
+
+def align(words: Sequence[tuple[int, int]], alone: Sequence[str], phonemes: str) -> list[WordPhonemes]:
+    """Return which phonemes of a sentence each word has.
+
+    `alone` are the phonemes of each word spoken by itself. In a sentence some run together (of the: ʌvðə) or sound
+    otherwise, so the two are laid side by side where they are most alike."""
+    borders = _borders(alone, phonemes)
+    aligned = []
+    for (start, end), first, last in zip(words, borders, borders[1:], strict=False):
+        # A space, or a comma, between two words belongs to neither.
+        while first < last and phonemes[first] in BETWEEN:
+            first += 1
+        while last > first and phonemes[last - 1] in BETWEEN:
+            last -= 1
+        if last > first:
+            aligned.append(WordPhonemes(start, end, first, last))
+    return aligned
+
+
+def _borders(alone: Sequence[str], phonemes: str) -> list[int]:
+    """Return where in the sentence's phonemes each word begins, and where the last one ends."""
+    joined = " ".join(alone)
+    blocks = SequenceMatcher(None, joined, phonemes, autojunk=False).get_matching_blocks()
+    # Places that are the same in both: the first and the last of each piece that both have.
+    known = [(0, 0)]
+    for block in blocks:
+        known += [(block.a, block.b), (block.a + block.size, block.b + block.size)]
+    borders, place = [], 0
+    for word in alone:
+        borders.append(_mapped(place, known))
+        place += len(word) + 1
+    return [*borders, len(phonemes)]
+
+
+def _mapped(place: int, known: Sequence[tuple[int, int]]) -> int:
+    """Return the place in the sentence that is as far between two known ones as `place` is."""
+    left = min(bisect_right(known, place, key=lambda pair: pair[0]), len(known) - 1) - 1
+    (from_a, from_b), (to_a, to_b) = known[left], known[left + 1]
+    share = (place - from_a) / (to_a - from_a) if to_a > from_a else 0.0
+    return round(from_b + share * (to_b - from_b))

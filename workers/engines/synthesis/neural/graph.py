@@ -1,0 +1,110 @@
+"""Graph: how long a speech network makes each of its inputs, as one more output of its ONNX file.
+
+The networks predict a duration for each phoneme, round it to whole frames, and make the sound from that. The rounded
+durations are the times of the words, and those before rounding tell how long the sound would be at another speed. An
+ONNX file is one protocol buffer message, of which a few fields are read here; the package onnx would bring 20 MB.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# onnx.proto: field numbers of ModelProto, GraphProto and NodeProto.
+_MODEL_GRAPH = 7
+_GRAPH_NODE, _GRAPH_OUTPUT = 1, 12
+_NODE_INPUT, _NODE_OUTPUT, _NODE_OPERATION = 1, 2, 4
+_VALUE_NAME = 1
+
+_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """The names of two tensors with a value for each input: frames before and after rounding."""
+
+    exact: str
+    rounded: str
+    #: Else to the nearest number that is at least 1.
+    is_rounded_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    operation: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def find_durations(model: bytes) -> Durations | None:
+    """Return where a network has its durations; None: it has none that are known.
+
+    Piper (VITS) rounds them up by the one Ceil of its graph; Kokoro and hibari (StyleTTS 2) by Round and then Clip,
+    since no phoneme is shorter than a frame."""
+    nodes = list(_nodes(model))
+    ceils = [node for node in nodes if node.operation == "Ceil"]
+    if len(ceils) == 1:
+        return Durations(ceils[0].inputs[0], ceils[0].outputs[0], is_rounded_up=True)
+    rounds = {node.outputs[0]: node.inputs[0] for node in nodes if node.operation == "Round"}
+    clips = [node for node in nodes if node.operation == "Clip" and node.inputs[0] in rounds]
+    if len(clips) == 1:
+        return Durations(rounds[clips[0].inputs[0]], clips[0].outputs[0], is_rounded_up=False)
+    return None
+
+
+def with_outputs(model: bytes, *names: str) -> bytes:
+    """Return the model with more of its tensors as outputs, after those that it has.
+
+    A message that stands twice in a protocol buffer is merged, so a graph of nothing but outputs is put at the end."""
+    outputs = b"".join(_field(_GRAPH_OUTPUT, _field(_VALUE_NAME, name.encode())) for name in names)
+    return model + _field(_MODEL_GRAPH, outputs)
+
+
+def _nodes(model: bytes) -> Iterator[_Node]:
+    for graph in _fields(model, 0, len(model), _MODEL_GRAPH):
+        for node in _fields(model, *graph, _GRAPH_NODE):
+            texts = {
+                number: tuple(model[start:end].decode() for start, end in _fields(model, *node, number))
+                for number in (_NODE_OPERATION, _NODE_INPUT, _NODE_OUTPUT)
+            }
+            yield _Node("".join(texts[_NODE_OPERATION]), texts[_NODE_INPUT], texts[_NODE_OUTPUT])
+
+
+def _fields(message: bytes, start: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
+    """Yield where the fields of a number and of variable length stand in a message."""
+    place = start
+    while place < end:
+        key, place = _varint(message, place)
+        length, kind = 0, key & 7
+        if kind == _VARINT:
+            _, place = _varint(message, place)
+        elif kind == _BYTES:
+            length, place = _varint(message, place)
+            if key >> 3 == wanted:
+                yield place, place + length
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            length = 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"An ONNX file has no field of kind {kind}.")
+        place += length
+
+
+def _varint(message: bytes, place: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[place]
+        place += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, place
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return _encoded(number << 3 | _BYTES) + _encoded(len(content)) + content
+
+
+def _encoded(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*encoded, value])

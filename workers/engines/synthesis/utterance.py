@@ -1,0 +1,51 @@
+"""Utterance: a text as an engine spoke it, with the times of its words where the engine knows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workers.media.audio.pcm import SAMPLE_BYTES, Pcm, audible
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """A word as it was spoken: `text[start:end]` of the text given to the engine, heard from `begins` to `ends`.
+
+    Times are seconds from the start of the sound. What an engine calls a word may be a part of what people call one."""
+
+    start: int
+    end: int
+    begins: float
+    ends: float
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A sound, and the words in it in the order in which they are heard; None: the engine can't tell."""
+
+    sound: Pcm
+    words: Sequence[SpokenWord] | None = None
+
+    def trimmed(self, *, start: bool, end: bool) -> "Utterance":
+        """Return it without the silence at the start and at the end of the sound, which every engine adds some of."""
+        sound = self.sound
+        first, last = audible(sound)
+        first, last = first if start else 0, last if end else len(sound.samples) // SAMPLE_BYTES
+        rest = Pcm(sound.samples[first * SAMPLE_BYTES : last * SAMPLE_BYTES], sound.sample_rate)
+        if self.words is None:
+            return Utterance(rest)
+        earlier, longest = first / sound.sample_rate, rest.duration.total_seconds()
+
+        def within(seconds: float) -> float:
+            return min(max(seconds - earlier, 0.0), longest)
+
+        words = [replace(word, begins=within(word.begins), ends=within(word.ends)) for word in self.words]
+        return Utterance(rest, words)
+
+    def reshaped(self, sound: Pcm) -> "Utterance":
+        """Return the same words in the same sound at another pace: their times change as its length does."""
+        scale = sound.duration / self.sound.duration if len(self.sound.samples) else 1.0
+        if self.words is None or scale == 1.0:
+            return Utterance(sound, self.words)
+        return Utterance(
+            sound, [replace(word, begins=word.begins * scale, ends=word.ends * scale) for word in self.words]
+        )

@@ -1,0 +1,1 @@
+"""Spoken text: what is said for a written text."""
