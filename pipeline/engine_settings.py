@@ -1,7 +1,8 @@
 """Engine settings: what an operator may change of each family of engines, and of the downloads made for them."""
 
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
@@ -152,6 +153,24 @@ class ProviderSettings(BaseModel):
     jitter: float = Field(0.5, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
 
 
+class Reuse(NamedTuple):
+    """How long an answer about a page is used again; zero: never."""
+
+    indexed: timedelta
+    not_indexed: timedelta
+
+    @property
+    def longest(self) -> timedelta:
+        """How long any answer is worth keeping."""
+        return max(self)
+
+
+#: Search providers as users rank them. Google's own pages come with JavaScript alone, and are asked where named.
+RANKED = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing")
+#: Those of them that want a key.
+KEYED = RANKED[:4]
+
+
 def _provider(url: str | None, interval: float, jitter: float = 0.0) -> ProviderSettings:
     return ProviderSettings(url=url, interval_seconds=interval, jitter=jitter)
 
@@ -159,7 +178,11 @@ def _provider(url: str | None, interval: float, jitter: float = 0.0) -> Provider
 class SearchSettings(BaseModel):
     """The search family: which providers are asked, how often, and what is made of their answers."""
 
-    providers: str = Field("", description="Providers in order of preference; by default the first that is set up.")
+    providers: str = Field(
+        "",
+        description="Providers in order of preference; by default all that are set up, "
+        f"in the order {', '.join(RANKED)}.",
+    )
     slots: int = Field(8, ge=1, description="URLs that a process checks at once.")
     user_agent: str = Field("Mozilla/5.0 (compatible; Pressroom/0.1)", description="Who we say that we are.")
     connect_seconds: float = Field(10.0, gt=0, description="Longest wait for a connection.")
@@ -173,7 +196,8 @@ class SearchSettings(BaseModel):
         ge=1,
         description="A provider that blocks us in more rounds in a row is out of use while it rests.",
     )
-    fresh_days: float = Field(7.0, ge=0, description="An answer is used again for so long; 0: never.")
+    fresh_days: float = Field(7.0, ge=0, description="That a page is indexed is used again for so long; 0: never.")
+    fresh_hours: float = Field(1.0, ge=0, description="That a page is not indexed is used again so long; 0: never.")
     accept_variants: bool = Field(False, description="Take a mobile, AMP or upper-case variant for a match.")
     captcha_minutes: str = Field("15,60,360,1440", description="How long a provider rests after a captcha, each time.")
     throttle_minutes: str = Field("5,15,60", description="How long it rests after HTTP 429, each time.")
@@ -187,6 +211,7 @@ class SearchSettings(BaseModel):
     brave_api: ProviderSettings = _provider("https://api.search.brave.com/res/v1/web/search", 0.2)
     serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
     serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)
+    dataforseo: ProviderSettings = _provider("https://api.dataforseo.com/v3/serp/google/organic/live/advanced", 0.1)
 
     @field_validator("captcha_minutes", "throttle_minutes")
     @classmethod
@@ -202,10 +227,16 @@ class SearchSettings(BaseModel):
 
     @property
     def engines(self) -> str:
-        """Return the providers in order: as set, or else an API with a key, or one's own SearXNG, or the free ones."""
-        if self.providers:
-            return self.providers
-        for name in ("brave_api", "serper", "serpapi"):
-            if getattr(self, name).api_key:  # an empty one, as a template of settings has it, is none
-                return name
-        return "searxng" if self.searxng.url else "duckduckgo,bing"
+        """Return the providers in order: as set, or else all that have what they need."""
+        return self.providers or ",".join(name for name in RANKED if self._is_set_up(name))
+
+    @property
+    def reuse(self) -> Reuse:
+        """Return how long answers are used again."""
+        return Reuse(timedelta(days=self.fresh_days), timedelta(hours=self.fresh_hours))
+
+    def _is_set_up(self, name: str) -> bool:
+        provider: ProviderSettings = getattr(self, name)
+        # An empty key, as a template of settings has it, is none.
+        has_key = provider.api_key is not None and bool(provider.api_key.get_secret_value())
+        return bool(provider.url) and (has_key or name not in KEYED)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 from aiohttp import web
 
@@ -40,12 +40,12 @@ class SearchEngine:
     def environment(self, *, interval: float = 0, providers: str = "duckduckgo,bing") -> dict[str, str]:
         """Return settings that ask this engine alone."""
         found = {"PRESSROOM_SEARCH__PROVIDERS": providers, "PRESSROOM_SEARCH__UNREACHABLE_SECONDS": "0.3"}
-        for name in ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi"):
+        for name in ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi", "dataforseo"):
             found[f"PRESSROOM_SEARCH__{name.upper()}__URL"] = f"{self.address}/{name}"
             found[f"PRESSROOM_SEARCH__{name.upper()}__INTERVAL_SECONDS"] = str(interval)
             found[f"PRESSROOM_SEARCH__{name.upper()}__JITTER"] = "0"
-        for name in ("brave_api", "serper", "serpapi"):
-            found[f"PRESSROOM_SEARCH__{name.upper()}__API_KEY"] = "canary-key"
+        for name in ("brave_api", "serper", "serpapi", "dataforseo"):
+            found[f"PRESSROOM_SEARCH__{name.upper()}__API_KEY"] = "canary:key" if name == "dataforseo" else "canary-key"
         return found
 
     def queries(self, provider: str | None = None) -> list[str]:
@@ -58,7 +58,10 @@ class SearchEngine:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         provider = request.match_info["provider"]
-        if provider in ("duckduckgo", "serper"):
+        if provider == "dataforseo":
+            (task,) = await request.json()
+            query = unquote_plus(str(task["keyword"]))
+        elif provider in ("duckduckgo", "serper"):
             sent = await (request.json() if provider == "serper" else request.post())
             query = str(sent["q"])
         else:
@@ -97,6 +100,12 @@ class SearchEngine:
                 return web.json_response({"results": [{"url": row} for row in rows], "unresponsive_engines": []})
             case "brave_api":
                 return web.json_response({"type": "search", "web": {"results": [{"url": row} for row in rows]}})
+            case "dataforseo":
+                items = [{"type": "paid", "url": "https://ads.example/"}]
+                items += [{"type": "organic", "url": row} for row in rows]
+                done = {"status_code": 20000, "result": [{"items_count": len(rows), "items": items}]}
+                nothing = {"status_code": 40102, "status_message": "No Search Results.", "result": None}
+                return web.json_response({"status_code": 20000, "cost": 0.01, "tasks": [done if rows else nothing]})
             case "serpapi":
                 state = "Results for exact spelling" if rows else "Fully empty"
                 found = {"organic_results": [{"link": row} for row in rows]} if rows else {}
@@ -135,6 +144,11 @@ class SearchEngine:
                 await self.ended.wait()
             case "endless":
                 return await self._endless(request)
+            case _ if fault[:3].isdecimal() and fault[3:4] == " ":
+                # A status, and the JSON of an API.
+                return web.Response(
+                    status=int(fault[:3]), text=fault[4:], content_type="application/json", headers=headers
+                )
             case _ if fault.isdecimal():
                 page = "<html><h1>Error</h1></html>"
                 return web.Response(status=int(fault), text=page, content_type="text/html", headers=headers)

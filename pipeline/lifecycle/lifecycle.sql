@@ -13,7 +13,7 @@
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
-    p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb,
+    p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb, p_join boolean,
     OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
     OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
@@ -48,6 +48,20 @@ BEGIN
         IF v_known.fresh THEN
             outcome := CASE WHEN v_known.request_hash = p_request_hash THEN 'replayed' ELSE 'conflict' END;
             job_id := v_known.id;
+            RETURN;
+        END IF;
+    END IF;
+
+    IF p_join THEN
+        -- The same request, told by its hash, whose job still runs: also where both were sent at the same moment, since
+        -- the account is locked. A first Idempotency-Key stands for that job from now on.
+        UPDATE job j SET idempotency_key = coalesce(j.idempotency_key, p_idempotency_key)
+        WHERE j.id = (
+            SELECT o.id FROM job o WHERE o.account_id = p_account AND o.finished_at IS NULL AND o.route = p_route
+                AND o.request_hash = p_request_hash ORDER BY o.created_at LIMIT 1)
+        RETURNING j.id INTO job_id;
+        IF job_id IS NOT NULL THEN
+            outcome := 'replayed';
             RETURN;
         END IF;
     END IF;

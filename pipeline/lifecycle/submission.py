@@ -31,6 +31,8 @@ class Submission:
     idempotency_key: str | None = None
     idempotency_window: timedelta = timedelta(hours=24)
     max_open_items: int = 100_000
+    #: Whether an unfinished job of the same route and request hash is this one.
+    joins_open: bool = False
     job_id: UUID = field(default_factory=uuid4)
 
 
@@ -72,6 +74,7 @@ def submit(submission: Submission) -> Statement[Submitted]:
             "slice": submission.slice_size,
             "max_open": submission.max_open_items,
             "items": Jsonb(submission.items),
+            "join": submission.joins_open,
         },
         lambda rows: Submitted(**rows[0]),
     )

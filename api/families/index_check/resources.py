@@ -26,7 +26,7 @@ from pipeline.keys import Caller
 from pipeline.kind import Request, as_json
 from pipeline.kinds.index_check.check import IndexCheckRequest
 from pipeline.kinds.index_check.jobs import CountedJob, IndexJob, find_index_job, list_index_jobs
-from pipeline.kinds.index_check.urls import REASONS, STATUSES, failed_urls, list_urls
+from pipeline.kinds.index_check.urls import REASONS, STATUSES, list_urls, urls_to_retry
 from pipeline.offers import preferred_engines
 
 #: Longest page of jobs and of URLs (docs/api.md, Lists).
@@ -34,16 +34,22 @@ MAX_JOBS = 100
 MAX_URLS = 1_000
 
 
+#: What a retry has from the job whose URLs it asks for again.
+KEPT = ("engine", "index", "source", "fresh")
+
+
 class NothingToRetry(Conflict):
-    """Every URL of the job that has ended has an answer."""
+    """No URL of the job has ended in the way that the request names."""
 
     code = "nothing_to_retry"
 
 
 class RetryRequest(Request):
-    """Which of the failed URLs."""
+    """Which of the URLs: failed ones, or those that were not found."""
 
-    reason: Literal["rate_limited", "error"] | None = Field(None, description="rate_limited or error; all without.")
+    reason: Literal["rate_limited", "error", "not_indexed"] | None = Field(
+        None, description="rate_limited, error or not_indexed; all that failed without."
+    )
 
 
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
@@ -137,7 +143,7 @@ class IndexRetry(Work):
     async def on_post(  # type: ignore[override]  # this route has a job in its path
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str
     ) -> None:
-        """Make a new job of the URLs of another that have no answer."""
+        """Make a new job of URLs of another; while it runs, the same retry again is the same job."""
         req.context.job_id = job_id
         await super().on_post(req, resp)
 
@@ -153,12 +159,14 @@ class IndexRetry(Work):
         caller = caller or await services.authenticate(req, fields.get("api_key") or query_key(req))
         wanted = read_fields(RetryRequest, body or b"{}")
         job = (await find_own(services, caller, req.context.job_id)).job
-        urls = await services.database.run(failed_urls(job.id, reason=wanted.reason))
+        urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
         if not urls:
             raise NothingToRetry("No URL of this job has failed, for this reason at least; there is nothing to retry.")
-        kept = {name: job.request[name] for name in ("engine", "source") if name in job.request}
+        kept = {name: job.request[name] for name in KEPT if name in job.request}
+        if wanted.reason == "not_indexed":
+            kept["fresh"] = True  # what is asked again is the answer itself
         request = IndexCheckRequest(type="check", urls=urls, **kept)
         order = await self._order_of(req, caller, request, upload)
         # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
-        return replace(order, submission=replace(order.submission, request_hash=sent))
+        return replace(order, submission=replace(order.submission, request_hash=sent, joins_open=True))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -15,7 +15,7 @@ from pipeline.kinds.index_check.jobs import KIND, CountedJob, IndexJob, status_o
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.lifecycle import SWEEP_ROWS
-from pipeline.offers import Offers
+from pipeline.offers import Offer, Offers
 from pipeline.settings import Settings
 from pipeline.sources import Source
 from pipeline.urls import fault_of
@@ -26,10 +26,12 @@ MAX_URLS = 10_000
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The providers that there are (workers/engines/search/__init__.py).
-PROVIDERS = ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi")
-#: The lane of URLs that any provider may answer, and one for each provider that a request may name.
-LANES: dict[str | None, str] = {None: KIND} | {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
+#: The providers that there are (workers/engines/search/__init__.py), and the indexes that they answer from.
+PROVIDERS = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing", "google")
+INDEXES = ("google", "bing", "brave", "duckduckgo", "mixed")
+#: The lane of URLs that name a provider, or an index; those that name neither have the kind's.
+ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
+INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}
 
 
 class UrlsInvalid(InvalidRequest):
@@ -45,6 +47,10 @@ class IndexCheckRequest(Request):
     urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Full URLs; the same one twice counts once.")
     source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
+    index: str | None = Field(
+        None, description="Whose index has to answer: google, bing, brave, duckduckgo …; by default any."
+    )
+    fresh: bool = Field(False, description="Ask now, whatever was answered lately.")
 
 
 class IndexJobCreated(BaseModel):
@@ -57,14 +63,16 @@ class IndexJobCreated(BaseModel):
 
 
 class UrlInput(Stored):
-    """A URL to be checked, and the search provider that the request names, if it does."""
+    """A URL to be checked, the search provider or index that the request names, and whether it wants a new answer."""
 
     url: str
     engine: str | None = None
+    index: str | None = None
+    fresh: bool = False
 
 
 class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
-    """POST /indexing/jobs. URLs that name a provider have a lane of their own, which its pace alone stops."""
+    """POST /indexing/jobs. URLs that name a provider or an index have lanes: other paces don't stop them."""
 
     name = KIND
     queue = "search_check"
@@ -76,7 +84,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     bulky = frozenset({"urls"})
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
     #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
-    lanes = tuple(LANES.values())
+    lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values())
     limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=10)
 
     def configured(self, settings: Settings) -> "IndexCheck":
@@ -91,7 +99,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
         """Delete verdicts that are too old to be used."""
-        return {"verdicts": forget_verdicts(older_than=timedelta(days=settings.search.fresh_days), limit=SWEEP_ROWS)}
+        return {"verdicts": forget_verdicts(older_than=settings.search.reuse.longest, limit=SWEEP_ROWS)}
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""
@@ -101,6 +109,8 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
             )
         if request.engine is not None:
             _check_engine(request.engine, offers)
+        if request.index is not None:
+            _check_index(request.index, request.engine, offers)
         faults = [
             {"field": f"urls.{index}", "message": f"{url[:200]!a}: {fault}.", "code": "url_invalid"}
             for index, url in enumerate(request.urls)
@@ -116,9 +126,11 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
         """Return an item a URL, in order, the same one only once."""
-        named = {"engine": request.engine} if request.engine else {}
-        lane = lane_of(request.engine)
-        return [NewItem(UrlInput(url=url, **named), 1, lane=lane) for url in dict.fromkeys(request.urls)]
+        asked_for = {"engine": request.engine, "index": request.index, "fresh": request.fresh}
+        # What is not asked for is not stored: ten thousand items say it once each.
+        more: dict[str, Any] = {name: value for name, value in asked_for.items() if value}
+        lane = lane_of(request.engine, request.index)
+        return [NewItem(UrlInput(url=url, **more), 1, lane=lane) for url in dict.fromkeys(request.urls)]
 
     def receipt(self, job: Job) -> Response:
         """Return what is answered at once."""
@@ -134,9 +146,16 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         return Response(as_json(IndexJob.of(counted)))
 
 
-def lane_of(engine: str | None) -> str:
-    """Return the lane of URLs that name a provider, or none; a provider from elsewhere has none of its own."""
-    return LANES.get(engine, KIND)
+def lane_of(engine: str | None, index: str | None = None) -> str:
+    """Return the lane of URLs that name a provider, an index or neither; one from elsewhere has none of its own."""
+    if engine:
+        return ENGINE_LANES.get(engine, KIND)
+    return INDEX_LANES.get(index, KIND) if index else KIND
+
+
+def index_of(offer: Offer) -> str:
+    """Return whose index a provider answers from; one that doesn't say has its own."""
+    return str(offer.content.get("index") or offer.engine)
 
 
 def _check_engine(engine: str, offers: Offers) -> None:
@@ -148,4 +167,20 @@ def _check_engine(engine: str, offers: Offers) -> None:
             f"engine can't be {engine[:40]!a}; configured are {', '.join(known) or 'none'}.",
             code="engine_unknown",
             field="engine",
+        )
+
+
+def _check_index(index: str, engine: str | None, offers: Offers) -> None:
+    offered = offers.of("search")
+    ready: dict[str, list[str]] = {}
+    for offer in offered:
+        if offer.ready and engine in (None, offer.engine):
+            ready.setdefault(index_of(offer), []).append(offer.engine)
+    if index not in (ready if offered else INDEXES):
+        listed = ", ".join(f"{name} (by {', '.join(engines)})" for name, engines in ready.items())
+        raise InvalidRequest(
+            f"index can't be {index[:40]!a}; {'engine answers from' if engine else 'configured are'} "
+            f"{listed or ('none' if offered else ', '.join(INDEXES))}.",
+            code="index_unknown",
+            field="index",
         )

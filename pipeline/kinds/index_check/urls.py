@@ -44,13 +44,15 @@ class RawResult(Stored, extra="allow"):
     reason: Reason
     code: str = Field(default_factory=str, description="The finer cause.")
     message: str = Field(default_factory=str, description="Why there is no answer, and what helps; of a failed URL.")
-    provider: str = Field(default_factory=str, description="Whose index answered.")
+    provider: str = Field(default_factory=str, description="Who was asked.")
+    index: str = Field(default_factory=str, description="Whose index answered: google, bing, brave, duckduckgo …")
     query: str = Field(default_factory=str)
     checked_at: str = Field(default_factory=str, json_schema_extra={"format": "date-time"})
     matched_url: str | None = None
     proof_url: str = Field(default_factory=str, alias="proofUrl", description="A results page; of an indexed URL.")
     near_matches: list[NearMatch] = Field(default_factory=list)
-    reused: bool = False
+    reused: bool = Field(False, description="An earlier answer about the same page was used, free of charge.")
+    age_seconds: int = Field(default_factory=int, description="Age of an answer that was used again.")
 
 
 class UrlRecord(BaseModel):
@@ -128,11 +130,11 @@ def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
     )
 
 
-def failed_urls(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
-    """Read the URLs of a job that have no answer, all of them or those with a reason."""
+def urls_to_retry(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
+    """Read the URLs of a job with a reason, or all that have no answer."""
     return Statement(
-        "SELECT i.input->>'url' AS url FROM item i WHERE i.job_id = %(job)s AND i.state IN ('failed', 'cancelled')"  # noqa: S608
-        f" AND (%(reason)s::text IS NULL OR {_REASON} = %(reason)s) ORDER BY i.index",
+        "SELECT i.input->>'url' AS url FROM item i WHERE i.job_id = %(job)s AND CASE WHEN %(reason)s::text IS NULL"  # noqa: S608
+        f" THEN i.state IN ('failed', 'cancelled') ELSE {_REASON} = %(reason)s END ORDER BY i.index",
         {"job": job_id, "reason": reason},
         lambda rows: [row["url"] for row in rows],
     )

@@ -1,14 +1,25 @@
 """Verdicts: the cache of what search providers said of pages."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
+from pipeline.engine_settings import Reuse
 from pipeline.kinds.index_check.circuit_breaker import UPDATES
 from pipeline.kinds.index_check.transitions import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a provider said of a page, and how long ago."""
+
+    output: dict[str, Any]
+    age: timedelta
 
 
 def keep_verdict(provider: str, page: bytes, output: Mapping[str, Any], *, pace_name: str) -> Statement[None]:
@@ -22,13 +33,26 @@ def keep_verdict(provider: str, page: bytes, output: Mapping[str, Any], *, pace_
     )
 
 
-def find_verdict(providers: Sequence[str], page: bytes, *, within: timedelta) -> Statement[dict[str, Any] | None]:
-    """Read what one of the providers said of a page within a time; the first that said something counts."""
+def find_verdict(
+    providers: Sequence[str], page: bytes, *, reuse: Reuse, since_job: UUID | None = None
+) -> Statement[Known | None]:
+    """Read what one of the providers said of a page lately; the first that said something counts.
+
+    `since_job`: only what was said since that job was made."""
     return Statement(
-        "SELECT output FROM verdict WHERE page = %(page)s AND provider = ANY(%(providers)s)"
-        " AND checked_at > now() - %(within)s ORDER BY array_position(%(providers)s, provider::text) LIMIT 1",
-        {"providers": list(providers), "page": page, "within": within},
-        lambda rows: rows[0]["output"] if rows else None,
+        "SELECT v.output, now() - v.checked_at AS age FROM verdict v"
+        " WHERE v.page = %(page)s AND v.provider = ANY(%(providers)s) AND v.checked_at > now() -"
+        " CASE WHEN v.output->>'reason' = 'indexed' THEN %(indexed)s ELSE %(not_indexed)s END"
+        " AND (%(job)s::uuid IS NULL OR v.checked_at > (SELECT j.created_at FROM job j WHERE j.id = %(job)s))"
+        " ORDER BY array_position(%(providers)s, v.provider::text) LIMIT 1",
+        {
+            "providers": list(providers),
+            "page": page,
+            "indexed": reuse.indexed,
+            "not_indexed": reuse.not_indexed,
+            "job": since_job,
+        },
+        lambda rows: Known(**rows[0]) if rows else None,
     )
 
 

@@ -1,6 +1,6 @@
 """Brave: the Brave Search API."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from workers.engines.search.base.api import ApiProvider
 from workers.engines.search.base.provider import SearchRequest
@@ -10,9 +10,13 @@ class BraveApi(ApiProvider):
     """The Brave Search API."""
 
     name = "brave_api"
+    index = "brave"
     page = "https://search.brave.com/search"
     rows_at = ("web", "results")
     address = "url"
+    said_at = ("error", "code")
+    # HTTP 422, {"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}; 422 as well, with "VALIDATION", for a faulty query.
+    causes: ClassVar = {"subscription": "key", "not_in_plan": "credits"}
     max_query = 400
 
     def request(self, query: str) -> SearchRequest:

@@ -1,6 +1,6 @@
 """Serper: an API for Google's results."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from workers.engines.search.base.api import ApiProvider
 from workers.engines.search.base.provider import SearchRequest
@@ -10,13 +10,18 @@ class Serper(ApiProvider):
     """Serper: Google's results."""
 
     name = "serper"
+    index = "google"
     page = "https://www.google.com/search"
     rows_at = ("organic",)
     address = "link"
+    # A free account may not ask for quoted words: HTTP 400, "Query pattern not allowed for free accounts".
+    second_form = "{url}"
+    # HTTP 400, {"message": "Not enough credits", "statusCode": 400}; 403, {"message": "Unauthorized."}.
+    causes: ClassVar = {"not enough credits": "credits", "unauthorized": "key"}
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request."""
-        return SearchRequest(self.url, "POST", json={"q": query, "num": 20}, headers={"X-API-KEY": self.key})
+        """Return the request. More than ten rows cost twice, and a free account is refused them."""
+        return SearchRequest(self.url, "POST", json={"q": query, "num": 10}, headers={"X-API-KEY": self.key})
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """The list is there, and empty."""

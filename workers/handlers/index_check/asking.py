@@ -51,6 +51,7 @@ class Asked:
             "reason": verdict.reason,
             "code": verdict.code,
             "provider": self.provider.name,
+            "index": self.provider.index,
             "query": self.query,
             "checked_at": timestamp(datetime.now(UTC)),
             "matched_url": verdict.match.url,
@@ -109,7 +110,8 @@ class Asker:
         for tries in count(1):
             reply, reading, lost = None, Reading(), ""
             try:
-                reply = self._client.ask(provider.request(query), while_waiting=partial(self._pacer.renew, permit))
+                came = self._client.ask(provider.request(query), while_waiting=partial(self._pacer.renew, permit))
+                reply = provider.meaning(came)
                 reading = provider.parse(reply)
             except Unreachable as error:
                 lost = error.message

@@ -1,7 +1,7 @@
 """Index check: asks search providers about one URL, and keeps the answer before the next."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
 from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
-from workers.handlers.index_check.unchecked import UrlUnchecked, unasked
+from workers.handlers.index_check.unchecked import UrlUnchecked, cause_of, unasked
 from workers.resources import Resources
 
 FAMILY = "search"
@@ -70,8 +70,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 self._providers[provider.name] = provider
         if not self._providers:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
-        names = list(self._providers)
-        self._lanes = {lane_of(None): names, **{lane_of(name): [name] for name in names}}
+        self._lanes = lanes_of(self._providers.values())
         paces = {name: provider.pace for name, provider in self._providers.items()}
         self._pacer = Pacer(self._database, paces, self._lanes)
         self._feedback = Feedback(self._settings, self._database)
@@ -83,7 +82,10 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
 
     def offers(self) -> Sequence[Offer]:
         """Return the providers."""
-        ready = [Offer(FAMILY, name, ready=True) for name in self._providers]
+        ready = [
+            Offer(FAMILY, name, ready=True, content={"index": provider.index})
+            for name, provider in self._providers.items()
+        ]
         return ready + [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
 
     def admit(self, lanes: Sequence[str], room: int) -> Mapping[str, int]:
@@ -100,11 +102,12 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
 
     def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Check one URL."""
-        url, lane = task.input.url, lane_of(task.input.engine)
+        url, lane = task.input.url, lane_of(task.input.engine, task.input.index)
         granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
         progress = CheckProgress(**(task.checkpoint or {}))
         set_aside = self._feedback.set_aside(task.job_id)
-        left = [name for name in self._lanes.get(lane, ()) if name not in progress.erred and name not in set_aside]
+        wanted = [name for name in self._lanes.get(lane, ()) if is_wanted(self._providers[name], task.input)]
+        left = [name for name in wanted if name not in progress.erred and name not in set_aside]
         if not left:
             self._pacer.give_back(granted)
             return Failed(UrlUnchecked(next(iter(set_aside.values()), "engine_unavailable")))
@@ -136,22 +139,26 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         """Return what one of some providers said of the page lately, whether or not it can be asked now.
 
         It is told as if the URL had been asked for: another account may have asked, with what is nobody else's
-        business in its query (a session, a campaign). None as well where that query would be too long."""
-        within = timedelta(days=self._settings.fresh_days)
-        found = self._database.run(verdicts.find_verdict(names, check.page, within=within)) if within else None
-        if found is None:
+        business in its query (a session, a campaign). None as well where that query would be too long, or what was
+        said is older than a job that wants new answers."""
+        reuse = self._settings.reuse
+        since = check.task.job_id if check.task.input.fresh else None
+        known = self._database.run(verdicts.find_verdict(names, check.page, reuse=reuse, since_job=since))
+        if known is None:
             return None
+        found = {"index": self._providers[known.output["provider"]].index, **known.output}
         provider = self._providers[found["provider"]]
         query = next((query for query in provider.queries(check.url) if query[:4] == found["query"][:4]), None)
         if query is None:
             return None
         proof = {"proofUrl": provider.proof_url(query)} if "proofUrl" in found else {}
-        return Done(RawResult(**{**found, "query": query, **proof, "reused": True}), engine=provider.name)
+        age = {"reused": True, "age_seconds": int(known.age.total_seconds())}
+        return Done(RawResult(**{**found, "query": query, **proof, **age}), engine=provider.name, credits=0)
 
     def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[RawResult]:
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
-        if self._settings.fresh_days:
+        if self._settings.reuse.longest:
             kept = verdicts.keep_verdict(provider.name, check.page, output, pace_name=provider.pace_name)
             self._database.run(kept)
         elif permit.is_booked:
@@ -192,7 +199,22 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         return Release(timedelta() if is_whole_lane else self._pacer.wait(check.left))
 
 
+def lanes_of(providers: Iterable[Provider]) -> dict[str, list[str]]:
+    """Return the lanes that some providers serve, each with the names of those that may answer in it, in order."""
+    lanes: dict[str, list[str]] = {}
+    for provider in providers:
+        # One from elsewhere has no lane of its own: its URLs are in that of all.
+        for lane in dict.fromkeys((lane_of(None), lane_of(provider.name), lane_of(None, provider.index))):
+            lanes.setdefault(lane, []).append(provider.name)
+    return lanes
+
+
+def is_wanted(provider: Provider, url: UrlInput) -> bool:
+    """Return whether a provider is the one that a URL names, and has the index."""
+    return url.engine in (None, provider.name) and url.index in (None, provider.index)
+
+
 def failure(asked: Asked) -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
-    return UrlUnchecked(asked.verdict.code, **shown)
+    return UrlUnchecked(asked.verdict.code, cause=cause_of(asked.verdict.cause), **shown)

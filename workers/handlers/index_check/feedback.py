@@ -58,7 +58,7 @@ class Feedback:
 
     def note(self, provider: Provider, event: Event, verdict: Verdict | None = None) -> Noted | None:
         """Apply an event to a provider's circuit breaker and pace."""
-        reason, asked_for = (verdict.code, verdict.rest) if verdict else ("", timedelta())
+        reason, asked_for = (verdict.cause, verdict.rest) if verdict else ("", timedelta())
         noted = self._database.run(note(provider.pace_name, event, self._settings, reason=reason, asked_for=asked_for))
         if event in {Event.BLOCKED, Event.REFUSED} and noted is not None and noted.state in RESTING:
             seconds = round(noted.rest.total_seconds()) if noted.rest else 0

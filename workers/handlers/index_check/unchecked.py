@@ -11,7 +11,10 @@ MESSAGES = {
     "throttled": "the search engine refused more queries for now",
     "engines_blocked": "the search engines behind it were blocked",
     "transport": "the search engine could not be reached",
-    "config": "the search provider refused our key or request",
+    "config": "the search provider refused our key",
+    "config:key": "the search provider refused our key",
+    "config:credits": "our account at the search provider has nothing left to pay with",
+    "request_refused": "the search provider took the query for a faulty one",
     "consent_required": "the search engine asked for consent",
     "js_required": "the search engine wants JavaScript",
     "opaque_links": "the addresses of the results can't be read",
@@ -28,21 +31,23 @@ class UrlUnchecked(PressroomError):
     def __init__(self, code: str, *, cause: str = "", remedy: str = "", **shown: Any) -> None:
         is_block = code in BLOCKS
         remedy = remedy or ("Retry it later, with fewer others." if is_block else "")
-        message = f"The URL was not checked: {cause or _cause_of(code)}. Nothing was charged for it. {remedy}".rstrip()
+        message = f"The URL was not checked: {cause or cause_of(code)}. Nothing was charged for it. {remedy}".rstrip()
         super().__init__(message, code=code, **{"reason": "rate_limited" if is_block else "error", **shown})
 
 
 def unasked(provider: str, reason: str | None) -> UrlUnchecked:
     """Return why a URL was not asked of a provider, which is out of use for a while."""
-    code = reason or "engine_unavailable"
+    reason = reason or "engine_unavailable"
+    code = reason.partition(":")[0]
     state = "blocks us" if code in BLOCKS else "is out of use"
     return UrlUnchecked(
         code,
-        cause=f"{provider} {state}, so it was not asked this time ({_cause_of(code)})",
+        cause=f"{provider} {state}, so it was not asked this time ({cause_of(reason)})",
         remedy="Name another `engine`, or retry it later.",
         provider=provider,
     )
 
 
-def _cause_of(code: str) -> str:
-    return MESSAGES.get(code, "the search engine failed")
+def cause_of(cause: str) -> str:
+    """Return in words what a code, or a code with its cause (config:credits), says."""
+    return MESSAGES.get(cause) or MESSAGES.get(cause.partition(":")[0], "the search engine failed")

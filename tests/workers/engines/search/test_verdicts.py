@@ -228,8 +228,12 @@ def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:
 def test_the_order_of_providers_is_as_set_or_what_is_there() -> None:
     assert SearchSettings(providers="google,bing").engines == "google,bing"
     assert SearchSettings().engines == "duckduckgo,bing"
-    assert SearchSettings(searxng=ProviderSettings(url="http://127.0.0.1:9/")).engines == "searxng"
-    assert SearchSettings(serper=WITH_KEY, searxng=WITH_KEY).engines == "serper"
+    assert SearchSettings(searxng=ProviderSettings(url="http://127.0.0.1:9/")).engines == "searxng,duckduckgo,bing"
+    # Google's index first, then what answers from others; those that want no key come last.
+    keyed = dict.fromkeys(("brave_api", "dataforseo", "serpapi", "serper"), WITH_KEY)
+    assert SearchSettings(**keyed, searxng=WITH_KEY).engines == (
+        "serper,serpapi,dataforseo,brave_api,searxng,duckduckgo,bing"
+    )
     assert SearchSettings(serper=ProviderSettings(url="http://127.0.0.1:9/", api_key="")).engines == "duckduckgo,bing"
 
 

@@ -1,11 +1,14 @@
 """APIs: search providers that answer with JSON."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from workers.engines.search.base.provider import Provider, Reading, Reply
+from workers.engines.search.base.provider import Provider, Reading, Refusal, Reply
 
-QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "credits", "usage limit")
+QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "usage limit")
+#: What a refusal's status says of its cause, where its words say nothing.
+REFUSALS: Mapping[int, Refusal] = {401: "key", 402: "credits", 403: "key"}
 
 
 class ApiProvider(Provider):
@@ -17,27 +20,35 @@ class ApiProvider(Provider):
     #: Where the list of results is, and what an entry's address is called.
     rows_at: ClassVar[tuple[str, ...]]
     address: ClassVar[str]
+    #: Where a refusal says why, and the words (lower case) that tell the cause: several have one status for all.
+    #: Nothing else of a refusal is looked at: it may repeat the query, and with it whatever a URL says.
+    said_at: ClassVar[tuple[str, ...]] = ("message",)
+    causes: ClassVar[Mapping[str, Refusal]] = {}
 
     def parse(self, reply: Reply) -> Reading:
         """Return what an answer says."""
         document = document_of(reply)
         if not reply.is_success:
-            text = reply.text[:2_000].lower()
-            return Reading(is_quota=any(word in text for word in QUOTA_WORDS))
+            return self._refused(reply.status, document or {})
         if document is None:
             return Reading()
-        rows = [str(row[self.address]) for row in self._rows(document) if row.get(self.address)]
+        rows = [str(row[self.address]) for row in self.rows(document) if row.get(self.address)]
         return Reading(tuple(dict.fromkeys(rows)), is_none=not rows and self.is_valid(document))
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """Return whether an answer without rows is one that found nothing."""
         raise NotImplementedError
 
-    def _rows(self, document: dict[str, Any]) -> list[dict[str, Any]]:
-        found: Any = document
-        for name in self.rows_at:
-            found = found.get(name) if isinstance(found, dict) else None
-        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    def rows(self, document: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the organic results of an answer."""
+        return objects(found_at(document, self.rows_at))
+
+    def _refused(self, status: int, document: dict[str, Any]) -> Reading:
+        said = found_at(document, self.said_at)
+        words = said.lower() if isinstance(said, str) else ""
+        cause = next((cause for part, cause in self.causes.items() if part in words), None)
+        is_quota = any(word in words for word in QUOTA_WORDS)
+        return Reading(is_quota=is_quota, refused=cause or ("" if is_quota else REFUSALS.get(status, "")))
 
 
 def document_of(reply: Reply) -> dict[str, Any] | None:
@@ -47,3 +58,16 @@ def document_of(reply: Reply) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
+
+
+def found_at(document: dict[str, Any], names: Sequence[str]) -> Any:
+    """Return what is under a path of names; None where there is nothing."""
+    found: Any = document
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def objects(found: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none where it is no list."""
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

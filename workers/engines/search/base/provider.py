@@ -1,7 +1,7 @@
 """Provider: how a search provider is asked and read; each overrides what it does in its own way."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, Self
@@ -14,6 +14,9 @@ from pipeline.retry_after import MAX_DIGITS, read_retry_after
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
 
+#: Why an API refuses us for good: it does not know our key, or our account has nothing left to pay with.
+Refusal = Literal["", "key", "credits"]
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
@@ -23,7 +26,7 @@ class SearchRequest:
     method: Literal["GET", "POST"] = "GET"
     query: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] | None = None
-    json: Mapping[str, object] | None = None
+    json: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -81,6 +84,7 @@ class Reading:
     is_consent: bool = False  # it wants us to agree to something first
     is_script: bool = False  # it only works with JavaScript
     is_quota: bool = False  # an API's refusal, because of how much we asked
+    refused: Refusal = ""  # an API's refusal, because of our key or account
     blocked_inside: str = ""  # a search engine behind this one has blocked it
 
 
@@ -88,6 +92,8 @@ class Provider:
     """A provider at an address, with a key if it wants one. It does no I/O: what it asks for is sent by the client."""
 
     name: ClassVar[str]
+    #: Whose index its answers are of, in lower case: google, bing, brave …
+    index: str
     is_api: ClassVar[bool] = False
     #: Statuses with which it says that it is asked too often.
     throttle_statuses: ClassVar[frozenset[int]] = frozenset((429,))
@@ -138,6 +144,12 @@ class Provider:
             return f"set {prefix}URL"
         return f"set {prefix}API_KEY" if self.needs_key and not self.key else None
 
+    @property
+    def promise(self) -> str:
+        """What may be expected of it once it is ready, as `pressroom doctor` says it."""
+        answers = f"answers from the index {self.index}"
+        return answers if self.is_api else f"{answers}, as long as its pages let us: it may block us at any time"
+
     def queries(self, url: str) -> list[str]:
         """Return the ways to ask for a page, best first; none when all are too long."""
         listed = listed_form(url)
@@ -148,6 +160,10 @@ class Provider:
         """Return the request that asks."""
         asked = {"q": query, **self.parameters}
         return SearchRequest(self.url, "POST", form=asked) if self.sends_form else SearchRequest(self.url, query=asked)
+
+    def meaning(self, reply: Reply) -> Reply:
+        """Return a reply with the status that it means: some APIs answer 200 and say in it what went wrong."""
+        return reply
 
     def parse(self, reply: Reply) -> Reading:
         """Return what a reply says."""

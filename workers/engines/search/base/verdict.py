@@ -13,7 +13,7 @@ CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")
 CHALLENGE_HOSTS = ("sorry.google.com",)
 CONSENT_HOSTS = ("consent.google.", "consent.youtube.", "consent.yahoo.", "guce.")
 #: Codes of pages that will look the same next time: some in a row, and the provider is out of use.
-UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required"))
+UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required", "request_refused"))
 
 #: Most rows that are kept as near matches.
 MAX_NEAR = 5
@@ -46,6 +46,12 @@ class Verdict:
     match: Match = NO_MATCH
     ask_again: bool = False
     rest: timedelta = timedelta()  # what the provider itself asked for
+    detail: str = ""  # of a code that has several causes
+
+    @property
+    def cause(self) -> str:
+        """The code, with what it leaves open: config:credits."""
+        return f"{self.code}:{self.detail}" if self.detail else self.code
 
     @property
     def is_answer(self) -> bool:
@@ -75,11 +81,16 @@ def classify(
     rest = reply.retry_after()
     if any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in reply.places):
         return Verdict("rate_limited", "captcha", rest=rest)
+    if reading.refused:
+        # Before the throttle: an API may say 429 as well when nothing is left to pay with.
+        return Verdict("error", "config", detail=reading.refused)
     if reply.status in provider.throttle_statuses or (provider.is_api and reply.status == 403 and reading.is_quota):
         # A challenge says more than its status: it opens the breaker for longer.
         return Verdict("rate_limited", "captcha" if reading.is_challenge else "throttled", rest=rest)
-    if provider.is_api and reply.status in {400, 401, 402, 403}:
+    if provider.is_api and reply.status in {401, 402, 403}:
         return Verdict("error", "config")
+    if provider.is_api and reply.status in {400, 422}:
+        return Verdict("error", "request_refused")
     if reading.is_consent or any(host.startswith(CONSENT_HOSTS) for host, _ in reply.places):
         return Verdict("error", "consent_required")
     if reply.is_success and (reading.rows or reading.opaque):
