@@ -11,7 +11,8 @@ from pydantic import Field
 from api.answers import ResultExpired, show_json
 from api.auth import header_key, query_key
 from api.bodies import parse_object, read_body, refuse_length
-from api.families.index_check.export import export_lines
+from api.families.index_check.export import COLUMNS, Export, csv_pieces
+from api.families.index_check.spreadsheet import CONTENT_TYPE, xlsx_pieces
 from api.fields import read_fields
 from api.forms import Upload
 from api.job_resources import JobNotFound, read_job_id
@@ -127,12 +128,20 @@ class IndexJobExport(Resource):
     """GET /indexing/jobs/{id}/export."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the job's URLs as CSV, as they are now."""
-        caller = await self._services.authenticate_reader(req)
-        job = (await find_own(self._services, caller, job_id)).job
-        resp.content_type = "text/csv; charset=utf-8"
-        resp.set_header("Content-Disposition", f"attachment; filename=index-job-{job.id}.csv")
-        resp.stream = export_lines(self._services.database, job.id)
+        """Answer with the job's URLs as CSV or as a spreadsheet, as they are now."""
+        services = self._services
+        caller = await services.authenticate_reader(req)
+        form = read_choice(req, "format", ("csv", "xlsx")) or "csv"
+        columns = COLUMNS[read_choice(req, "columns", COLUMNS) or "all"]
+        for_excel = read_choice(req, "excel", ("true", "false")) == "true"
+        export = Export(services.database, (await find_own(services, caller, job_id)).job.id, columns)
+        resp.set_header("Content-Disposition", f"attachment; filename=index-job-{export.job_id}.{form}")
+        if form == "xlsx":
+            resp.content_type = CONTENT_TYPE
+            resp.stream = xlsx_pieces(export, services.large_requests)
+        else:
+            resp.content_type = "text/csv; charset=utf-8"
+            resp.stream = csv_pieces(export, byte_order_mark=for_excel)
 
     on_head = on_get
 

@@ -1,0 +1,136 @@
+"""An index job's URLs as files: which columns, as CSV for programs and for Excel, and as a spreadsheet."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import openpyxl
+import pytest
+from http_service import Answer, Service
+from payers import Payer, open_account
+
+from pipeline.database import Database
+from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
+
+BASIC = ["url", "status", "is_indexed", "reason", "search_status", "created_at", "updated_at"]
+ALL = [*BASIC, "provider", "index", "code", "matched_url", "checked_at"]
+HERE, GONE, BLOCKED, HOSTILE = (f"https://e.example/{name}" for name in ("here", "gone", "blocked", "hostile"))
+FOUND = {
+    "reason": "indexed",
+    "code": "indexed",
+    "provider": "brave_api",
+    "index": "brave",
+    "matched_url": "https://www.e.example/here/",
+    "checked_at": "2026-11-22T10:00:00.250Z",
+}
+ANSWERS = {
+    HERE: FOUND,
+    GONE: {**FOUND, "reason": "not_indexed", "code": "not_indexed", "matched_url": None},
+    HOSTILE: {**FOUND, "matched_url": '=HYPERLINK("http://evil.example/","x")', "provider": "@SUM(1)"},
+}
+
+
+@pytest.fixture
+def client(api_database: Database) -> Payer:
+    return open_account(api_database, credits=30_000)
+
+
+def answer(item: ClaimedItem) -> Outcome:
+    found = ANSWERS.get(item.input["url"])
+    if found is None:
+        error = {"status": 500, "error": "x", "message": "Blocked.", "code": "captcha", "reason": "rate_limited"}
+        return Outcome(item.item_id, "failed", 0, error=error)
+    return Outcome(item.item_id, "done", 1, found)
+
+
+def checked(service: Service, client: Payer, database: Database, *urls: str) -> str:
+    """Return the path of the export of a job whose URLs were all checked."""
+    sent = {"type": "check", "urls": urls}
+    job_id = service.post("/indexing/jobs", sent, client.api_key).json["job_id"]
+    while items := database.run(claim({"index_check": 1_000}, lease_for=timedelta(seconds=30))):
+        database.run(report(items[0].lease_id, [answer(item) for item in items]))
+    return f"/indexing/jobs/{job_id}/export"
+
+
+def rows_of(answer: Answer) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(answer.body.decode("utf-8-sig"), newline="")))
+
+
+def test_what_was_found_out_follows_the_columns_that_were_always_there(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    path = checked(service, client, api_database, HERE, GONE, BLOCKED)
+
+    head, here, gone, blocked = rows_of(service.get(path, client.api_key))
+    basic = rows_of(service.get(f"{path}?columns=basic", client.api_key))
+
+    assert head == ALL
+    assert here[7:] == ["brave_api", "brave", "indexed", "https://www.e.example/here/", "2026-11-22T10:00:00.250Z"]
+    assert gone[7:] == ["brave_api", "brave", "not_indexed", "", "2026-11-22T10:00:00.250Z"]
+    assert blocked[1:4] + blocked[7:] == ["failed", "", "rate_limited", "", "", "captcha", "", ""]
+    assert basic == [row[:7] for row in (BASIC, here, gone, blocked)]
+
+
+def test_excel_is_told_that_the_file_is_utf_8_and_nobody_else_is(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    path = checked(service, client, api_database, "https://e.example/café")
+
+    plain, for_excel = (service.get(f"{path}{query}", client.api_key).body for query in ("", "?excel=true"))
+
+    assert for_excel == "\ufeff".encode() + plain
+
+
+def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    path = checked(service, client, api_database, HERE, GONE, BLOCKED, HOSTILE)
+
+    answer = service.get(f"{path}?format=xlsx", client.api_key)
+
+    assert answer.headers["content-type"] == "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    assert answer.headers["content-disposition"].endswith(f"index-job-{path.split('/')[3]}.xlsx")
+    book = openpyxl.load_workbook(io.BytesIO(answer.body))
+    head, here, gone, blocked, hostile = book.worksheets[0].iter_rows()
+    assert [cell.value for cell in head] == ALL
+    assert [cell.value for cell in here[:4]] == [HERE, "done", True, "indexed"]
+    assert here[11].value == datetime(2026, 11, 22, 10, 0, 0, 250_000)
+    assert here[11].is_date
+    assert abs(here[5].value - datetime.now(UTC).replace(tzinfo=None)) < timedelta(hours=1)
+    assert (gone[2].value, blocked[2].value, blocked[11].value) == (False, None, None)
+    assert [(hostile[place].value, hostile[place].data_type) for place in (7, 10)] == [
+        ("@SUM(1)", "s"),
+        ('=HYPERLINK("http://evil.example/","x")', "s"),
+    ]
+    basic = service.get(f"{path}?format=xlsx&columns=basic", client.api_key)
+    (row, *_) = openpyxl.load_workbook(io.BytesIO(basic.body)).worksheets[0].iter_rows(values_only=True)
+    assert list(row) == BASIC
+
+
+def test_the_same_cells_are_defused_in_csv(service: Service, client: Payer, api_database: Database) -> None:
+    path = checked(service, client, api_database, HOSTILE)
+
+    _, row = rows_of(service.get(path, client.api_key))
+
+    assert (row[7], row[10]) == ("'@SUM(1)", '\'=HYPERLINK("http://evil.example/","x")')
+
+
+@pytest.mark.parametrize("query", ["format=ods", "columns=url", "excel=1"])
+def test_what_no_export_is_made_as_is_refused(
+    service: Service, client: Payer, api_database: Database, query: str
+) -> None:
+    path = checked(service, client, api_database, HERE)
+
+    answer = service.get(f"{path}?{query}", client.api_key)
+
+    assert (answer.status, answer.code) == (400, "parameter_invalid")
+
+
+def test_ten_thousand_urls_are_one_spreadsheet(service: Service, client: Payer, api_database: Database) -> None:
+    urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
+    path = checked(service, client, api_database, *urls)
+
+    answer = service.get(f"{path}?format=xlsx", client.api_key)
+
+    sheet = openpyxl.load_workbook(io.BytesIO(answer.body), read_only=True).worksheets[0]
+    assert [row[0] for row in sheet.iter_rows(min_row=2, max_col=1, values_only=True)] == urls
