@@ -17,7 +17,7 @@ class AltTextImport(UrlImport):
     name = "alt-text"
     doing = "describing"
     names = ("image_url", "image", "url", "src", "link")
-    columns = ("image_url", *TEXTS, *TOLD)
+    columns = (*TEXTS, *TOLD)
     unanswered = ("", "", "", "", "", "", "", "", "internal_error", "The service gave no answer for this picture.")
 
     def fault_of(self, url: str) -> str | None:
@@ -26,7 +26,7 @@ class AltTextImport(UrlImport):
 
     def is_answered(self, cells: Cells) -> bool:
         """Return whether a picture has its texts."""
-        return not dict(zip(self.columns[1:], cells, strict=False)).get("code")
+        return not dict(zip(self.columns, cells, strict=False)).get("code")
 
     async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
         """Submit a batch."""

@@ -2,13 +2,13 @@
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO
 
-from pipeline.cells import defused
+from scripts.imports.columns import Columns
 from scripts.imports.sheet import Row, Sheet
 
 #: How long a request is repeated while the service restarts or asks for a pause.
@@ -16,11 +16,13 @@ PATIENCE = timedelta(hours=1)
 
 
 class ErrorFile:
-    """The rows that an import leaves out, as CSV with line, reason and value; made with the first of them."""
+    """The rows that an import leaves out, as CSV: as they are, with their line and the reason; made with the first."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, columns: Callable[[], Columns]) -> None:
+        """`columns` are asked for with the first row: they are read from all of the file."""
         self._file = file
         self._file.unlink(missing_ok=True)  # of an earlier import
+        self._find_columns = columns
         self._output: TextIO | None = None
         self.count = 0
 
@@ -35,10 +37,11 @@ class ErrorFile:
     def note(self, row: Row, reason: str) -> None:
         """Write a row and the reason."""
         if self._output is None:
+            self._columns = self._find_columns()
             self._output = self._file.open("w", encoding="utf-8", newline="")
-            csv.writer(self._output).writerow(("line", "reason", "value"))
+            csv.writer(self._output).writerow(self._columns.header)
         self.count += 1
-        csv.writer(self._output).writerow((row.line, reason, defused((row.value or "")[:200])))
+        csv.writer(self._output).writerow(self._columns.row(row, str(row.line), reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,24 @@ class Import(ABC):
     def estimate(self) -> Estimate:
         """Read every row once, and write the faulty ones into their file."""
         rows = cost = 0
-        with ErrorFile(self.errors) as faults:
+        with self.error_file(self.errors) as faults:
             for number, price in self.costs(faults):
                 rows += number
                 cost += price
         return Estimate(rows, faults.count, cost)
+
+    def error_file(self, file: Path) -> ErrorFile:
+        """Return a file for rows that are left out."""
+        return ErrorFile(file, lambda: self.columns_with(("line", "reason")))
+
+    def columns_with(self, ours: Sequence[str]) -> Columns:
+        """Return the columns of the file that is read, and ours behind them."""
+        return Columns(self.sheet.column_names(is_named=self.has_names, unnamed=self.names[0]), ours)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the first row names the columns."""
+        return self.sheet.has_header
 
     @abstractmethod
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:

@@ -49,17 +49,24 @@ class Batches:
         hashes = sorted(array("Q", (_hash_of(row.value or "") for row in self._sheet.rows())))
         return frozenset(one for one, following in pairwise(hashes) if one == following)
 
+    @property
+    def begins_with_names(self) -> bool:
+        """Whether the first row names the columns, one of which no import may know."""
+        value = self._sheet.first_value
+        if self._sheet.has_header or not value:
+            return True
+        return self._fault_of(value) is not None and "://" not in value
+
     def _rows(self, faults: ErrorFile | None) -> Iterator[Row]:
-        may_be_header = not self._sheet.has_header
-        for row in self._sheet.rows():
+        rows = self._sheet.rows()
+        if self.begins_with_names and not self._sheet.has_header:
+            next(rows, None)
+        for row in rows:
             fault = self._fault_of(row.value) if row.value else "the row has no such column, or it is empty"
             if fault is None:
                 yield row
-            elif may_be_header and "://" not in (row.value or ""):
-                pass  # the first row is a header, with a name that no import knows
             elif faults is not None:
                 faults.note(row, fault)
-            may_be_header = False
 
 
 def _hash_of(url: str) -> int:

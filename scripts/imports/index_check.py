@@ -9,6 +9,15 @@ from scripts.imports.url_import import Cells, UrlImport
 
 #: URLs of a finished job that are read in one request.
 PAGE = 1_000
+#: Columns of what was found out, and its fields that they show.
+TOLD = (
+    ("code", "code"),
+    ("provider", "provider"),
+    ("index", "index"),
+    ("matched_url", "matched_url"),
+    ("proof_url", "proofUrl"),
+    ("checked_at", "checked_at"),
+)
 
 
 class IndexCheckImport(UrlImport):
@@ -17,8 +26,8 @@ class IndexCheckImport(UrlImport):
     name = "check"
     doing = "checking"
     names = ("url", "urls", "link")
-    columns = ("url", "status", "is_indexed", "reason", "provider", "matched_url", "proof_url", "checked_at")
-    unanswered = ("failed", "", "error", "", "", "", "")
+    columns = ("status", "is_indexed", "reason", *(column for column, _ in TOLD))
+    unanswered = ("failed", "", "error", *[""] * len(TOLD))
     pause = 1.0
 
     def is_answered(self, cells: Cells) -> bool:
@@ -42,5 +51,5 @@ class IndexCheckImport(UrlImport):
 def _cells(record: dict[str, Any]) -> Cells:
     raw = record["raw_result"] or {}
     indexed = {True: "true", False: "false", None: ""}[record["is_indexed"]]
-    fields = ("provider", "matched_url", "proofUrl", "checked_at")
-    return (record["status"], indexed, raw.get("reason", ""), *(defused(str(raw.get(name) or "")) for name in fields))
+    told = (defused(str(raw.get(field) or "")) for _, field in TOLD)
+    return (record["status"], indexed, raw.get("reason", ""), *told)

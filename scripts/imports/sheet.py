@@ -4,8 +4,9 @@ import codecs
 import csv
 import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TextIO
 
@@ -25,10 +26,11 @@ MAX_CELL = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the line it begins on, from 1, and its cell of the wanted column; None: it has none."""
+    """One row: the line it begins on, from 1, its cell of the wanted column (None: it has none), and all its cells."""
 
     line: int
     value: str | None
+    cells: Sequence[str] = field(default=(), compare=False)
 
 
 class Sheet:
@@ -49,7 +51,7 @@ class Sheet:
         said = SEPARATOR.match(sample)
         self.delimiter = said[1] if said else delimiter_of(sample)
         self._is_delimiter_said = said is not None
-        first = next(self._cells(), (0, []))[1]
+        self._first = first = next(self._cells(), (0, []))[1]
         header = [cell.strip().lower() for cell in first]
         known = [name for name in names if name in header]
         if column is not None and column.lower() not in header:
@@ -66,8 +68,28 @@ class Sheet:
         if self.has_header:
             next(cells, None)
         for line, row in cells:
-            if any(cell.strip() for cell in row):
-                yield Row(line, row[self.index].strip() if self.index < len(row) else None)
+            yield Row(line, self._value(row), row)
+
+    @property
+    def first_value(self) -> str | None:
+        """The cell of the wanted column in the first row, which may be its name."""
+        return self._value(self._first)
+
+    @cached_property
+    def width(self) -> int:
+        """How many cells the longest row has."""
+        return max((len(cells) for _, cells in self._cells()), default=0)
+
+    def column_names(self, *, is_named: bool, unnamed: str) -> list[str]:
+        """Return a name for each cell of the longest row: those of the first row where it `is_named`.
+
+        Cells that no row names are called by their number; those that are read, `unnamed` where there are no names."""
+        given = [name.strip() for name in self._first] if is_named else []
+        given += [""] * (self.width - len(given))
+        return [
+            name or (unnamed if place == self.index and not is_named else f"column_{place + 1}")
+            for place, name in enumerate(given)
+        ]
 
     def refuse_as_output(self, *outputs: Path) -> None:
         """Raise InvalidRequest when one of the outputs is this file."""
@@ -80,7 +102,11 @@ class Sheet:
         with self.file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
 
+    def _value(self, row: list[str]) -> str | None:
+        return row[self.index].strip() if self.index < len(row) else None
+
     def _cells(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows that are not empty, each with the line it begins on."""
         csv.field_size_limit(MAX_CELL)
         with self._opened() as text:
             reader = csv.reader(text, delimiter=self.delimiter)
@@ -95,7 +121,8 @@ class Sheet:
                     raise InvalidRequest(message) from error
                 if row is None:
                     return
-                yield line, row
+                if any(cell.strip() for cell in row):
+                    yield line, row
 
     def _opened(self) -> TextIO:
         return self.file.open(encoding=self.encoding, errors="replace", newline="")

@@ -43,7 +43,7 @@ class SpeechImport(Import):
         about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
         # A folder is for one file and one voice: recordings are named by their line alone.
         Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
-        with ErrorFile(self.reasons) as refused, progress_bar() as bar:
+        with self.error_file(self.reasons) as refused, progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
             async with Client.open(url, key, patience=PATIENCE) as client:
                 rows = self._rows()

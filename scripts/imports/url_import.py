@@ -13,7 +13,6 @@ from typing import Any, ClassVar, TextIO
 
 from rich.progress import Progress, TaskID
 
-from pipeline.cells import defused
 from pipeline.errors import Gone
 from pipeline.urls import fault_of
 from scripts.answers import Refused
@@ -36,7 +35,7 @@ class UrlImport(Import):
     #: Its name in its journal, and the label of its progress bar.
     name: ClassVar[str]
     doing: ClassVar[str]
-    #: The columns of the results after that of the line, and what follows the URL where there is no answer.
+    #: The columns of the results behind those of the file and the line, and their cells where there is no answer.
     columns: ClassVar[Cells]
     unanswered: ClassVar[Cells]
     #: Seconds between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
@@ -67,6 +66,11 @@ class UrlImport(Import):
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Return the results of an ended job by URL."""
 
+    @property
+    def has_names(self) -> bool:
+        """Whether the first row names the columns."""
+        return self._batches.begins_with_names
+
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
         """Yield the rows and the credits of each batch."""
         self._total = 0
@@ -77,8 +81,9 @@ class UrlImport(Import):
     async def run(self, url: str, key: str) -> None:
         """Send all batches and write all results; what the journal says is done is not done again."""
         journal = self._journal()
+        self._columns = self.columns_with(("line", *self.columns))
         written = [step["size"] for step in journal.steps if "size" in step]
-        if written and not (self.out.is_file() and self.out.stat().st_size >= written[-1]):
+        if written and not self._has_results(written[-1]):
             written = []  # the results were lost; they are read again from the jobs, which are known and paid for
         batches = self._batches.read()
         done = (row for batch in islice(batches, len(written)) for row in batch.rows)
@@ -147,7 +152,7 @@ class UrlImport(Import):
             url = row.value or ""
             cells = self._known.get(url) or found.get(url, self.unanswered)
             self._keep(url, cells)
-            writer.writerow((row.line, defused(url), *cells))
+            writer.writerow(self._columns.row(row, str(row.line), *cells))
 
     def _keep(self, url: str, cells: Cells) -> None:
         """Count a row without an answer, and keep results that a later row needs."""
@@ -159,17 +164,24 @@ class UrlImport(Import):
         """Open the results, cut to the bytes that the journal knows; a new file gets its header."""
         if not size:
             output = self.out.open("w", encoding="utf-8", newline="")
-            csv.writer(output, quoting=csv.QUOTE_ALL).writerow(("line", *self.columns))
+            csv.writer(output, quoting=csv.QUOTE_ALL).writerow(self._columns.header)
             return output
         output = self.out.open("r+", encoding="utf-8", newline="")
         output.truncate(size)
         return output
+
+    def _has_results(self, size: int) -> bool:
+        """Return whether the results are there, up to a size, with the columns that this release writes."""
+        if not (self.out.is_file() and self.out.stat().st_size >= size):
+            return False
+        with self.out.open(encoding="utf-8", newline="") as output:
+            return next(csv.reader(output), None) == self._columns.header
 
     def _restore(self, output: TextIO, done: Iterator[Row]) -> int:
         """Read the results of rows that are done, and go to the end of the file; returns how many they are."""
         count = 0
         written = islice(csv.reader(output), 1, None) if output.readable() else iter(())
         for count, row in enumerate(done, 1):  # noqa: B007  it is what is returned
-            self._keep(row.value or "", next(written, ("", "", *self.unanswered))[2:])
+            self._keep(row.value or "", next(written, self.unanswered)[-len(self.columns) :])
         output.seek(0, os.SEEK_END)
         return count

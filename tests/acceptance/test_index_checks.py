@@ -160,7 +160,7 @@ def test_a_csv_file_is_imported_and_its_results_come_back(service: Running, tmp_
     dry = import_csv(service, "check", str(file), "--dry-run")
     assert "rows: 2, 1 faulty" in dry.stderr
     assert "credits: 2" in dry.stderr
-    assert (tmp_path / "urls.errors.csv").read_text().splitlines()[1].startswith("3,it does not begin with http")
+    assert (tmp_path / "urls.errors.csv").read_text().splitlines()[1].startswith("two,nonsense,3,it does not")
     done = import_csv(service, "check", str(file), "--batch", "1")
 
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,7 @@
 """Imports of URLs from a CSV file: continued after a stop, within bounded memory, and clear about what fails."""
 
 import asyncio
+import csv
 import json
 import subprocess
 import sys
@@ -41,9 +42,10 @@ def test_faulty_rows_are_written_down_with_their_line_and_cost_nothing(tmp_path:
     found = IndexCheckImport(file, column=None, out=tmp_path / "out.csv", errors=errors, batch=10, fields={}).estimate()
 
     assert (found.rows, found.faulty, found.credits) == (2, 2, 1)
-    _, first, second = errors.read_text().splitlines()
-    assert first.startswith("3,it does not begin with http:// or https://,'=cmd")
-    assert second.startswith("5,it has a user name")
+    head, first, second = errors.read_text().splitlines()
+    assert head == "Address,line,reason"
+    assert first == "'=cmd|x,3,it does not begin with http:// or https://"
+    assert second.startswith("https://user:x@e.example/,5,it has a user name")
 
 
 def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_path: Path) -> None:
@@ -167,6 +169,125 @@ def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked
 
     assert len(IndexingService.jobs) == 2
     assert len(out.read_text().splitlines()) == 5
+
+
+SHOP = """\
+sku;URL;status;price;phone;note
+7;https://shop.example/a;sold out;-5;+49 151 23;=1+1
+8;https://shop.example/blocked;on sale;1,50
+9;https://shop.example/a;new;2;;three;and more
+"""
+HEAD = [
+    *("sku", "URL", "status", "price", "phone", "note", "column_7"),
+    *("line", "pressroom_status", "is_indexed", "reason", "code", "provider", "index"),
+    *("matched_url", "proof_url", "checked_at"),
+]
+
+
+def rows_of(file: Path) -> list[list[str]]:
+    with file.open(newline="") as opened:
+        return list(csv.reader(opened))
+
+
+def check_shop(file: Path, address: str) -> Path:
+    """Check the shop's URLs, each row in a job of its own; returns the results."""
+    out = file.with_suffix(".out")
+    wanted = IndexCheckImport(file, column=None, out=out, errors=file.with_suffix(".errors"), batch=1, fields={})
+    wanted.estimate()
+    asyncio.run(wanted.run(address, "key"))
+    return out
+
+
+def test_columns_of_the_file_stay_as_they_are_and_ours_follow_under_names_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text(SHOP)
+    with indexing_service() as address:
+        results = rows_of(check_shop(file, address))
+
+    assert results[0] == HEAD
+    assert [row[:10] for row in results[1:]] == [
+        ["7", "https://shop.example/a", "sold out", "-5", "+49 151 23", "'=1+1", "", "2", "done", "true"],
+        ["8", "https://shop.example/blocked", "on sale", "1,50", "", "", "", "3", "failed", ""],
+        ["9", "https://shop.example/a", "new", "2", "", "three", "and more", "4", "done", "true"],
+    ]
+
+
+def test_results_may_be_sent_in_again_and_again(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text(SHOP)
+    with indexing_service() as address:
+        second = check_shop(check_shop(file, address).rename(tmp_path / "again.csv"), address)
+        third = rows_of(check_shop(second.rename(tmp_path / "third.csv"), address))
+
+    assert third[0][: len(HEAD)] == HEAD
+    assert third[0][len(HEAD) :][:3] == ["pressroom_line", "pressroom_status_2", "pressroom_is_indexed"]
+    assert len(third[0]) == len(set(third[0])) == 7 + 3 * 10
+    assert third[1][-9:-7] == ["done", "true"]
+
+
+def test_an_import_that_goes_on_writes_the_same_columns(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text(SHOP)
+    with indexing_service() as address:
+        out = check_shop(file, address)
+        whole = out.read_bytes()
+        wanted = IndexCheckImport(file, column=None, out=out, errors=tmp_path / "e", batch=1, fields={})
+        journal = wanted._journal()
+        journal.note(batch=0, job_id="0")
+        journal.note(batch=0, size=len(b"\n".join(whole.split(b"\n")[:2])) + 1)
+        jobs = len(IndexingService.jobs)
+
+        asyncio.run(wanted.run(address, "key"))
+
+    assert out.read_bytes() == whole
+    assert len(IndexingService.jobs) == jobs + 1  # the first URL was known from the first row
+
+
+def test_results_of_an_earlier_release_are_written_anew_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text("url\nhttps://shop.example/a\n")
+    with indexing_service(["https://shop.example/a"]) as address:
+        out = tmp_path / "shop.out"
+        out.write_text('"line","url","status"\r\n"2","https://shop.example/a","done"\r\n')
+        wanted = IndexCheckImport(file, column=None, out=out, errors=tmp_path / "e", batch=1, fields={})
+        journal = wanted._journal()
+        journal.note(batch=0, job_id="0")
+        journal.note(batch=0, size=out.stat().st_size)
+
+        asyncio.run(wanted.run(address, "key"))
+
+    assert [row[:4] for row in rows_of(out)] == [
+        ["url", "line", "status", "is_indexed"],
+        ["https://shop.example/a", "2", "done", "true"],
+    ]
+    assert len(IndexingService.jobs) == 1
+
+
+def test_rows_that_are_left_out_keep_their_columns(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text("reason,Link,note\nold,nonsense,-\nnew,https://shop.example/a,x\nold,,y\n")
+
+    wanted = IndexCheckImport(file, column=None, out=tmp_path / "o", errors=tmp_path / "e.csv", batch=1, fields={})
+    wanted.estimate()
+
+    assert rows_of(tmp_path / "e.csv") == [
+        ["reason", "Link", "note", "line", "pressroom_reason"],
+        ["old", "nonsense", "-", "2", "it does not begin with http:// or https://"],
+        ["old", "", "y", "4", "the row has no such column, or it is empty"],
+    ]
+
+
+def test_columns_without_names_are_called_by_their_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text("https://shop.example/a,7\nhttps://shop.example/blocked,8\n")
+    with indexing_service() as address:
+        results = rows_of(check_shop(file, address))
+
+    assert results[0][:4] == ["url", "column_2", "line", "status"]
+    assert [row[:4] for row in results[1:]] == [
+        ["https://shop.example/a", "7", "1", "done"],
+        ["https://shop.example/blocked", "8", "2", "failed"],
+    ]
 
 
 def test_an_import_whose_job_has_been_deleted_names_the_journal_that_knows_it(tmp_path: Path) -> None:
