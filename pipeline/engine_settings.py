@@ -171,6 +171,29 @@ RANKED = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo
 KEYED = RANKED[:4]
 
 
+class SitemapSettings(BaseModel):
+    """Sitemaps that stand for a list of URLs."""
+
+    user_agent: str = Field("Pressroom/0.1 (sitemap reader)", description="Who we say that we are.")
+    files: int = Field(200, ge=1, description="Sitemaps of one index, and of the indexes in it, that are read.")
+    file_bytes: int = Field(50 * 2**20, ge=1, description="Largest sitemap, unpacked.")
+    seconds: float = Field(20.0, gt=0, description="Longest time for a sitemap and all that it names.")
+    per_host: int = Field(4, ge=1, description="Sitemaps that are read at once from the same host.")
+    at_once: int = Field(4, ge=1, description="Requests of a process whose sitemaps are read at once.")
+
+
+class DiagnosisSettings(BaseModel):
+    """What is looked at when a request wants to know why a page is in no results."""
+
+    user_agent: str = Field("Pressroom/0.1 (index diagnosis)", description="Who we say that we are.")
+    seconds: float = Field(20.0, gt=0, description="Longest time for a page; as long for the rest of its site.")
+    page_bytes: int = Field(2 * 2**20, ge=1, description="So much of a page is read.")
+    per_host: int = Field(2, ge=1, description="Requests at once of a process to the same host.")
+    sites: int = Field(32, ge=1, description="Sites of a process whose robots.txt and sitemaps are remembered.")
+    sitemap_files: int = Field(20, ge=0, description="Sitemaps of a site that are read; 0: none.")
+    sitemap_urls: int = Field(50_000, ge=1, description="URLs of a site's sitemaps that are read.")
+
+
 def _provider(url: str | None, interval: float, jitter: float = 0.0) -> ProviderSettings:
     return ProviderSettings(url=url, interval_seconds=interval, jitter=jitter)
 
@@ -202,6 +225,8 @@ class SearchSettings(BaseModel):
     captcha_minutes: str = Field("15,60,360,1440", description="How long a provider rests after a captcha, each time.")
     throttle_minutes: str = Field("5,15,60", description="How long it rests after HTTP 429, each time.")
     max_rest_hours: float = Field(24.0, gt=0, description="Longest rest, whatever Retry-After says.")
+    sitemap: SitemapSettings = SitemapSettings()
+    diagnosis: DiagnosisSettings = DiagnosisSettings()
     strikes: int = Field(3, ge=1, description="So many unusable pages in a row, and a job does not ask for more.")
     off_minutes: float = Field(60.0, gt=0, description="How long one that refuses our key or request is not asked.")
     duckduckgo: ProviderSettings = _provider("https://html.duckduckgo.com/html/", 6.0, 0.5)

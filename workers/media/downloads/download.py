@@ -1,34 +1,27 @@
 """Download: one file by its URL, through its redirects, with errors that the sender of the URL understands."""
 
 import asyncio
-import socket
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote, urljoin
 
 import aiohttp
 from yarl import URL
 
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.failures import REMEDY, failure_of
+from pipeline.downloads.slots import DownloadSlots
+from pipeline.downloads.targets import REDIRECTS, Refused, location_of, read_target, shown
 from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageBlocked, ImageFailure, ImageTooLarge, ImageUnreachable, ImageUrlInvalid
 from pipeline.retry_after import read_retry_after
-from workers.media.downloads.addresses import Reach
-from workers.media.downloads.connecting import Forbidden
-from workers.media.downloads.slots import DownloadSlots
-from workers.media.downloads.targets import Refused, read_target, shown
 
 T = TypeVar("T")
 
-REDIRECTS = frozenset((301, 302, 303, 307, 308))
-#: Characters of a Location that stay as they are. Others, such as spaces and raw UTF-8, are quoted, as browsers do.
-KEPT = "".join(map(chr, range(0x21, 0x7F)))
 #: Another try is made after this status, and after those of 500 and above.
 TOO_MANY_REQUESTS = 429
 #: Statuses above 500 after which another try is useless.
 PERMANENT = frozenset((501, 505))
-#: What a user can do about a URL of a private address.
-REMEDY = "Use a URL that anybody on the Internet can open, or let the operator allow its network."
 
 
 class Clock:
@@ -125,7 +118,7 @@ class Downloader:
 
     def _next(self, url: URL, location: str) -> URL:
         try:
-            return read_target(urljoin(str(url), quote(location, safe=KEPT, errors="surrogateescape")), self._reach)
+            return read_target(location_of(str(url), location), self._reach)
         except (Refused, ValueError) as error:
             why = error.why if isinstance(error, Refused) else "it can't be read"
             raise ImageBlocked(
@@ -135,26 +128,10 @@ class Downloader:
 
 def _failure_of(error: Exception, name: str) -> ImageFailure:
     """Return the failure for an exception of a request; `name` is the URL as messages show it."""
-    cause = getattr(error, "os_error", error)
-    if isinstance(cause, Forbidden):
-        return ImageBlocked(f"{name} leads to an address that is not a public one. {REMEDY}")
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            why = getattr(error.certificate_error, "verify_message", "") or "it can't be verified"
-            return ImageUnreachable(f"{name} has a TLS certificate that is not accepted: {why}.")
-        case aiohttp.ClientConnectorSSLError():
-            return ImageUnreachable(f"No TLS connection to {name}: the handshake failed. Is it an https server?")
-        case aiohttp.ClientConnectorDNSError():
-            return _of_name(error.os_error, name)
-        case TimeoutError():
-            return ImageUnreachable(f"{name} did not answer in time.", is_passing=True)
-        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
-            return ImageUnreachable(f"{name} ended the connection before the picture was complete.", is_passing=True)
-        case aiohttp.ClientResponseError():
-            return ImageUnreachable(f"{name} answers with what is not HTTP.")
-        case OSError():
-            return ImageUnreachable(f"No connection to {name}: {_reason(cause)}.", is_passing=True)
-    return ImageUnreachable(f"{name} can't be fetched ({type(error).__name__}).")
+    failure = failure_of(error, name, wanted="picture")
+    if failure.is_forbidden:
+        return ImageBlocked(failure.message)
+    return ImageUnreachable(failure.message, is_passing=failure.is_passing)
 
 
 def _of_status(response: aiohttp.ClientResponse, name: str) -> ImageUnreachable:
@@ -166,19 +143,3 @@ def _of_status(response: aiohttp.ClientResponse, name: str) -> ImageUnreachable:
         is_passing=is_passing,
         retry_after=read_retry_after(response.headers.get("Retry-After", "")) if is_passing else None,
     )
-
-
-def _of_name(cause: OSError, name: str) -> ImageUnreachable:
-    is_passing = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN
-    why = "its name can't be looked up at the moment" if is_passing else "there is no such name"
-    return ImageUnreachable(f"No connection to {name}: {why}.", is_passing=is_passing)
-
-
-def _reason(cause: object) -> str:
-    """Return the operating system's reason, but not its text, in which the address may stand."""
-    match cause:
-        case ConnectionRefusedError():
-            return "it was refused"
-        case ConnectionResetError():
-            return "it was reset"
-    return "it failed"

@@ -15,16 +15,18 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from tenacity.wait import wait_random_exponential
 
 from pipeline.coalescing import Batches
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
+from pipeline.downloads.slots import DownloadSlots
+from pipeline.downloads.targets import shown
 from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageUnreachable
-from workers.media.downloads.addresses import Reach
-from workers.media.downloads.connecting import SocketFactory, open_session, plain_socket
 from workers.media.downloads.download import Clock, Downloader, Fetched
-from workers.media.downloads.slots import DownloadSlots
-from workers.media.downloads.targets import shown
 
 __all__ = ["Fetched", "Fetcher"]
 
+USER_AGENT = "Pressroom/0.1 (image fetcher)"
+ACCEPT = "image/*,*/*;q=0.5"
 #: Tries, when errors may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
 TRIES = 4
 PAUSE_SECONDS = 0.5
@@ -164,7 +166,9 @@ class Fetcher:
     def _open_downloader(self) -> Downloader:
         # Made inside the loop that it belongs to.
         if self._downloader is None:
-            self._session = open_session(self._settings, self._reach, self._resolver, self._open_socket)
+            self._session = open_session(
+                self._settings, self._reach, self._resolver, self._open_socket, user_agent=USER_AGENT, accept=ACCEPT
+            )
             slots = DownloadSlots(self._settings.downloads, self._settings.downloads_per_host)
             self._downloader = Downloader(self._settings, self._reach, self._session, slots)
         return self._downloader

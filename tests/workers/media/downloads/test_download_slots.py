@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from workers.media.downloads.slots import DownloadSlots
+from pipeline.downloads.slots import DownloadSlots
 
 
 class Downloads:

@@ -13,10 +13,10 @@ from concurrent.futures import CancelledError, Future, wait
 import pytest
 from web_server import Answer, Names, WebServer, reply, web_server
 
+from pipeline.downloads.targets import shown, site_of
 from pipeline.engine_settings import FetchSettings
 from pipeline.images import ImageBlocked, ImageTooLarge, ImageUnreachable
 from workers.media.downloads.fetcher import Fetched, Fetcher
-from workers.media.downloads.targets import shown, site_of
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
 #: Of a download that waits for longer than its test does.

@@ -9,11 +9,11 @@ import aiohttp
 import pytest
 from web_server import Answer, Names, WebServer, web_server
 
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.connecting import Forbidden, guard, plain_socket
 from pipeline.engine_settings import FetchSettings
 from pipeline.errors import NotReady
 from pipeline.images import ImageBlocked, ImageFailure, ImageUrlInvalid
-from workers.media.downloads.addresses import Reach
-from workers.media.downloads.connecting import Forbidden, guard, plain_socket
 from workers.media.downloads.fetcher import Fetcher
 
 #: Some network that is allowed, so that any port may be asked and the address alone decides.

@@ -7,12 +7,11 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.connector import AddrInfoType
 
+from pipeline.downloads.addresses import Reach
 from pipeline.engine_settings import FetchSettings
-from workers.media.downloads.addresses import Reach
 
 #: How long an idle connection is kept open.
 KEEPALIVE_SECONDS = 5.0
-USER_AGENT = "Pressroom/0.1 (image fetcher)"
 
 SocketFactory = Callable[[AddrInfoType], socket.socket]
 
@@ -68,9 +67,15 @@ def plain_socket(found: AddrInfoType) -> socket.socket:
 
 
 def open_session(
-    settings: FetchSettings, reach: Reach, resolver: AbstractResolver | None, open_socket: SocketFactory
+    settings: FetchSettings,
+    reach: Reach,
+    resolver: AbstractResolver | None,
+    open_socket: SocketFactory,
+    *,
+    user_agent: str,
+    accept: str,
 ) -> aiohttp.ClientSession:
-    """Return a session; called in the event loop that it belongs to."""
+    """Return a session that asks for contents of some types; called in the event loop that it belongs to."""
     connector = aiohttp.TCPConnector(
         resolver=GuardedResolver(reach, resolver or aiohttp.ThreadedResolver()),
         socket_factory=guard(reach, open_socket),
@@ -81,7 +86,7 @@ def open_session(
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"User-Agent": USER_AGENT, "Accept": "image/*,*/*;q=0.5", "Accept-Encoding": "gzip, deflate"},
+        headers={"User-Agent": user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate"},
         timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_seconds, sock_read=settings.stall_seconds),
         trust_env=False,
     )

@@ -3,13 +3,17 @@
 import ipaddress
 import re
 from functools import cache
+from urllib.parse import quote, urljoin
 
 from publicsuffixlist import PublicSuffixList
 from yarl import URL
 
+from pipeline.downloads.addresses import PORTS, Reach
 from pipeline.urls import fault_of, host_key
-from workers.media.downloads.addresses import PORTS, Reach
 
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+#: Characters of a Location that stay as they are. Others, such as spaces and raw UTF-8, are quoted, as browsers do.
+KEPT = "".join(map(chr, range(0x21, 0x7F)))
 #: Characters of a URL that a message shows.
 MAX_SHOWN = 120
 USERINFO = re.compile(r"//[^/?#]*@", re.DOTALL)
@@ -46,6 +50,11 @@ def read_target(text: str, reach: Reach) -> URL:
         raise _of_port(port)
     _check_address(host, port, reach)
     return url
+
+
+def location_of(url: str, location: str) -> str:
+    """Return where a redirect leads, as a whole URL. Raises ValueError."""
+    return urljoin(url, quote(location, safe=KEPT, errors="surrogateescape"))
 
 
 def site_of(host: str) -> str:

@@ -5,7 +5,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from workers.media.downloads.targets import site_of
+from pipeline.downloads.targets import site_of
 
 #: Share of all slots that the hosts of one site may take: the owner of a domain can make any number of hosts in it.
 SITE_SHARE = 0.5

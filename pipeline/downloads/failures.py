@@ -1,0 +1,60 @@
+"""Failures: what an exception of a request means, in words for who sent the URL."""
+
+import socket
+from dataclasses import dataclass
+
+import aiohttp
+
+from pipeline.downloads.connecting import Forbidden
+
+#: What a user can do about a URL of a private address.
+REMEDY = "Use a URL that anybody on the Internet can open, or let the operator allow its network."
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why nothing came. `is_passing`: the same request may succeed a little later."""
+
+    message: str
+    is_passing: bool = False
+    is_forbidden: bool = False
+
+
+def failure_of(error: Exception, name: str, *, wanted: str = "answer") -> Failure:
+    """Return what an exception means; `name` is the URL as messages show it, `wanted` what should have come."""
+    cause = getattr(error, "os_error", error)
+    if isinstance(cause, Forbidden):
+        return Failure(f"{name} leads to an address that is not a public one. {REMEDY}", is_forbidden=True)
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            why = getattr(error.certificate_error, "verify_message", "") or "it can't be verified"
+            return Failure(f"{name} has a TLS certificate that is not accepted: {why}.")
+        case aiohttp.ClientConnectorSSLError():
+            return Failure(f"No TLS connection to {name}: the handshake failed. Is it an https server?")
+        case aiohttp.ClientConnectorDNSError():
+            return _of_name(error.os_error, name)
+        case TimeoutError():
+            return Failure(f"{name} did not answer in time.", is_passing=True)
+        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
+            return Failure(f"{name} ended the connection before the {wanted} was complete.", is_passing=True)
+        case aiohttp.ClientResponseError():
+            return Failure(f"{name} answers with what is not HTTP.")
+        case OSError():
+            return Failure(f"No connection to {name}: {_reason(cause)}.", is_passing=True)
+    return Failure(f"{name} can't be fetched ({type(error).__name__}).")
+
+
+def _of_name(cause: OSError, name: str) -> Failure:
+    is_passing = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN
+    why = "its name can't be looked up at the moment" if is_passing else "there is no such name"
+    return Failure(f"No connection to {name}: {why}.", is_passing=is_passing)
+
+
+def _reason(cause: object) -> str:
+    """Return the operating system's reason, but not its text, in which the address may stand."""
+    match cause:
+        case ConnectionRefusedError():
+            return "it was refused"
+        case ConnectionResetError():
+            return "it was reset"
+    return "it failed"

@@ -1,0 +1,148 @@
+"""Web: guarded requests whose answer is told as it is: its status, its headers, the redirects before it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
+from pipeline.downloads.failures import REMEDY, failure_of
+from pipeline.downloads.slots import DownloadSlots
+from pipeline.downloads.targets import REDIRECTS, Refused, location_of, read_target, shown
+from pipeline.engine_settings import FetchSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """A URL that answered with another one."""
+
+    url: str
+    status: int
+
+
+class Unfetched(Exception):
+    """Nothing came from a URL. `code` is invalid, blocked, unreachable or redirects; `redirects` those before it."""
+
+    def __init__(self, code: str, message: str, redirects: tuple[Redirect, ...] = ()) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.redirects = redirects
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An answer whose body has not been read yet; `url` is that of the last redirect."""
+
+    url: str
+    status: int
+    headers: CIMultiDictProxy[str]
+    redirects: tuple[Redirect, ...]
+    _response: aiohttp.ClientResponse
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body, unpacked, in pieces. Raises Unfetched."""
+        try:
+            while chunk := await self._response.content.readany():
+                yield chunk
+        except (aiohttp.ClientError, OSError) as error:
+            raise Unfetched("unreachable", failure_of(error, shown(self.url)).message, self.redirects) from error
+
+    async def read(self, limit: int) -> bytes:
+        """Return the body's first `limit` bytes. Raises Unfetched."""
+        body = bytearray()
+        async for chunk in self.chunks():
+            body += chunk
+            if len(body) >= limit:
+                break
+        return bytes(body[:limit])
+
+
+class Web:
+    """Asks for URLs within one event loop, and connects to allowed addresses alone; an async context manager."""
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        *,
+        user_agent: str,
+        per_host: int,
+        accept: str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        resolver: AbstractResolver | None = None,
+        open_socket: SocketFactory = plain_socket,
+    ) -> None:
+        """Allow so many requests at once `per_host`. Raises NotReady."""
+        self._settings = settings
+        self._reach = Reach(settings.allow_networks)
+        self._slots = DownloadSlots(settings.downloads, per_host)
+        self._open = partial(
+            open_session, settings, self._reach, resolver, open_socket, user_agent=user_agent, accept=accept
+        )
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        """Open the session."""
+        self._session = self._open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    @asynccontextmanager
+    async def open(self, text: str) -> AsyncIterator[Opened]:
+        """Ask for a URL, follow its redirects, and give the last answer while the block lasts. Raises Unfetched."""
+        url = self._target(text)
+        trail: tuple[Redirect, ...] = ()
+        while len(trail) <= self._settings.redirects:
+            async with self._slots.at(url.raw_host or ""):
+                response = await self._get(url, trail)
+                try:
+                    location = response.headers.get("Location")
+                    if response.status not in REDIRECTS or location is None:
+                        yield Opened(str(url), response.status, response.headers, trail, response)
+                        return
+                finally:
+                    response.release()  # one that was not read to its end is closed
+            trail = (*trail, Redirect(str(url), response.status))
+            url = self._next(url, location, trail)
+        raise Unfetched(
+            "redirects",
+            f"{shown(text)} redirects more than {self._settings.redirects} times, or in a circle.",
+            trail,
+        )
+
+    async def _get(self, url: URL, trail: tuple[Redirect, ...]) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("Used outside of its block.")
+        try:
+            return await self._session.get(url, allow_redirects=False)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            failure = failure_of(error, shown(str(url)))
+            code = "blocked" if failure.is_forbidden else "unreachable"
+            raise Unfetched(code, failure.message, trail) from error
+
+    def _target(self, text: str) -> URL:
+        try:
+            return read_target(text, self._reach)
+        except Refused as refused:
+            said = f"{shown(text)} can't be fetched: {refused.why}."
+            if refused.is_forbidden:
+                raise Unfetched("blocked", f"{said} {REMEDY}") from None
+            raise Unfetched("invalid", said) from None
+
+    def _next(self, url: URL, location: str, trail: tuple[Redirect, ...]) -> URL:
+        try:
+            return read_target(location_of(str(url), location), self._reach)
+        except (Refused, ValueError) as error:
+            why = error.why if isinstance(error, Refused) else "it can't be read"
+            said = f"{shown(str(url))} redirects to {shown(location)}, which is not followed: {why}. {REMEDY}"
+            raise Unfetched("blocked", said, trail) from error
