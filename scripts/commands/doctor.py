@@ -84,7 +84,7 @@ def _system(settings: Settings) -> Generator[Finding, None, str | None]:
 
 
 def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
-    from workers.engines.registry import list_families, load_engines
+    from workers.engines.registry import advise, list_families, load_engines
 
     told, rests = _known(database_url) if database_url else ({}, {})
     for family in list_families():
@@ -96,7 +96,10 @@ def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
         for engine in engines:
             # A pool that has tried knows more: weights that are there may be broken, and a hub out of reach.
             needs = engine.readiness() or told.get((family, engine.name)) or rests.get(getattr(engine, "pace_name", ""))
-            yield Finding(f"{family}: {engine.name}", needs is None, needs or "ready", needed=False)
+            promise = ", ".join(filter(None, ("ready", getattr(engine, "promise", ""))))
+            yield Finding(f"{family}: {engine.name}", needs is None, needs or promise, needed=False)
+        for advice in advise(family, engines):
+            yield Finding(family, ready=False, detail=advice, needed=False)
         yield from _models(settings, family)
 
 
@@ -122,8 +125,14 @@ def _known(database_url: str) -> tuple[dict[tuple[str, str], str], dict[str, str
             offers, rests = database.run(read_offers()), database.run(list_rests())
     except (PressroomError, psycopg.Error):
         return {}, {}
+    from workers.handlers.index_check.unchecked import advice_on
+
+    said = {
+        rest.name: f"is not asked before {rest.until} UTC, {advice_on(rest.reason, rest.name.partition(':')[0])}"
+        for rest in rests
+    }
     told = {(offer.family, offer.engine): f"the pool says: {offer.needs}" for offer in offers if offer.needs}
-    return told, dict(rests)
+    return told, said
 
 
 def _checked(subject: str, check: Callable[[], str]) -> Finding:

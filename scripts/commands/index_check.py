@@ -22,6 +22,8 @@ def import_urls(
     out: Annotated[Path | None, typer.Option(help="Where the results go; by default FILE.results.csv.")] = None,
     errors: Errors = None,
     engine: Annotated[str | None, typer.Option(help="A search provider; by default the service's own order.")] = None,
+    index: Annotated[str | None, typer.Option(help="Whose index has to answer, such as google.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask now, whatever was answered lately.")] = False,
     batch: Annotated[int, typer.Option(min=1, max=MAX_URLS, help="URLs of one job.")] = MAX_URLS,
     dry_run: DryRun = False,
     url: ServiceUrl = None,
@@ -30,5 +32,6 @@ def import_urls(
     """Check whether URLs are in search results; stopped, the same command goes on where it was."""
     from scripts.imports.index_check import IndexCheckImport  # aiohttp, which most other commands don't need
 
-    wanted = IndexCheckImport(file, column=column, out=out, errors=errors, batch=batch, fields={"engine": engine})
+    fields = {"engine": engine, "index": index, "fresh": fresh}
+    wanted = IndexCheckImport(file, column=column, out=out, errors=errors, batch=batch, fields=fields)
     run_import(wanted, url, data, dry_run=dry_run)

@@ -6,7 +6,7 @@ group `pressroom.engines`, named `family.engine`. Nothing is imported before it 
 
 import importlib.util
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, Self
 
@@ -19,6 +19,7 @@ from workers import engines
 log = get_logger(__name__)
 
 GROUP = "pressroom.engines"
+PACKAGE = engines.__name__
 
 
 class Engine(Protocol):
@@ -78,11 +79,18 @@ def load_engines(settings: Settings, family: str) -> list[Any]:
     return loaded
 
 
+def advise(family: str, engines: Sequence[Any]) -> list[str]:
+    """Return what an operator of these engines should know, if their family has an `advise`."""
+    module = f"{PACKAGE}.{family}"
+    found = getattr(importlib.import_module(module), "advise", None) if importlib.util.find_spec(module) else None
+    return list(found(engines)) if found else []
+
+
 def _ours(family: str) -> dict[str, str]:
     """Return the class paths of this project's engines of a family; none for a family of other packages."""
-    if importlib.util.find_spec(f"{engines.__name__}.{family}") is None:
+    if importlib.util.find_spec(f"{PACKAGE}.{family}") is None:
         return {}
-    return dict(importlib.import_module(f"{engines.__name__}.{family}").ENGINES)
+    return dict(importlib.import_module(f"{PACKAGE}.{family}").ENGINES)
 
 
 def _added() -> Iterator[tuple[str, str, EntryPoint]]:

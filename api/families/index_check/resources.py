@@ -26,7 +26,7 @@ from pipeline.errors import Conflict
 from pipeline.keys import Caller
 from pipeline.kind import Request, as_json
 from pipeline.kinds.index_check.check import IndexCheckRequest
-from pipeline.kinds.index_check.jobs import CountedJob, IndexJob, find_index_job, list_index_jobs
+from pipeline.kinds.index_check.jobs import CountedJob, IndexJob, find_index_job, list_index_jobs, providers_for
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, list_urls, urls_to_retry
 from pipeline.offers import preferred_engines
 
@@ -55,7 +55,8 @@ class RetryRequest(Request):
 
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
     """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
-    first = counted.job.request.get("engine") or next(iter(preferred_engines(services.settings, "search")), "")
+    asked = providers_for(counted.job.request, preferred_engines(services.settings, "search"))
+    first = next(iter(asked), "")
     provider = getattr(services.settings.search, first, None)
     seconds = provider.interval_seconds if isinstance(provider, ProviderSettings) else 0
     return as_json(IndexJob.of(counted, interval=timedelta(seconds=seconds)))

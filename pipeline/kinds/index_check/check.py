@@ -11,7 +11,7 @@ from pipeline.database import Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
-from pipeline.kinds.index_check.jobs import KIND, CountedJob, IndexJob, status_of_job
+from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.lifecycle import SWEEP_ROWS
@@ -26,9 +26,8 @@ MAX_URLS = 10_000
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The providers that there are (workers/engines/search/__init__.py), and the indexes that they answer from.
-PROVIDERS = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing", "google")
-INDEXES = ("google", "bing", "brave", "duckduckgo", "mixed")
+#: The indexes that the providers answer from (jobs.py).
+INDEXES = tuple(dict.fromkeys(PROVIDERS.values()))
 #: The lane of URLs that name a provider, or an index; those that name neither have the kind's.
 ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}

@@ -1,11 +1,12 @@
 """Index jobs: index checks as their users see them, read from their items."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
 from pipeline.database import Row, Statement
@@ -14,6 +15,18 @@ from pipeline.timestamps import Timestamp
 
 #: The kind of index jobs.
 KIND = "index_check"
+#: The search providers that there are (workers/engines/search/__init__.py), and whose index each answers from.
+PROVIDERS: Mapping[str, str] = {
+    "serper": "google",
+    "serpapi": "google",
+    "dataforseo": "google",
+    "brave_api": "brave",
+    "searxng": "mixed",  # of the engines that it asks
+    # It says that it takes most links from Bing, and has indexes of its own: what it misses Bing may have.
+    "duckduckgo": "duckduckgo",
+    "bing": "bing",
+    "google": "google",
+}
 #: Items done before their rate tells more than the pace does.
 TELLING = 10
 
@@ -99,7 +112,10 @@ _BEGINS = (
     "greatest(now(), (SELECT min(f.free_at) FROM ("
     "SELECT DISTINCT ON (split_part(s.name, ':', 1)) greatest(s.next_at, s.open_until) AS free_at, s.off_until"
     " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
-    "CASE WHEN p.request->>'engine' IS NULL THEN %(providers)s ELSE ARRAY[p.request->>'engine'] END)"
+    "CASE WHEN p.request->>'engine' IS NOT NULL THEN ARRAY[p.request->>'engine']"
+    " WHEN p.request->>'index' IS NOT NULL"
+    " THEN ARRAY(SELECT jsonb_array_elements_text(%(indexes)s -> (p.request->>'index')))"
+    " ELSE %(providers)s END)"
     " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)))"
 )
 _COUNTED = (
@@ -109,6 +125,19 @@ _COUNTED = (
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
     " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') AS rate_limited"
 )
+
+
+def providers_for(request: Mapping[str, Any], providers: Sequence[str]) -> list[str]:
+    """Return who of some providers may be asked about the URLs of a request, in order."""
+    if engine := request.get("engine"):
+        return [engine]
+    index = request.get("index")
+    return [name for name in providers if index in (None, PROVIDERS.get(name, name))]
+
+
+def _asked(providers: Sequence[str]) -> dict[str, Any]:
+    indexes = {index: providers_for({"index": index}, providers) for index in PROVIDERS.values()}
+    return {"providers": list(providers), "indexes": Jsonb(indexes)}
 
 
 def _counted(row: Row) -> CountedJob:
@@ -121,7 +150,7 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
     return Statement(
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
         " AND j.kind = %(kind)s) p",
-        {"id": job_id, "account": account_id, "kind": KIND, "providers": list(providers)},
+        {"id": job_id, "account": account_id, "kind": KIND, **_asked(providers)},
         lambda rows: _counted(rows[0]) if rows else None,
     )
 
@@ -145,6 +174,6 @@ def list_index_jobs(
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
         " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
-        {"account": account_id, "kind": KIND, "providers": list(providers), "limit": limit, "offset": offset},
+        {"account": account_id, "kind": KIND, **_asked(providers), "limit": limit, "offset": offset},
         read,
     )

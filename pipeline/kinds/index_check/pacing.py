@@ -6,6 +6,7 @@ A provider has a pace, one query an interval, and a circuit breaker. Both are in
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from pipeline.database import Row, Statement
 from pipeline.kinds.index_check.circuit_breaker import STATE
@@ -76,13 +77,21 @@ def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]
     )
 
 
-def list_rests() -> Statement[list[tuple[str, str]]]:
-    """Read which providers are not asked now: the name of each, and a sentence that says until when and why."""
+class Rest(NamedTuple):
+    """A provider that is not asked now, by its pace name; until when (UTC), and why."""
+
+    name: str
+    until: str
+    reason: str
+
+
+def list_rests() -> Statement[list[Rest]]:
+    """Read which providers are not asked now."""
     return Statement(
         "SELECT name, to_char(greatest(open_until, off_until) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS until,"
         " coalesce(reason, 'unknown') AS reason FROM search_provider WHERE greatest(open_until, off_until) > now()",
         {},
-        lambda rows: [(row["name"], f"is not asked before {row['until']} UTC: {row['reason']}") for row in rows],
+        lambda rows: [Rest(**row) for row in rows],
     )
 
 

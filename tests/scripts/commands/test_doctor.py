@@ -18,6 +18,7 @@ from pipeline.settings import Settings
 from scripts.commands import doctor
 from scripts.system.control import SupervisorSilent
 from workers.engines.search.duckduckgo import DuckDuckGo
+from workers.engines.search.serper import Serper
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
@@ -83,7 +84,29 @@ def test_the_doctor_tells_which_search_provider_rests(
 
     ran = pressroom("doctor")
 
-    assert "UTC: captcha" in " ".join(ran.out.replace("│", " ").split())
+    said = " ".join(ran.out.replace("│", " ").split())
+    assert "UTC, the search engine asked for a captcha" in said
+    # What the default without a key can't promise.
+    assert "what they miss may be indexed all the same" in said
+    assert "nobody answers for Google: set PRESSROOM_SEARCH__SERPER__API_KEY" in said
+
+
+def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
+    pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "")
+    monkeypatch.setenv("PRESSROOM_SEARCH__SERPER__API_KEY", "canary-key")
+    name = Serper.from_settings(Settings()).pace_name
+    database.run(pacing.add_providers([name]))
+    database.run(note(name, Event.REFUSED, Settings().search, reason="config:credits"))
+
+    ran = pressroom("doctor")
+
+    said = " ".join(ran.out.replace("│", " ").split())
+    assert "nothing left to pay with: top its account up, or set another PRESSROOM_SEARCH__SERPER__API_KEY" in said
+    assert "ok search: duckduckgo ready, answers from the index duckduckgo" in said
+    assert "nobody answers for Google" not in said
+    assert "canary" not in said
 
 
 def test_the_doctor_waits_once_for_a_database_that_is_away(

@@ -1,6 +1,7 @@
 """Search providers, one a file. `base` is what they share: client, pages, verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 #: Which of them are asked, and in what order, SearchSettings says.
 ENGINES: Mapping[str, str] = {
@@ -13,3 +14,16 @@ ENGINES: Mapping[str, str] = {
     "bing": "workers.engines.search.bing:Bing",
     "google": "workers.engines.search.google:Google",
 }
+
+
+def advise(providers: Sequence[Any]) -> Iterator[str]:
+    """Say what the providers that are set up can't promise."""
+    ready = [provider for provider in providers if provider.readiness() is None]
+    if ready and not any(getattr(provider, "is_api", False) for provider in ready):
+        yield (
+            "without a key, pages made for people are asked, which may block this address or leave results out at any"
+            " time: what they miss may be indexed all the same"
+        )
+    if ready and not any(getattr(provider, "index", "") == "google" for provider in ready):
+        keys = ("SERPER", "SERPAPI", "DATAFORSEO")
+        yield f"nobody answers for Google: set {' or '.join(f'PRESSROOM_SEARCH__{key}__API_KEY' for key in keys)}"

@@ -12,7 +12,6 @@ class Bing(PageProvider):
     """GET /search."""
 
     name = "bing"
-    index = "bing"
     page = "https://www.bing.com/search"
     home = "https://www.bing.com/"
     second_form = "url:{url}"  # which Bing documents as its test of one page

@@ -10,7 +10,6 @@ class BraveApi(ApiProvider):
     """The Brave Search API."""
 
     name = "brave_api"
-    index = "brave"
     page = "https://search.brave.com/search"
     rows_at = ("web", "results")
     address = "url"

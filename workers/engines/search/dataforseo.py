@@ -36,7 +36,6 @@ class DataForSeo(ApiProvider):
     """DataForSEO: Google's organic results, live, with login and password as the key."""
 
     name = "dataforseo"
-    index = "google"
     page = "https://www.google.com/search"
     address = "url"
     max_query = 700

@@ -16,8 +16,6 @@ class DuckDuckGo(PageProvider):
     """POST /html/."""
 
     name = "duckduckgo"
-    # It says that it takes most of its links from Bing, and has indexes of its own: a miss in it is none in Bing.
-    index = "duckduckgo"
     # It throttles with 202 and an empty page, and with 418; success is told by content alone.
     throttle_statuses = frozenset((202, 418, 429))
     max_query = 500

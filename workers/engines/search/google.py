@@ -21,7 +21,6 @@ class Google(PageProvider):
     """GET /search."""
 
     name = "google"
-    index = "google"
     page = "https://www.google.com/search"
     home = "https://www.google.com/"
     # In English, so that what it says is known, and with what Google leaves out.

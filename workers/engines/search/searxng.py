@@ -13,7 +13,6 @@ class Searxng(Provider):
     """GET /search?format=json."""
 
     name = "searxng"
-    index = "mixed"  # of whichever engines it asks
     is_api = True
     parameters: ClassVar = {"format": "json", "language": "en"}
 

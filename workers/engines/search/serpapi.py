@@ -10,7 +10,6 @@ class SerpApi(ApiProvider):
     """SerpApi: Google's results."""
 
     name = "serpapi"
-    index = "google"
     page = "https://www.google.com/search"
     rows_at = ("organic_results",)
     address = "link"

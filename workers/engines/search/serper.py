@@ -10,7 +10,6 @@ class Serper(ApiProvider):
     """Serper: Google's results."""
 
     name = "serper"
-    index = "google"
     page = "https://www.google.com/search"
     rows_at = ("organic",)
     address = "link"

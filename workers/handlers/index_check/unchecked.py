@@ -25,6 +25,14 @@ MESSAGES = {
 }
 
 
+#: What helps an operator; `{setting}` is the provider's key.
+REMEDIES = {
+    "config": "check {setting}",
+    "config:key": "check {setting}",
+    "config:credits": "top its account up, or set another {setting}",
+}
+
+
 class UrlUnchecked(PressroomError):
     """No provider gave an answer about a URL; `shown` stands in its record."""
 
@@ -46,6 +54,13 @@ def unasked(provider: str, reason: str | None) -> UrlUnchecked:
         remedy="Name another `engine`, or retry it later.",
         provider=provider,
     )
+
+
+def advice_on(cause: str, provider: str) -> str:
+    """Return in words why a provider rests, and what an operator may do about it."""
+    setting = f"PRESSROOM_SEARCH__{provider.upper()}__API_KEY"
+    remedy = REMEDIES.get(cause, "").format(setting=setting)
+    return f"{cause_of(cause)}: {remedy}" if remedy else cause_of(cause)
 
 
 def cause_of(cause: str) -> str:

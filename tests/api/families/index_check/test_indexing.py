@@ -3,63 +3,19 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import psycopg
 import pytest
-import redis
-from http_service import Answer, Service
+from http_service import Service
+from index_finder import BLOCKED, GONE, HERE, create, find, finish
 from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from pipeline.cells import defused
 from pipeline.database import Database
-from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
-
-HERE, GONE, BLOCKED = "https://e.example/here", "https://e.example/gone", "https://e.example/blocked"
-
-
-@pytest.fixture
-def client(api_database: Database) -> Payer:
-    return open_account(api_database, credits=30_000)
-
-
-@pytest.fixture
-def finder(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
-    """A worker for index checks; what earlier tests left undone is done first."""
-    with redis.Redis.from_url(redis_server) as connection:
-        worker = ManualWorker(api_database, connection)
-        for kind in ("index_check", "index_check_bing"):
-            finish(worker, kind)
-        yield worker
-
-
-def create(service: Service, client: Payer, *urls: str, **more: object) -> Answer:
-    return service.post("/indexing/jobs", {"type": "check", "urls": urls, **more}, client.api_key)
-
-
-def find(item: ClaimedItem) -> Outcome:
-    """Answer as the URL's last part says."""
-    what = item.input["url"].rpartition("/")[2]
-    if what == "blocked":
-        error = {"status": 500, "error": "x", "message": "Blocked.", "code": "captcha", "reason": "rate_limited"}
-        return Outcome(item.item_id, "failed", 0, error=error)
-    reason = "indexed" if what == "here" else "not_indexed"
-    output = {
-        "reason": reason,
-        "code": reason,
-        "provider": "duckduckgo",
-        "query": item.input["url"],
-        "checked_at": "2026-11-22T10:00:00.000Z",
-    }
-    return Outcome(item.item_id, "done", 1, output, engine="duckduckgo")
-
-
-def finish(finder: ManualWorker, kind: str = "index_check") -> None:
-    while items := finder.database.run(claim({kind: 1_000}, lease_for=timedelta(seconds=30))):
-        finder.database.run(report(items[0].lease_id, [find(item) for item in items]))
+from pipeline.lifecycle import claim, report
 
 
 def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client: Payer, finder: ManualWorker) -> None:
@@ -134,12 +90,14 @@ def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
         try:
             assert eta() == pytest.approx(10, abs=0.1)
             assert eta(engine="bing") == pytest.approx(20, abs=0.1)
+            assert eta(index="bing") == pytest.approx(20, abs=0.1)
             connection.execute("UPDATE search_provider SET off_until = now() + interval '1 hour' WHERE name ~ 'duck'")
             assert eta() == pytest.approx(20, abs=0.1)
         finally:
             connection.execute("DELETE FROM search_provider")
     finish(finder)
     finish(finder, "index_check_bing")
+    finish(finder, "index_check_index_bing")
 
 
 def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: ManualWorker) -> None:
@@ -262,6 +220,7 @@ def test_formula_cells_are_defused(cell: str) -> None:
         ({"type": "check", "urls": [f"{HERE}/{n}" for n in range(10_001)]}, "invalid_request"),
         ({"type": "check", "urls": [HERE], "source": "x"}, "invalid_request"),
         ({"type": "check", "urls": [HERE], "engine": "altavista"}, "engine_unknown"),
+        ({"type": "check", "urls": [HERE], "index": "altavista"}, "index_unknown"),
     ],
 )
 def test_what_is_no_request_is_refused(service: Service, client: Payer, body: object, code: str) -> None:

@@ -62,10 +62,11 @@ class Pool:
         runner.setup()
         return runner
 
-    def submit(self, *urls: str, engine: str | None = None, payer: Payer | None = None) -> UUID:
+    def submit(self, *urls: str, payer: Payer | None = None, **asked: Any) -> UUID:
+        """Make a job; `asked` are further fields of the request."""
         payer = payer or self.payer
         kind = IndexCheck()
-        request = IndexCheckRequest(type="check", urls=list(urls), engine=engine)
+        request = IndexCheckRequest(type="check", urls=list(urls), **asked)
         submission = lifecycle.Submission(
             account_id=payer.account_id,
             api_key_id=payer.api_key_id,
@@ -99,9 +100,9 @@ class Pool:
             self.runner.drain()
             time.sleep(0.02)
 
-    def check(self, *urls: str, engine: str | None = None) -> list[Item]:
+    def check(self, *urls: str, **asked: Any) -> list[Item]:
         """Have URLs checked, and return their items once all have ended."""
-        job_id = self.submit(*urls, engine=engine)
+        job_id = self.submit(*urls, **asked)
         self.drain(lambda: self.job(job_id).is_final)
         return self.items(job_id)
 

@@ -195,7 +195,7 @@ def test_no_url_waits_for_a_provider_that_a_process_of_the_release_before_has_pu
 
     assert breaker.status.state is state
     assert breaker.pacer.take(["it"]) == OutOfUse("it", "config")
-    assert [name for name, _ in database.run(pacing.list_rests()) if name == breaker.name]
+    assert breaker.name in {rest.name for rest in database.run(pacing.list_rests())}
     breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
     assert breaker.pacer.take(["it"]) == Permit("it")
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import NotReady
+from pipeline.kinds.index_check.jobs import PROVIDERS
 from pipeline.kinds.index_check.pacing import Pace
 from pipeline.retry_after import MAX_DIGITS, read_retry_after
 from pipeline.settings import Settings
@@ -92,8 +93,6 @@ class Provider:
     """A provider at an address, with a key if it wants one. It does no I/O: what it asks for is sent by the client."""
 
     name: ClassVar[str]
-    #: Whose index its answers are of, in lower case: google, bing, brave …
-    index: str
     is_api: ClassVar[bool] = False
     #: Statuses with which it says that it is asked too often.
     throttle_statuses: ClassVar[frozenset[int]] = frozenset((429,))
@@ -124,6 +123,11 @@ class Provider:
         """Raise NotReady unless it can be asked."""
         if (needs := self.readiness()) is not None:
             raise NotReady(f"{self.name}: {needs}")
+
+    @property
+    def index(self) -> str:
+        """Whose index it answers from: google, bing, brave …; one from elsewhere has its own, or says."""
+        return PROVIDERS.get(self.name, self.name)
 
     @property
     def pace(self) -> Pace:
