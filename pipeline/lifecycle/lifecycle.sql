@@ -54,12 +54,9 @@ BEGIN
 
     IF p_join THEN
         -- The same request, told by its hash, whose job still runs: also where both were sent at the same moment, since
-        -- the account is locked. A first Idempotency-Key stands for that job from now on.
-        UPDATE job j SET idempotency_key = coalesce(j.idempotency_key, p_idempotency_key)
-        WHERE j.id = (
-            SELECT o.id FROM job o WHERE o.account_id = p_account AND o.finished_at IS NULL AND o.route = p_route
-                AND o.request_hash = p_request_hash ORDER BY o.created_at LIMIT 1)
-        RETURNING j.id INTO job_id;
+        -- the account is locked. Its row is not: who settles it locks the job first, and then the account.
+        SELECT j.id INTO job_id FROM job j WHERE j.account_id = p_account AND j.finished_at IS NULL
+            AND j.route = p_route AND j.request_hash = p_request_hash ORDER BY j.created_at LIMIT 1;
         IF job_id IS NOT NULL THEN
             outcome := 'replayed';
             RETURN;
