@@ -36,9 +36,15 @@ class SearchProvider(SQLModel, table=True):
     off_until: datetime | None = Field(sa_column=moment(nullable=True))  # the same while no URL waits for it
     reason: str | None  # why it rests
     step: int = Field(sa_column_kwargs={"server_default": text("0")})  # the rest's place in the ladder; 0: none
-    blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
+    blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
     brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
-    probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
+    evasions: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
+    #: What makes its empty pages believed (pipeline/kinds/index_check/proofs.py).
+    proven_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last showed rows of the site asked for
+    blocked_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last blocked us, or evaded an answer
+    control_at: datetime | None = Field(sa_column=moment(nullable=True))  # it was last asked for the control site
+    shown_by: dict[str, Any] | None = Field(sa_column=document())  # engine behind it: when it last showed a row
+    probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # of an earlier release; not used
 
 
 class Verdict(SQLModel, table=True):

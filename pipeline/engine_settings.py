@@ -153,6 +153,16 @@ class ProviderSettings(BaseModel):
     jitter: float = Field(0.5, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
 
 
+class SearxngSettings(ProviderSettings):
+    """An instance of SearXNG of one's own."""
+
+    interval_seconds: float = Field(3.0, ge=0, description="Mean time between two queries; 0: no pacing.")
+    jitter: float = Field(0.0, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
+    engines: str = Field(
+        "", description="Which engines the instance asks, such as google,bing; by default those that it is set to."
+    )
+
+
 class Reuse(NamedTuple):
     """How long an answer about a page is used again; zero: never."""
 
@@ -214,13 +224,12 @@ class SearchSettings(BaseModel):
     tries: int = Field(3, ge=1, description="Tries after a lost connection or a server's error.")
     unreachable_seconds: float = Field(15.0, ge=0, description="How long one that can't be reached is left alone.")
     rounds: int = Field(3, ge=1, description="A URL blocked so often has failed.")
-    give_up_rounds: int = Field(
-        6,
-        ge=1,
-        description="A provider that blocks us in more rounds in a row is out of use while it rests.",
-    )
     fresh_days: float = Field(7.0, ge=0, description="That a page is indexed is used again for so long; 0: never.")
     fresh_hours: float = Field(1.0, ge=0, description="That a page is not indexed is used again so long; 0: never.")
+    control_site: str = Field(
+        "wikipedia.org",
+        description="A site that every engine lists: one that shows no row of it gives empty pages to machines.",
+    )
     accept_variants: bool = Field(False, description="Take a mobile, AMP or upper-case variant for a match.")
     captcha_minutes: str = Field("15,60,360,1440", description="How long a provider rests after a captcha, each time.")
     throttle_minutes: str = Field("5,15,60", description="How long it rests after HTTP 429, each time.")
@@ -232,7 +241,7 @@ class SearchSettings(BaseModel):
     duckduckgo: ProviderSettings = _provider("https://html.duckduckgo.com/html/", 6.0, 0.5)
     bing: ProviderSettings = _provider("https://www.bing.com/search", 6.0, 0.5)
     google: ProviderSettings = _provider("https://www.google.com/search", 45.0, 0.3)
-    searxng: ProviderSettings = _provider(None, 3.0)
+    searxng: SearxngSettings = SearxngSettings()
     brave_api: ProviderSettings = _provider("https://api.search.brave.com/res/v1/web/search", 0.2)
     serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
     serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)

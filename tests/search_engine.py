@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
@@ -17,17 +17,31 @@ CAPTCHA = "<html><form id='challenge-form'><div class='anomaly-modal__title'>One
 UNUSUAL = "<html><body><p>Our systems have detected unusual traffic from your computer network.</p></body></html>"
 BING_CAPTCHA = "<html><head><title>Bing</title></head><body><div class='captcha'>One last step</div></body></html>"
 
+#: A page of the site that is asked for to prove that empty pages count (PRESSROOM_SEARCH__CONTROL_SITE).
+CONTROL = "https://en.wikipedia.org/wiki/Main_Page"
+
+
+def place_of(url: str) -> str:
+    """Return a URL without what is the same for all."""
+    return url.removeprefix("https://").removeprefix("www.").removeprefix("en.").removesuffix("/")
+
 
 @dataclass
 class SearchEngine:
-    """A running fake. What is in `pages` is indexed; `faults` strike one query each, `always` all of them."""
+    """A running fake. What is in `pages` is indexed; `faults` strike one query each, `always` all of them.
+
+    Of itself it is honest, and lists the control site as well."""
 
     address: str = ""
     pages: set[str] = field(default_factory=set)
+    #: Indexed as well, and listed by the second form of a query alone.
+    second: set[str] = field(default_factory=set)
     faults: deque[str] = field(default_factory=deque)
     always: str | None = None
     #: The fault of all queries of a provider.
     broken: dict[str, str] = field(default_factory=dict)
+    #: After how many queries a provider has which fault.
+    walls: dict[str, tuple[int, str]] = field(default_factory=dict)
     #: Seconds before each answer; while it is held, none comes at all.
     delay: float = 0.0
     is_held: bool = False
@@ -52,6 +66,30 @@ class SearchEngine:
         """Return what was asked, in order."""
         return [query for _, name, query in self.asked if provider in (None, name)]
 
+    def forget(self) -> None:
+        """Be as at first, and index nothing."""
+        for kept in (self.pages, self.second, self.faults, self.broken, self.walls, self.asked):
+            kept.clear()
+        self.always, self.retry_after = None, ""
+        self.delay, self.is_held = 0.0, False
+
+    def fault_of(self, provider: str) -> str | None:
+        """Return the fault that strikes a provider's next query."""
+        wall, behind = self.walls.get(provider, (0, None))
+        if behind is not None and len(self.queries(provider)) > wall:
+            return behind
+        return self.always or self.broken.get(provider) or (self.faults.popleft() if self.faults else None)
+
+    def rows(self, query: str) -> list[str]:
+        """Return what is listed under a query."""
+        listed = [CONTROL, *sorted(self.pages)]
+        if query.startswith("site:"):
+            return [page for page in listed if place_of(page).startswith(query.removeprefix("site:"))][:10]
+        asked = query.removeprefix("url:").strip('"')
+        rows = [page for page in [*listed, *sorted(self.second)] if place_of(page).startswith(place_of(asked))][:10]
+        # Rows of other sites, which hold its words, are an answer to what is no operator.
+        return rows or ([] if query.startswith("url:") else ["https://elsewhere.example/"])
+
     async def _slow_down(self, request: web.Request) -> web.Response:
         self.delay = float(request.match_info["seconds"])
         return web.Response()
@@ -71,18 +109,11 @@ class SearchEngine:
         await asyncio.sleep(self.delay)
         while self.is_held and not self.ended.is_set():
             await asyncio.sleep(0.01)
-        fault = self.always or self.broken.get(provider) or (self.faults.popleft() if self.faults else None)
-        if fault is not None:
+        if (fault := self.fault_of(provider)) is not None:
             return await self._fail(request, fault)
-        wanted = query.removeprefix("site:").removeprefix("url:").strip('"').partition("://")[2] or query.removeprefix(
-            "site:"
-        )
-        rows = [page for page in sorted(self.pages) if page.partition("://")[2].startswith(wanted)][:10]
-        if not rows and query.startswith('"'):
-            rows = ["https://elsewhere.example/"]
-        return self._page(provider, rows)
+        return self._page(provider, self.rows(query))
 
-    def _page(self, provider: str, rows: list[str]) -> web.Response:
+    def _page(self, provider: str, rows: list[str], *, unresponsive: Sequence[list[str]] = ()) -> web.Response:
         match provider:
             case "duckduckgo":
                 listed = "".join(
@@ -97,7 +128,8 @@ class SearchEngine:
                 body = f"<ol id='b_results'>{listed or '<li class=b_no>There are no results for</li>'}</ol>"
                 return web.Response(text=f"<html><body>{body}</body></html>", content_type="text/html")
             case "searxng":
-                return web.json_response({"results": [{"url": row} for row in rows], "unresponsive_engines": []})
+                listed = [{"url": row, "engine": "bing", "engines": ["bing"]} for row in rows]
+                return web.json_response({"results": listed, "unresponsive_engines": list(unresponsive)})
             case "brave_api":
                 return web.json_response({"type": "search", "web": {"results": [{"url": row} for row in rows]}})
             case "dataforseo":
@@ -132,8 +164,13 @@ class SearchEngine:
                 return web.Response(text="", content_type="text/html")
             case "403_key":
                 return web.Response(status=403, text=json.dumps({"message": "Unauthorized."}))
-            case "elsewhere":
-                return self._page("duckduckgo", ["https://elsewhere.example/"])
+            case "silent":
+                return self._page(request.match_info["provider"], [])
+            case "decoys":
+                rows = [f"https://decoy.example/{number}" for number in range(10)]
+                return self._page(request.match_info["provider"], rows)
+            case "unresponsive":
+                return self._page("searxng", [], unresponsive=[["google", "Suspended: CAPTCHA"]])
             case "script":
                 return web.Response(text="<a href='/httpservice/retry/enablejs?sei=x'>x</a>", content_type="text/html")
             case "sorry":

@@ -18,24 +18,26 @@ REST_JITTER = 0.2
 _SLOWER = "greatest(p.next_at, now() + %(wait)s)"
 #: What an event changes in every state; each also ends the query that was on its way.
 _ALWAYS: Mapping[Event, Mapping[str, str]] = {
-    Event.ANSWERED: {"brief_limits": "0"},
+    Event.ANSWERED: {"brief_limits": "0", "evasions": "0"},
+    Event.BLOCKED: {"blocked_at": "now()"},
+    Event.EVADED: {"evasions": "p.evasions + 1", "blocked_at": "now()"},
     Event.BRIEF_LIMIT: {"brief_limits": "p.brief_limits + 1", "next_at": _SLOWER},
     Event.UNREACHABLE: {"next_at": _SLOWER},
 }
 #: What these change is mostly nothing, and then costs no write.
 _FREQUENT = (Event.ANSWERED, Event.INCONCLUSIVE)
-_CHANGED = f" AND (p.busy_until IS NOT NULL OR p.state <> '{State.CLOSED}' OR p.brief_limits > 0)"
-_COLUMNS = ("state", "step", "blocked_rounds", "reason", "open_until", "off_until")
+_CHANGED = f" AND (p.busy_until IS NOT NULL OR p.state <> '{State.CLOSED}' OR p.brief_limits + p.evasions > 0)"
+_COLUMNS = ("state", "step", "reason", "open_until", "off_until")
 
-#: The state of a row `p` of search_provider now, in SQL. A process of the release before writes no state, but it does
-#: write until when a provider rests (`open_until`), and until when no URL waits for it (`off_until`).
+#: The state of a row `p` of search_provider now, in SQL. A process of the release before last writes no state, but it
+#: does write until when a provider rests (`open_until`), and until when no URL waits for it (`off_until`); one of the
+#: release before writes `given_up` for a rest that no URL waited for.
 STATE = (
-    f"(CASE WHEN p.state = '{State.CLOSED}' AND p.off_until > now()"
-    f" THEN CASE WHEN p.open_until > now() THEN '{State.GIVEN_UP}' ELSE '{State.MISCONFIGURED}' END"
-    f" WHEN p.open_until > now() THEN CASE WHEN p.state IN {tuple(map(str, RESTING))}"
+    f"(CASE WHEN p.state = '{State.CLOSED}' AND p.off_until > now() AND NOT coalesce(p.open_until > now(), false)"
+    f" THEN '{State.MISCONFIGURED}' WHEN p.open_until > now() THEN CASE WHEN p.state IN {tuple(map(str, RESTING))}"
     f" THEN p.state ELSE '{State.OPEN}' END ELSE CASE p.state"
     + "".join(f" WHEN '{row.state}' THEN '{row.next}'" for row in TRANSITIONS if row.event is Event.TIME_PASSED)
-    + " ELSE p.state END END)"
+    + f" WHEN 'given_up' THEN '{State.HALF_OPEN}' ELSE p.state END END)"
 )
 
 
@@ -68,11 +70,12 @@ UPDATES: Mapping[Event, str] = {event: _update(event) for event in Event if even
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What an event has led to. `rest` is how long it rests, `brief_limits` how many there were in a row."""
+    """What an event has led to. `rest` is how long it rests; `brief_limits` and `evasions` are counted in a row."""
 
     state: State
     rest: timedelta | None
     brief_limits: int
+    evasions: int
 
 
 def note(
@@ -84,7 +87,7 @@ def note(
     max_rest = timedelta(hours=settings.max_rest_hours)
     minutes = settings.throttle_minutes if reason == "throttled" else settings.captcha_minutes
     return Statement(
-        f"{UPDATES[event]} RETURNING p.state, p.open_until - now() AS rest, p.brief_limits",
+        f"{UPDATES[event]} RETURNING p.state, p.open_until - now() AS rest, p.brief_limits, p.evasions",
         {
             "name": name,
             "reason": reason,
@@ -92,9 +95,8 @@ def note(
             "wait": min(max_rest, asked_for) or timedelta(seconds=settings.unreachable_seconds),
             "ladder": [timedelta(minutes=float(step)) for step in minutes.split(",")],
             "max_rest": max_rest,
-            "max_rounds": settings.give_up_rounds,
             "off_for": timedelta(minutes=settings.off_minutes),
             "jitter": 1 + REST_JITTER * random.random(),  # noqa: S311  no secret
         },
-        lambda rows: Noted(State(rows[0]["state"]), rows[0]["rest"], rows[0]["brief_limits"]) if rows else None,
+        lambda rows: Noted(State(rows[0].pop("state")), **rows[0]) if rows else None,
     )

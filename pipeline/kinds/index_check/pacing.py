@@ -35,6 +35,7 @@ class ProviderStatus:
     wait: timedelta
     reason: str | None = None
     brief_limits: int = 0  # in a row
+    evasions: int = 0  # in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +62,16 @@ def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]
     def read(rows: list[Row]) -> Overview:
         ready = frozenset(rows[0]["ready"]) if rows else frozenset()
         found = [
-            ProviderStatus(row["name"], State(row["state"]), row["wait"], row["reason"], row["brief_limits"])
+            ProviderStatus(
+                row["name"], State(row["state"]), row["wait"], row["reason"], row["brief_limits"], row["evasions"]
+            )
             for row in rows
         ]
         return Overview({one.name: one for one in found}, ready)
 
     return Statement(
         f"SELECT p.name, {STATE} AS state,"  # noqa: S608  no values in it
-        " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason, p.brief_limits,"
+        " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason, p.brief_limits, p.evasions,"
         " ARRAY(SELECT k FROM unnest(%(lanes)s::text[]) k"
         " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = k)) AS ready"
         " FROM search_provider p WHERE p.name = ANY(%(names)s)",

@@ -15,14 +15,13 @@ class State(StrEnum):
     OPEN = "open"  # it has blocked us: nobody asks it until its rest is over
     HALF_OPEN = "half_open"  # its rest is over: one probe at a time is sent
     RECOVERING = "recovering"  # half open, and the first probe was answered
-    GIVEN_UP = "given_up"  # open, and it has blocked us in so many rounds that no URL waits for it
     MISCONFIGURED = "misconfigured"  # it has refused our key or request: nobody asks it, and no URL waits for it
 
 
 #: Nobody asks the provider until `open_until`.
-RESTING = (State.OPEN, State.GIVEN_UP, State.MISCONFIGURED)
+RESTING = (State.OPEN, State.MISCONFIGURED)
 #: No URL waits for the provider either.
-OUT_OF_USE = (State.GIVEN_UP, State.MISCONFIGURED)
+OUT_OF_USE = (State.MISCONFIGURED,)
 #: One query at a time, whatever the pace allows.
 PROBING = (State.HALF_OPEN, State.RECOVERING)
 
@@ -32,6 +31,7 @@ class Event(StrEnum):
 
     ANSWERED = "answered"  # the page is indexed, or not
     BLOCKED = "blocked"  # a captcha, HTTP 429, or a block of the engines behind the provider
+    EVADED = "evaded"  # rows of other sites, or no rows of a site that is surely listed; some in a row are a block
     BRIEF_LIMIT = "brief_limit"  # an API's limit a second, which names its end
     UNREACHABLE = "unreachable"  # no connection, or HTTP 5xx
     REFUSED = "refused"  # the API does not accept our key or request
@@ -44,7 +44,6 @@ class Guard(StrEnum):
 
     ALWAYS = "true"
     LONG_WELL = "p.open_until < now() - %(max_rest)s"  # the last rest ended longer ago than the longest rest
-    LAST_ROUND = "p.blocked_rounds >= %(max_rounds)s"
 
 
 def _rest(step: str) -> str:
@@ -54,12 +53,11 @@ def _rest(step: str) -> str:
 
 # The effects of a transition: the columns that it changes besides the state.
 NOTHING: Mapping[str, str] = {}
-FIRST_REST = {"step": "1", "blocked_rounds": "1", "open_until": _rest("1")}
-NEXT_REST = {"step": "p.step + 1", "blocked_rounds": "p.blocked_rounds + 1", "open_until": _rest("p.step + 1")}
+FIRST_REST = {"step": "1", "open_until": _rest("1")}
+NEXT_REST = {"step": "p.step + 1", "open_until": _rest("p.step + 1")}
 SAME_REST = {"open_until": f"greatest(p.open_until, {_rest('greatest(p.step, 1)')})"}
 OFF = {"open_until": "now() + %(off_for)s"}
-NO_ROUNDS = {"blocked_rounds": "0"}
-FORGET = {"step": "0", "blocked_rounds": "0", "open_until": "NULL", "off_until": "NULL"}
+FORGET = {"step": "0", "open_until": "NULL", "off_until": "NULL"}
 
 
 class Transition(NamedTuple):
@@ -72,7 +70,7 @@ class Transition(NamedTuple):
     guard: Guard = Guard.ALWAYS
 
 
-_C, _O, _H, _R, _G, _M = State
+_C, _O, _H, _R, _M = State
 #: Of the rows for a state and an event, the first whose guard holds counts. Where there is none, the state stays: what
 #: was on its way when a breaker opened is no probe.
 TRANSITIONS = (
@@ -80,16 +78,13 @@ TRANSITIONS = (
     Transition(_C, Event.REFUSED, _M, OFF),
     Transition(_O, Event.BLOCKED, _O, SAME_REST),
     Transition(_O, Event.TIME_PASSED, _H),
-    Transition(_H, Event.ANSWERED, _R, NO_ROUNDS),
+    Transition(_H, Event.ANSWERED, _R),
     Transition(_H, Event.BLOCKED, _O, FIRST_REST, Guard.LONG_WELL),
-    Transition(_H, Event.BLOCKED, _G, NEXT_REST, Guard.LAST_ROUND),
     Transition(_H, Event.BLOCKED, _O, NEXT_REST),
     Transition(_H, Event.REFUSED, _M, OFF),
     Transition(_R, Event.ANSWERED, _C, FORGET),
     Transition(_R, Event.BLOCKED, _O, FIRST_REST, Guard.LONG_WELL),
     Transition(_R, Event.BLOCKED, _O, NEXT_REST),
     Transition(_R, Event.REFUSED, _M, OFF),
-    Transition(_G, Event.BLOCKED, _G, SAME_REST),
-    Transition(_G, Event.TIME_PASSED, _H),
     Transition(_M, Event.TIME_PASSED, _H),
 )

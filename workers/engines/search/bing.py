@@ -15,7 +15,8 @@ class Bing(PageProvider):
     page = "https://www.bing.com/search"
     home = "https://www.bing.com/"
     second_form = "url:{url}"  # which Bing documents as its test of one page
-    parameters: ClassVar = {"setlang": "en", "count": "30"}  # in English, so that what it says is known
+    # In no language: one that does not fit our address brings empty pages, and what is read of them is markup.
+    parameters: ClassVar = {"count": "30"}
     challenge = "div.captcha, #turnstile-widget, form#captcha-form, iframe[src*='challenges.cloudflare.com']"
     none = "#b_results li.b_no"
 

@@ -48,9 +48,9 @@ class DataForSeo(ApiProvider):
             return f"{needs} (login:password)" if not self.key else needs
         return None if ":" in self.key else "PRESSROOM_SEARCH__DATAFORSEO__API_KEY has to be login:password"
 
-    def queries(self, url: str) -> list[str]:
-        """Return the ways to ask for a page that are short enough as they are sent."""
-        return [query for query in super().queries(url) if len(_escaped(query)) <= self.max_query]
+    def is_askable(self, query: str) -> bool:
+        """Return whether a query is short enough as it is sent."""
+        return len(_escaped(query)) <= self.max_query
 
     def request(self, query: str) -> SearchRequest:
         """Return the request."""

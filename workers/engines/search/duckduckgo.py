@@ -7,7 +7,9 @@ from bs4 import BeautifulSoup
 
 from workers.engines.search.base.pages import PageProvider
 
-ROWS = "#links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
+#: Of its page with and without pictures, of the lite one, and of those that scripts have made.
+ROWS = "a.result-link, #links a.result__a, #links article[data-testid=result] h2 a, article[data-testid=result] h2 a"
+ADS = ("result--ad", "result-sponsored")
 #: Rows that are looked at; a page has thirty. Each costs a walk up to the page's root.
 MAX_ROWS = 200
 
@@ -30,4 +32,4 @@ class DuckDuckGo(PageProvider):
     def links(self, soup: BeautifulSoup) -> list[str]:
         """Return the links of rows that are no ads."""
         tags = soup.select(ROWS, limit=MAX_ROWS)
-        return [self.href_of(tag) for tag in tags if tag.find_parent(class_="result--ad") is None]
+        return [self.href_of(tag) for tag in tags if tag.find_parent(class_=ADS) is None]

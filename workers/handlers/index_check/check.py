@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 
 from pipeline.database import Database
@@ -14,11 +14,13 @@ from pipeline.kinds.index_check.urls import RawResult
 from pipeline.offers import Offer
 from pipeline.urls import match_key
 from workers.engines.registry import load_engines
+from workers.engines.search.base.client import Stopped
 from workers.engines.search.base.provider import Provider
 from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
 from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
+from workers.handlers.index_check.proofs import Proofs
 from workers.handlers.index_check.unchecked import UrlUnchecked, cause_of, unasked
 from workers.resources import Resources
 
@@ -74,7 +76,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         paces = {name: provider.pace for name, provider in self._providers.items()}
         self._pacer = Pacer(self._database, paces, self._lanes)
         self._feedback = Feedback(self._settings, self._database)
-        self._asker = Asker(self._settings, self._pacer, self._feedback)
+        self._asker = Asker(self._settings, self._pacer, self._feedback, Proofs(self._database))
 
     def close(self) -> None:
         """Close all connections."""
@@ -104,7 +106,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         """Check one URL."""
         url, lane = task.input.url, lane_of(task.input.engine, task.input.index)
         granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
-        progress = CheckProgress(**(task.checkpoint or {}))
+        progress = CheckProgress.read(task.checkpoint)
         set_aside = self._feedback.set_aside(task.job_id)
         wanted = [name for name in self._lanes.get(lane, ()) if is_wanted(self._providers[name], task.input)]
         left = [name for name in wanted if name not in progress.erred and name not in set_aside]
@@ -126,14 +128,33 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
             if (known := self._known(check, [permit.provider])) is not None:
                 self._pacer.give_back(permit)
                 return known
-            asked = self._asker.ask(check.url, check.key, self._providers[permit.provider], check.progress, permit)
+            try:
+                asked = self._ask(check, permit)
+            except Stopped:
+                return Release()
             if asked.verdict.ask_again:
                 continue
+            if asked.wait:
+                check.task.save(check.progress.written())
+                return Release(asked.wait)
             if asked.verdict.is_answer:
                 return self._answered(check, asked, permit)
             if (outcome := self._not_answered(check, asked)) is not None:
                 return outcome
         return self._put_back(check)
+
+    def _ask(self, check: UrlCheck, permit: Permit) -> Asked:
+        """Ask the provider of a permit. Raises Stopped."""
+        provider = self._providers[permit.provider]
+        stop = check.task.is_stopped
+        try:
+            asked = self._asker.ask(check.url, check.key, provider, check.progress, permit, stop=stop)
+        except Stopped:
+            self._feedback.note(provider, Event.INCONCLUSIVE)  # else nobody may ask it before its booking is over
+            raise
+        if not asked.is_spent:
+            self._pacer.give_back(permit)
+        return asked
 
     def _known(self, check: UrlCheck, names: Sequence[str]) -> Outcome[RawResult] | None:
         """Return what one of some providers said of the page lately, whether or not it can be asked now.
@@ -159,9 +180,10 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.reuse.longest:
-            kept = verdicts.keep_verdict(provider.name, check.page, output, pace_name=provider.pace_name)
-            self._database.run(kept)
-        elif permit.is_booked:
+            # Where nothing was asked, nothing is noted: the provider may be somebody else's by now.
+            pace_name = provider.pace_name if asked.is_spent else ""
+            self._database.run(verdicts.keep_verdict(provider.name, check.page, output, pace_name=pace_name))
+        elif permit.is_booked and asked.is_spent:
             self._feedback.note(provider, Event.ANSWERED)
         return Done(RawResult(**output), engine=provider.name)
 
@@ -194,7 +216,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
             check.progress.blocked += 1
             if check.progress.blocked >= self._settings.rounds:
                 return Failed(failure(check.blocked))
-        check.task.save(asdict(check.progress))
+        check.task.save(check.progress.written())
         is_whole_lane = len(check.left) == len(self._lanes[check.lane])
         return Release(timedelta() if is_whole_lane else self._pacer.wait(check.left))
 

@@ -12,7 +12,7 @@ from pipeline.kinds.index_check.circuit_breaker import Noted, note
 from pipeline.kinds.index_check.transitions import RESTING, Event
 from pipeline.log import get_logger
 from workers.engines.search.base.provider import Provider
-from workers.engines.search.base.verdict import UNUSABLE, Verdict
+from workers.engines.search.base.verdict import EVASIONS, UNUSABLE, Verdict
 
 log = get_logger(__name__)
 
@@ -33,6 +33,8 @@ def event_of(provider: Provider, verdict: Verdict) -> Event:
         return Event.BRIEF_LIMIT if is_brief else Event.BLOCKED
     if verdict.code == "config":
         return Event.REFUSED
+    if verdict.code in EVASIONS:
+        return Event.EVADED
     return Event.UNREACHABLE if verdict.is_passing else Event.INCONCLUSIVE
 
 
@@ -72,6 +74,9 @@ class Feedback:
         if event is Event.BRIEF_LIMIT and noted is not None and noted.brief_limits > self._max_brief_limits:
             event = Event.BLOCKED
             self.note(provider, event, verdict)
+        if event is Event.EVADED and noted is not None and noted.evasions >= self._settings.strikes:
+            # The provider rests; the URL goes on to the next one all the same, since it was not blocked.
+            self.note(provider, Event.BLOCKED, verdict)
         if verdict.code in UNUSABLE:
             self._count_unusable(job_id, provider.name, verdict.code)
         return event

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
@@ -14,7 +14,6 @@ from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.pacing import Overview, Pace, ProviderStatus
 from pipeline.kinds.index_check.transitions import OUT_OF_USE, PROBING, RESTING, State
 from pipeline.log import get_logger
-from workers.handlers.index_check.unchecked import BLOCKS
 
 log = get_logger(__name__)
 
@@ -27,6 +26,8 @@ UNKNOWN = timedelta(seconds=1)
 BUSY_FOR = timedelta(seconds=10)
 #: A pause where a provider that was due is booked by somebody else, time and again.
 SHORTEST_WAIT_SECONDS = 0.01
+#: How often who waits looks whether to wait on.
+LOOK_EVERY_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,15 @@ class Pacer:
         """Return a permit of the first of some providers that may be asked now; None: one has to wait."""
         return self._permit(providers, self._look())
 
-    def take_again(self, provider: str, *, most: timedelta) -> bool:
-        """Take the next permit of a provider for another try; false when that would take longer than `most`."""
+    def take_again(self, provider: str, *, most: timedelta, stop: Callable[[], bool]) -> bool:
+        """Take the next permit of a provider for another try; false once `stop`, or when it would take over `most`."""
         until = time.monotonic() + most.total_seconds()
         while (permit := self.take([provider])) is None:
             wait = max(SHORTEST_WAIT_SECONDS, self.wait([provider]).total_seconds())
             if time.monotonic() + wait > until:
                 return False
-            time.sleep(wait)
+            if not sleep(wait, stop):
+                return False
         return isinstance(permit, Permit)
 
     def renew(self, permit: Permit) -> None:
@@ -179,9 +181,7 @@ class Pacer:
     def _permit(self, providers: Sequence[str], overview: Overview) -> Permit | OutOfUse | None:
         statuses = {name: self._status(name, overview) for name in providers}
         if all(status.state in OUT_OF_USE for status in statuses.values()):
-            # One that blocks us is named first: its URLs may well be answered later, and are retried with the others.
-            name = min(providers, key=lambda name: statuses[name].reason not in BLOCKS)
-            return OutOfUse(name, statuses[name].reason)
+            return OutOfUse(providers[0], statuses[providers[0]].reason)
         for name, status in statuses.items():
             if status.state in OUT_OF_USE:
                 continue
@@ -196,7 +196,7 @@ class Pacer:
 
     def _book(self, provider: str, status: ProviderStatus) -> Permit | None:
         pace = self._paces[provider]
-        if not pace.interval and status.state is State.CLOSED and not status.brief_limits:
+        if not pace.interval and status.state is State.CLOSED and not status.brief_limits and not status.evasions:
             return Permit(provider)  # a good answer would change nothing in the row
         self.look_again()
         is_alone = pace.alone or status.state in PROBING
@@ -211,3 +211,13 @@ class Pacer:
     def _status(self, provider: str, overview: Overview) -> ProviderStatus:
         name = self._paces[provider].name
         return overview.providers.get(name) or ProviderStatus(name, State.CLOSED, UNKNOWN)
+
+
+def sleep(seconds: float, stop: Callable[[], bool]) -> bool:
+    """Wait; false as soon as `stop`."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        if stop():
+            return False
+        time.sleep(min(LOOK_EVERY_SECONDS, left))
+    return not stop()

@@ -5,11 +5,13 @@ from typing import Any
 from pipeline.errors import PressroomError
 
 #: Codes of blocks: the same URL may well be answered later.
-BLOCKS = frozenset(("captcha", "throttled", "engines_blocked"))
+BLOCKS = frozenset(("captcha", "throttled"))
 MESSAGES = {
     "captcha": "the search engine asked for a captcha",
     "throttled": "the search engine refused more queries for now",
-    "engines_blocked": "the search engines behind it were blocked",
+    "engines_blocked": "some of the search engines behind it did not answer",
+    "operator_ignored": "the search engine showed pages of other sites only",
+    "empty_unproven": "the search engine gave empty pages, for a site that is surely listed as well",
     "transport": "the search engine could not be reached",
     "config": "the search provider refused our key",
     "config:key": "the search provider refused our key",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.engine_settings import ProviderSettings
+from pipeline.engine_settings import ProviderSettings, SearxngSettings
 from workers.engines.search.base.provider import Provider, Reply
 from workers.engines.search.base.verdict import Verdict, classify
 from workers.engines.search.brave_api import BraveApi
@@ -16,7 +16,7 @@ from workers.engines.search.searxng import Searxng
 from workers.engines.search.serpapi import SerpApi
 from workers.engines.search.serper import Serper
 
-WITH_KEY = ProviderSettings(url="http://127.0.0.1:9/", api_key="login:secret")
+WITH_KEY = SearxngSettings(url="http://127.0.0.1:9/", api_key="login:secret")
 SERPER, SERPAPI, BRAVE, DATAFORSEO, SEARXNG = (
     provider(WITH_KEY) for provider in (Serper, SerpApi, BraveApi, DataForSeo, Searxng)
 )
@@ -25,7 +25,7 @@ PAGE = "e.com/a"
 
 def judge(provider: Provider, status: int, said: Any) -> Verdict:
     reply = provider.meaning(Reply(status, provider.url, json.dumps(said).encode()))
-    return classify(provider, reply, provider.parse(reply), PAGE, is_first=False)
+    return classify(provider, reply, provider.parse(reply), PAGE)
 
 
 def task(code: int, **more: Any) -> dict[str, Any]:

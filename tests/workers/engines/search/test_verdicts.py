@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from pipeline.engine_settings import ProviderSettings, SearchSettings
+from pipeline.engine_settings import ProviderSettings, SearchSettings, SearxngSettings
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines.registry import load_engines
@@ -27,7 +27,7 @@ URL, PAGE = "https://e.com/a", "e.com/a"
 SETTINGS = SearchSettings()
 WITH_KEY = ProviderSettings(url="http://127.0.0.1:9/", api_key="secret")
 DDG, BING, GOOGLE = DuckDuckGo(SETTINGS.duckduckgo), Bing(SETTINGS.bing), Google(SETTINGS.google)
-SEARXNG = Searxng(ProviderSettings(url="http://127.0.0.1:9/"))
+SEARXNG = Searxng(SearxngSettings(url="http://127.0.0.1:9/"))
 BRAVE, SERPER, SERPAPI = BraveApi(WITH_KEY), Serper(WITH_KEY), SerpApi(WITH_KEY)
 
 
@@ -51,12 +51,12 @@ def google_page(*rows: str, also: str = "") -> str:
 
 
 def judge(
-    provider, body: object = "", status: int = 200, *, is_first=False, url="", location="", **headers: str
+    provider, body: object = "", status: int = 200, *, is_operator=True, url="", location="", **headers: str
 ) -> Verdict:
     text = body if isinstance(body, str) else json.dumps(body)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     reply = Reply(status, url or provider.url, text.encode(), location, named)
-    return classify(provider, reply, provider.parse(reply), PAGE, is_first=is_first)
+    return classify(provider, reply, provider.parse(reply), PAGE, is_operator=is_operator)
 
 
 CHALLENGE = '<form id="challenge-form"><div class="anomaly-modal__title">x</div></form>'
@@ -87,15 +87,22 @@ ROWS = [
     # The words of a challenge on an ordinary page are words.
     (6, BING, bing_page(URL, also=UNUSUAL), 200, {}, "indexed", "match"),
     (7, GOOGLE, google_page("/goto?url=CAESxyz", "https://o.net/"), 200, {}, "error", "opaque_links"),
-    (9, GOOGLE, google_page("https://o.net/"), 200, {}, "not_indexed", "no_match"),
-    (9, BING, bing_page("https://o.net/", also=UNUSUAL), 200, {}, "not_indexed", "no_match"),
+    (8, GOOGLE, google_page("https://o.net/", "https://e.com.o.net/a"), 200, {}, "error", "operator_ignored"),
+    (8, BING, bing_page("https://o.net/", also=UNUSUAL), 200, {}, "error", "operator_ignored"),
+    (8, SERPER, {"organic": [{"link": "https://o.net/"}]}, 200, {}, "error", "operator_ignored"),
+    (9, GOOGLE, google_page("https://e.com/b"), 200, {}, "not_indexed", "no_match"),
+    (9, GOOGLE, google_page("https://shop.e.com/a"), 200, {}, "not_indexed", "no_match"),
+    (9, GOOGLE, google_page("https://o.net/"), 200, {"is_operator": False}, "not_indexed", "no_match"),
+    (9, BING, bing_page("https://e.com/a/b", also=UNUSUAL), 200, {}, "not_indexed", "no_match"),
+    (9, SEARXNG, {"results": [{"url": "https://e.com/b"}], "unresponsive_engines": [["brave", "timeout"]]}, 200, {},
+     "error", "engines_blocked"),
     (10, DDG, ddg_page(also=CHALLENGE), 200, {}, "rate_limited", "captcha"),
     (10, DDG, ddg_page(also=CHALLENGE), 403, {}, "rate_limited", "captcha"),
     (10, BING, '<div class="captcha">One last step</div>', 200, {}, "rate_limited", "captcha"),
     (10, GOOGLE, UNUSUAL, 503, {}, "rate_limited", "captcha"),
     (10, GOOGLE, '<form id="captcha-form"></form>', 200, {}, "rate_limited", "captcha"),
     (10, SEARXNG, {"results": [], "unresponsive_engines": [["brave", "too many requests"]]}, 200, {},
-     "rate_limited", "engines_blocked"),
+     "error", "engines_blocked"),
     (11, GOOGLE, "Error 403", 403, {}, "error", "http_403"),
     (11, BING, "", 502, {}, "error", "http_502"),
     (11, BING, "", 404, {}, "error", "http_404"),
@@ -124,21 +131,12 @@ def test_the_verdict_table(row, provider, page, status, more, reason, code) -> N
     verdict = judge(provider, page, status, **more)
 
     assert (verdict.reason, verdict.code) == (reason, code)
-    assert not verdict.ask_again
 
 
 def test_no_reply_is_an_error_of_transport() -> None:
-    verdict = classify(DDG, None, Reading(), PAGE, is_first=True)
+    verdict = classify(DDG, None, Reading(), PAGE)
 
     assert (verdict.reason, verdict.code) == ("error", "transport")
-
-
-@pytest.mark.parametrize(
-    ("rows", "asks_again"), [(("https://o.net/",), True), (("https://e.com/b",), False), ((URL,), False)]
-)
-def test_a_site_query_without_a_row_of_the_host_is_asked_in_another_form(rows, asks_again) -> None:
-    assert judge(BING, bing_page(*rows), is_first=True).ask_again is asks_again
-    assert not judge(BING, bing_page(*rows)).ask_again
 
 
 @pytest.mark.parametrize(
@@ -228,10 +226,10 @@ def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:
 def test_the_order_of_providers_is_as_set_or_what_is_there() -> None:
     assert SearchSettings(providers="google,bing").engines == "google,bing"
     assert SearchSettings().engines == "duckduckgo,bing"
-    assert SearchSettings(searxng=ProviderSettings(url="http://127.0.0.1:9/")).engines == "searxng,duckduckgo,bing"
+    assert SearchSettings(searxng=SearxngSettings(url="http://127.0.0.1:9/")).engines == "searxng,duckduckgo,bing"
     # Google's index first, then what answers from others; those that want no key come last.
     keyed = dict.fromkeys(("brave_api", "dataforseo", "serpapi", "serper"), WITH_KEY)
-    assert SearchSettings(**keyed, searxng=WITH_KEY).engines == (
+    assert SearchSettings(**keyed, searxng=SearxngSettings(url="http://127.0.0.1:9/")).engines == (
         "serper,serpapi,dataforseo,brave_api,searxng,duckduckgo,bing"
     )
     assert SearchSettings(serper=ProviderSettings(url="http://127.0.0.1:9/", api_key="")).engines == "duckduckgo,bing"

@@ -22,12 +22,8 @@ def shared_engine() -> Iterator[SearchEngine]:
 
 @pytest.fixture
 def engine(shared_engine: SearchEngine) -> SearchEngine:
-    shared_engine.pages = {HERE}
-    shared_engine.asked.clear()
-    shared_engine.faults.clear()
-    shared_engine.broken.clear()
-    shared_engine.always, shared_engine.retry_after = None, ""
-    shared_engine.delay, shared_engine.is_held = 0.0, False
+    shared_engine.forget()
+    shared_engine.pages.add(HERE)
     return shared_engine
 
 

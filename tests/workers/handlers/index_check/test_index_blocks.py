@@ -1,5 +1,6 @@
 """Search providers that block us: rounds, rests, probes, and what they ask for themselves."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from uuid import uuid4
@@ -8,7 +9,7 @@ import pytest
 from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons, wait_until
 from search_engine import SearchEngine
 
-from pipeline.engine_settings import SearchSettings
+from pipeline import lifecycle
 from pipeline.kinds.index_check import pacing
 from pipeline.kinds.index_check.circuit_breaker import note
 from pipeline.kinds.index_check.transitions import Event, State
@@ -33,29 +34,41 @@ def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start
     assert moments[2] - moments[1] >= 0.18
 
 
-def test_urls_that_wait_for_a_provider_that_never_stops_blocking_end_with_it(
+def test_urls_that_were_never_asked_wait_for_a_provider_that_never_stops_blocking(
     start: Start, engine: SearchEngine
 ) -> None:
     engine.always = "captcha"
-    pool = start("duckduckgo", give_up_rounds=3, captcha_minutes="0.002,0.002,0.002,60")
+    pool = start("duckduckgo", captcha_minutes="0.002,0.002,0.002,60")
 
-    items = pool.check(*(f"https://e.example/{number}" for number in range(200)))
+    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(200)))
+    pool.drain(lambda: (pool.rests("duckduckgo") or timedelta()) > timedelta(minutes=1))
 
     # One URL had its three rounds, the next was blocked as well, and the provider rests for an hour from then on.
     assert len(engine.asked) == 4
-    assert set(reasons(items)) == {"rate_limited"}
-    assert codes(items) == {"captcha"}
-    assert {(raw_result_of(item) or {})["provider"] for item in items} == {"duckduckgo"}
-    unasked = [found["message"] for item in items if (found := raw_result_of(item)) and "query" not in found]
-    assert len(unasked) == 198
-    assert set(unasked) == {
-        "The URL was not checked: duckduckgo blocks us, so it was not asked this time (the search engine asked for a"
-        " captcha). Nothing was charged for it. Name another `engine`, or retry it later."
-    }
+    found = Counter((item.state, reason_of(item)) for item in pool.items(job_id))
+    assert found == {("failed", "rate_limited"): 1, ("ready", None): 199}
     engine.always = None
     pool.query("UPDATE search_provider SET open_until = now()")
-    assert reasons(pool.check(HERE, GONE)) == ["indexed", "not_indexed"]
+    pool.drain(lambda: pool.job(job_id).is_final)
+    assert Counter(reasons(pool.items(job_id))) == {"rate_limited": 1, "not_indexed": 199}
     assert not pool.rests("duckduckgo")
+
+
+def test_urls_that_nobody_answers_until_the_deadline_of_their_job_cost_nothing(
+    start: Start, engine: SearchEngine
+) -> None:
+    engine.always = "captcha"
+    pool = start("duckduckgo")
+    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(3)))
+    pool.drain(lambda: pool.rests("duckduckgo"))
+
+    pool.query("UPDATE job SET deadline = now()")
+    pool.drain(lambda: pool.database.run(lifecycle.expire()) is not None and pool.job(job_id).is_final)
+
+    items = pool.items(job_id)
+    assert codes(items) == {"job_expired"}
+    assert {(reason_of(item), item.captured) for item in items} == {("error", 0)}
+    assert len(engine.asked) == 1
 
 
 def test_a_provider_that_blocks_for_a_while_costs_the_first_url_its_answer_and_no_other(
@@ -63,56 +76,26 @@ def test_a_provider_that_blocks_for_a_while_costs_the_first_url_its_answer_and_n
 ) -> None:
     engine.faults.extend(["captcha"] * 5)
     pool = start("duckduckgo", captcha_minutes="0.002")
+    urls = [f"https://e.example/{number}" for number in range(10)]
+    engine.pages.update(urls)
 
-    items = pool.check(*(f"https://e.example/{number}" for number in range(10)))
+    items = pool.check(*urls)
 
-    assert reasons(items) == ["rate_limited"] + ["not_indexed"] * 9
+    assert reasons(items) == ["rate_limited"] + ["indexed"] * 9
     assert len(engine.asked) == 14
 
 
-def test_of_providers_that_are_out_of_use_one_that_blocks_is_named(start: Start, engine: SearchEngine) -> None:
-    engine.broken = {"serper": "403_key", "duckduckgo": "captcha"}
-    pool = start("serper,duckduckgo", give_up_rounds=1, captcha_minutes="0.002,60")
-
-    items = pool.check(*(f"https://e.example/{number}" for number in range(4)))
-
-    assert codes(items) == {"captcha"}
-    assert {(raw_result_of(item) or {})["provider"] for item in items} == {"duckduckgo"}
-    assert [provider for _, provider, _ in engine.asked] == ["serper", "duckduckgo", "duckduckgo"]
-
-
-@pytest.mark.parametrize(
-    ("happens", "rested"),
-    [
-        # The hours of each rest, below 0 where it is one that nothing waits for.
-        ("block block block block", [1, 10, -10, -10]),
-        ("block answer block block block", [1, 10, 10, -10]),
-        ("block block answer block block block block", [1, 10, 10, 10, -10, -10]),
-        ("block block pass block block block", [1, 10, 1, 10, -10]),
-        ("block block answer answer block", [1, 10, 1]),
-    ],
-)
-def test_only_rounds_in_a_row_put_a_provider_out_of_use(
-    start: Start, engine: SearchEngine, happens: str, rested: list[int]
+def test_urls_wait_for_the_provider_that_blocks_and_not_for_the_one_that_refuses_our_key(
+    start: Start, engine: SearchEngine
 ) -> None:
-    pool = start("duckduckgo")
-    name = pool.provider("duckduckgo").pace_name
-    settings = SearchSettings(captcha_minutes="60,600", give_up_rounds=2)
-    found = []
-    for event in happens.split():
-        if event == "block":
-            noted = pool.database.run(note(name, Event.BLOCKED, settings, reason="captcha"))
-            assert noted is not None
-            assert noted.rest is not None
-            hours = 10 if noted.rest >= timedelta(hours=10) else 1
-            found.append(-hours if noted.state is State.GIVEN_UP else hours)
-            pool.query("UPDATE search_provider SET open_until = now()")
-        elif event == "answer":
-            pool.database.run(note(name, Event.ANSWERED, settings))
-        else:
-            pool.query("UPDATE search_provider SET open_until = now() - interval '25 hours'")
+    engine.broken = {"serper": "403_key", "duckduckgo": "captcha"}
+    pool = start("serper,duckduckgo", captcha_minutes="0.002,60")
 
-    assert found == rested
+    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(4)))
+    pool.drain(lambda: (pool.rests("duckduckgo") or timedelta()) > timedelta(minutes=1))
+
+    assert {item.state for item in pool.items(job_id)} <= {"ready", "waiting"}
+    assert [provider for _, provider, _ in engine.asked] == ["serper", "duckduckgo", "duckduckgo"]
 
 
 @pytest.mark.parametrize("interval", [0, 0.05])
@@ -120,7 +103,7 @@ def test_a_url_that_one_provider_blocks_and_another_can_not_answer_waits_for_nei
     start: Start, engine: SearchEngine, interval: float
 ) -> None:
     engine.broken = {"duckduckgo": "captcha", "bing": "empty"}
-    pool = start(interval=interval, give_up_rounds=3, captcha_minutes="0.002,0.002,0.002,60")
+    pool = start(interval=interval, captcha_minutes="0.002,0.002,0.002,0.002")
 
     items = pool.check(*(f"https://e.example/{number}" for number in range(6)))
 
@@ -158,13 +141,16 @@ def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close
 
 
 def test_a_good_answer_to_the_only_form_is_one_probe_and_closes_no_breaker(start: Start, engine: SearchEngine) -> None:
-    engine.always = "elsewhere"
     pool = start("duckduckgo")
     name = pool.provider("duckduckgo").pace_name
     pool.database.run(note(name, Event.BLOCKED, pool.settings.search, reason="captcha"))
     pool.query("UPDATE search_provider SET open_until = now()")
 
-    pool.check(GONE.ljust(500, "x"))  # quoted it is too long to ask for
+    long = GONE.ljust(499, "x")
+    engine.pages = {f"{long}/deeper"}
+    (item,) = pool.check(long)  # quoted it is too long to ask for
+
+    assert codes([item]) == {"query_too_long"}
 
     assert len(engine.asked) == 1
     assert pool.database.run(pacing.look([name])).providers[name].state is State.RECOVERING
@@ -175,6 +161,7 @@ def test_a_url_that_one_provider_blocks_while_another_is_only_not_due_has_no_rou
 ) -> None:
     engine.broken["duckduckgo"] = "captcha"
     pool = start(rounds=1, interval=0.4)
+    engine.pages.add(GONE)
     pool.check(GONE, engine="bing")
 
     (item,) = pool.check(HERE)

@@ -18,7 +18,8 @@ HOURLY = pacing.Pace("hourly", timedelta(hours=1), jitter=0.5)
 
 def test_the_pace_holds_for_all_processes_together_and_over_a_restart(start: Start, engine: SearchEngine) -> None:
     pool = start("duckduckgo", interval=0.5)
-    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(6)))
+    engine.pages.update(f"https://e.example/{number}" for number in range(6))
+    job_id = pool.submit(*sorted(engine.pages - {HERE}))
     others = [threading.Thread(target=pool.start().drain) for _ in range(2)]
     for other in others:
         other.start()
@@ -64,6 +65,7 @@ def test_a_query_on_its_way_keeps_its_turn(start: Start, engine: SearchEngine, m
     monkeypatch.setattr(client, "SIGN_EVERY", 0.05)
     pool = start("duckduckgo", interval=0.01)
     engine.is_held = True
+    engine.pages.add(GONE)
     job_id = pool.submit(HERE, GONE)
     working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final])
     working.start()
@@ -111,7 +113,8 @@ def test_a_small_job_of_another_account_does_not_wait_for_a_big_one(
     start: Start, engine: SearchEngine, database: Database
 ) -> None:
     pool = start("duckduckgo", interval=0.01)
-    big = pool.submit(*(f"https://e.example/{number}" for number in range(40)))
+    engine.pages.update(f"https://e.example/{number}" for number in range(40))
+    big = pool.submit(*sorted(engine.pages - {HERE}))
     small = pool.submit(HERE, payer=open_account(database))
 
     pool.drain(lambda: pool.job(big).is_final)

@@ -31,7 +31,7 @@ from pipeline.kinds.index_check.transitions import (
 from pipeline.migrations import alembic_config, migrate
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 
-SEARCH = SearchSettings(captcha_minutes="10,30,90", give_up_rounds=2, off_minutes=45)
+SEARCH = SearchSettings(captcha_minutes="10,30,90", off_minutes=45)
 MAX_REST = timedelta(hours=SEARCH.max_rest_hours)
 MINUTE = timedelta(minutes=1)
 #: How long a provider rests after the first of its blocks, before the jitter; None: its rest stays as it was.
@@ -60,14 +60,11 @@ class Breaker:
             "name": self.name,
             "state": State.OPEN if state is State.HALF_OPEN else state,
             "step": 0 if state is State.CLOSED else 1,
-            "rounds": {Guard.LAST_ROUND: SEARCH.give_up_rounds}.get(
-                guard, state not in {State.CLOSED, State.RECOVERING}
-            ),
             "open": None if state is State.CLOSED else 5 * MINUTE - rested,
         }
         self.database.run(
             Statement(
-                "UPDATE search_provider SET state = %(state)s, step = %(step)s, blocked_rounds = %(rounds)s::int,"
+                "UPDATE search_provider SET state = %(state)s, step = %(step)s,"
                 " busy_until = now() + interval '10 seconds', open_until = now() + %(open)s::interval"
                 " WHERE name = %(name)s RETURNING 1",
                 values,
@@ -180,20 +177,36 @@ def test_a_rest_that_a_process_of_the_release_before_has_written_is_kept(databas
     assert breaker.pacer.take(["it"]) == Permit("it")
 
 
-@pytest.mark.parametrize(
-    ("columns", "state"),
-    [("off_until", State.MISCONFIGURED), ("off_until, open_until", State.GIVEN_UP)],
-)
-def test_no_url_waits_for_a_provider_that_a_process_of_the_release_before_has_put_out_of_use(
-    database: Database, columns: str, state: State
+@pytest.mark.parametrize("state", ["closed", "given_up"])
+def test_urls_wait_for_a_provider_that_a_process_of_the_release_before_has_given_up(
+    database: Database, state: str
 ) -> None:
     breaker = Breaker(database)
-    values = ", ".join("now() + interval '1 hour'" for _ in columns.split(", "))
-    query = f"UPDATE search_provider SET ({columns}, reason) = ROW ({values}, 'config') WHERE name = %(n)s RETURNING 1"
+    query = (
+        "UPDATE search_provider SET (state, off_until, open_until, step) ="
+        " ROW (%(state)s, now() + interval '1 hour', now() + interval '1 hour', 7) WHERE name = %(n)s RETURNING 1"
+    )
+
+    database.run(Statement(query, {"n": breaker.name, "state": state}))
+
+    assert breaker.status.state is State.OPEN
+    assert breaker.pacer.take(["it"]) is None
+    breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
+    assert breaker.pacer.take(["it"]) == Permit("it", is_booked=state == "given_up")
+
+
+def test_no_url_waits_for_a_provider_that_a_process_of_an_earlier_release_has_put_out_of_use(
+    database: Database,
+) -> None:
+    breaker = Breaker(database)
+    query = (
+        "UPDATE search_provider SET (off_until, reason) = ROW (now() + interval '1 hour', 'config')"
+        " WHERE name = %(n)s RETURNING 1"
+    )
 
     database.run(Statement(query, {"n": breaker.name}))
 
-    assert breaker.status.state is state
+    assert breaker.status.state is State.MISCONFIGURED
     assert breaker.pacer.take(["it"]) == OutOfUse("it", "config")
     assert breaker.name in {rest.name for rest in database.run(pacing.list_rests())}
     breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
@@ -221,9 +234,10 @@ def test_breakers_of_the_release_before_get_their_states(make_database: Callable
     migrate(url)
 
     with Database(url) as migrated:
-        found = migrated.run(pacing.look([str(state) for state in State])).providers
+        names = [*map(str, State), "given_up"]
+        found = {name: str(one.state) for name, one in migrated.run(pacing.look(names)).providers.items()}
         rounds = migrated.run(Statement("SELECT blocked_rounds FROM search_provider ORDER BY blocked_rounds"))
-    assert {name: str(status.state) for name, status in found.items()} == {str(state): str(state) for state in State}
+    assert found == {str(state): str(state) for state in State} | {"given_up": "open"}
     assert [row["blocked_rounds"] for row in rounds] == [0, 0, 0, 2, 2, 7]
 
 
@@ -242,12 +256,8 @@ def test_whatever_happens_a_breaker_lets_go_in_the_end(
     database: Database, events: Sequence[tuple[Event, timedelta]]
 ) -> None:
     breaker = Breaker(database)
-    rounds = 0
     for event, after in events:
         breaker.happens(Event.TIME_PASSED, after=after)
-        before = breaker.status.state
-        if before not in RESTING:
-            rounds = 0 if event is Event.ANSWERED else rounds + (event is Event.BLOCKED)
         breaker.happens(event)
 
         state, rest = breaker.status.state, breaker.rest
@@ -264,8 +274,6 @@ def test_whatever_happens_a_breaker_lets_go_in_the_end(
             assert breaker.pacer.wait(["it"]) == timedelta()
         else:
             assert not isinstance(permit, OutOfUse)
-        if state is State.GIVEN_UP:
-            assert rounds > SEARCH.give_up_rounds
         if state in PROBING and permit is not None:
             assert permit == Permit("it", is_booked=True)
             assert breaker.pacer.take(["it"]) is None

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from urllib.parse import urljoin, urlsplit
 
@@ -16,14 +17,19 @@ from workers.engines.search.base.verdict import CHALLENGE_PATHS
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 CHUNK_BYTES = 2**16
-#: How often who waits for an answer gives a sign of life, in seconds.
+#: How often who waits for an answer gives a sign of life, in seconds, and how often it looks whether to wait on.
 SIGN_EVERY = 3.0
+LOOK_EVERY = 0.1
 
 
 class Unreachable(EngineUnavailable):
     """The provider could not be asked: time-out, DNS, TLS, a lost connection."""
 
     code = "transport"
+
+
+class Stopped(Exception):
+    """Nobody wants the answer any more."""
 
 
 class PageTooLarge(EngineUnavailable):
@@ -42,13 +48,25 @@ class SearchClient:
         self._thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._thread.start()
 
-    def ask(self, request: SearchRequest, *, while_waiting: Callable[[], None] = lambda: None) -> Reply:
-        """Return a provider's reply, whatever its status. Raises Unreachable, PageTooLarge."""
+    def ask(
+        self,
+        request: SearchRequest,
+        *,
+        while_waiting: Callable[[], None] = lambda: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Reply:
+        """Return a provider's reply, whatever its status. Raises Unreachable, PageTooLarge, and Stopped once `stop`."""
         coming = asyncio.run_coroutine_threadsafe(self._follow(request), self._loop)
+        signed = time.monotonic()
         while True:
             try:
-                return coming.result(SIGN_EVERY)
+                return coming.result(min(LOOK_EVERY, SIGN_EVERY))
             except TimeoutError:
+                if stop():
+                    coming.cancel()
+                    raise Stopped from None
+            if time.monotonic() - signed >= SIGN_EVERY:
+                signed = time.monotonic()
                 while_waiting()
 
     def close(self) -> None:

@@ -24,6 +24,8 @@ OPAQUE = ""
 class PageProvider(Provider):
     """What reads its pages the same way: rows first, because ordinary pages contain every word of a challenge."""
 
+    needs_proof = True
+
     #: Address that links are relative to.
     home: ClassVar[str]
     #: Elements (CSS) that only a challenge has, a page that asks for consent, and one without results.

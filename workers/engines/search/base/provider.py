@@ -15,6 +15,8 @@ from pipeline.retry_after import MAX_DIGITS, read_retry_after
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
 
+#: What a query begins with that is for pages of one site alone.
+OPERATORS = ("site:", "url:")
 #: Why an API refuses us for good: it does not know our key, or our account has nothing left to pay with.
 Refusal = Literal["", "key", "credits"]
 
@@ -87,6 +89,7 @@ class Reading:
     is_quota: bool = False  # an API's refusal, because of how much we asked
     refused: Refusal = ""  # an API's refusal, because of our key or account
     blocked_inside: str = ""  # a search engine behind this one has blocked it
+    shown_by: tuple[str, ...] = ()  # the search engines behind this one that have shown rows
 
 
 class Provider:
@@ -99,9 +102,13 @@ class Provider:
     #: Whether several queries may be on their way at once.
     is_parallel: ClassVar[bool] = False
     needs_key: ClassVar[bool] = False
+    #: Whether it may say "no results" where it only does not want to answer us.
+    needs_proof: ClassVar[bool] = False
+    #: The engines behind it that it is to ask, each of which has to have answered something of late.
+    engines: tuple[str, ...] = ()
     #: Longest query that it takes, in characters.
     max_query: ClassVar[int] = 2_000
-    #: How it is asked for one page, where `site:` gives no row of the page's host.
+    #: How it is asked for one page, where `site:` does not list it.
     second_form: ClassVar[str] = '"{url}"'
     #: What is sent besides the query, and whether both are a form rather than a part of the address.
     parameters: ClassVar[Mapping[str, str]] = {}
@@ -154,11 +161,25 @@ class Provider:
         answers = f"answers from the index {self.index}"
         return answers if self.is_api else f"{answers}, as long as its pages let us: it may block us at any time"
 
-    def queries(self, url: str) -> list[str]:
-        """Return the ways to ask for a page, best first; none when all are too long."""
+    def forms(self, url: str) -> list[str]:
+        """Return the ways to ask for a page, best first; only when none of them lists it, it is not indexed."""
         listed = listed_form(url)
-        forms = (f"site:{listed.partition('://')[2]}", self.second_form.format(url=listed))
-        return [query for query in forms if len(query) < self.max_query]
+        return [self.site_query(listed), self.second_form.format(url=listed)]
+
+    def site_query(self, listed: str) -> str:
+        """Return the query for what is listed of a site, or of a part of it.
+
+        Without `www.` and the last slash, as where pages are matched: engines list a page with or without them."""
+        place = listed.partition("://")[2].removeprefix("www.")
+        return f"site:{place if '?' in place or '#' in place else place.rstrip('/')}"
+
+    def is_askable(self, query: str) -> bool:
+        """Return whether a query is not too long."""
+        return len(query) < self.max_query
+
+    def queries(self, url: str) -> list[str]:
+        """Return the forms that are not too long."""
+        return [query for query in self.forms(url) if self.is_askable(query)]
 
     def request(self, query: str) -> SearchRequest:
         """Return the request that asks."""

@@ -12,6 +12,8 @@ from workers.engines.search.base.provider import Provider, Reading, Reply
 CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")
 CHALLENGE_HOSTS = ("sorry.google.com",)
 CONSENT_HOSTS = ("consent.google.", "consent.youtube.", "consent.yahoo.", "guce.")
+#: Codes of evasions: rows of other sites, and no row of a site that is surely listed. Some in a row are a block.
+EVASIONS = frozenset(("operator_ignored", "empty_unproven"))
 #: Codes of pages that will look the same next time: some in a row, and the provider is out of use.
 UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required", "request_refused"))
 
@@ -31,7 +33,7 @@ class Match:
 
     url: str | None = None
     near: tuple[tuple[str, str], ...] = ()
-    has_host: bool = False  # some row is on the page's host
+    has_host: bool = False  # some row is on the page's host, or on a subdomain of it
 
 
 NO_MATCH = Match()
@@ -70,12 +72,13 @@ def classify(
     reading: Reading,
     key: str,
     *,
-    is_first: bool,
+    is_operator: bool = False,
     accept_variants: bool = False,
 ) -> Verdict:
     """Return the verdict on the page of a match key; the first condition that holds counts. Pure.
 
-    No reply at all is None. `is_first`: it was asked in the first form of the query."""
+    No reply at all is None. `is_operator`: the query was for pages of a site alone, so that rows of others are no
+    answer. That the page is not indexed is the verdict on this query; the check wants one on each of its forms."""
     if reply is None:
         return Verdict("error", "transport")
     rest = reply.retry_after()
@@ -99,9 +102,15 @@ def classify(
             return Verdict("indexed", "match", found)
         if reading.opaque:
             return Verdict("error", "opaque_links", found)
-        return Verdict("not_indexed", "no_match", found, ask_again=is_first and not found.has_host)
-    if reading.is_challenge or reading.blocked_inside:
-        return Verdict("rate_limited", "captcha" if reading.is_challenge else "engines_blocked", rest=rest)
+        if reading.blocked_inside:
+            return Verdict("error", "engines_blocked", found)
+        if is_operator and not found.has_host:
+            return Verdict("error", "operator_ignored")
+        return Verdict("not_indexed", "no_match", found)
+    if reading.is_challenge:
+        return Verdict("rate_limited", "captcha", rest=rest)
+    if reading.blocked_inside:
+        return Verdict("error", "engines_blocked")
     if not reply.is_success:
         return Verdict("error", f"http_{reply.status}", rest=rest)
     if reading.is_script:
@@ -114,6 +123,7 @@ def classify(
 def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
     """Look for the page of a match key among rows."""
     host, path = _parts(wanted)[:2]
+    site = f".{_without_port(host)}"
     near: list[tuple[str, str]] = []
     has_host = False
     found = None
@@ -121,10 +131,12 @@ def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) ->
         if len(row) > MAX_ROW_CHARACTERS or UNFIT.search(row) or (key := match_key(row)) is None:
             continue
         row_host, row_path, _ = _parts(key)
-        has_host = has_host or row_host == host
+        # `site:` is for subdomains as well.
+        has_host = has_host or f".{_without_port(row_host)}".endswith(site)
         if key == wanted:
             found = found or row
         elif _plain(key) == _plain(wanted):
+            has_host = True
             if accept_variants:
                 found = found or row
             else:
@@ -138,6 +150,10 @@ def _parts(key: str) -> tuple[str, str, str]:
     """Return the host of a match key, with its port if it has one, its path and its query."""
     host, slash, path = re.split(r"[?#]", key, maxsplit=1)[0].partition("/")
     return host, slash + path, key.partition("?")[2].partition("#")[0]
+
+
+def _without_port(host: str) -> str:
+    return re.sub(r":\d+$", "", host)
 
 
 def _plain(key: str) -> str:
