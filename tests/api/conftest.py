@@ -10,7 +10,7 @@ import pytest
 import redis
 from api_kinds import KINDS
 from http_service import Service, Start, start_service
-from manual_worker import ManualWorker
+from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
 from servers import start_redis
 
@@ -81,18 +81,12 @@ def client(api_database: Database) -> Payer:
 
 @pytest.fixture
 def manual_worker(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
-    """A worker that works when its test says so; what earlier tests left undone is done first."""
+    """A worker that works when its test says so; what earlier tests left undone is cancelled first."""
+    cancel_open_jobs(api_database)
     with redis.Redis.from_url(redis_server) as connection:
-        worker = idle(ManualWorker(api_database, connection))
+        worker = ManualWorker(api_database, connection)
         yield worker
         worker.stopped.set()
-
-
-def idle(worker: ManualWorker) -> ManualWorker:
-    """Do what earlier tests left undone."""
-    while worker.work():
-        pass
-    return worker
 
 
 @pytest.fixture
@@ -107,7 +101,8 @@ def told(start: Start, api_database: Database, tmp_path: Path) -> Iterator[tuple
         while not dict(connection.pubsub_numsub(notices.CHANNEL))[notices.CHANNEL.encode()]:
             assert time.monotonic() < until, "the API does not listen"
             time.sleep(0.01)
-        worker = idle(ManualWorker(api_database, connection))
+        cancel_open_jobs(api_database)
+        worker = ManualWorker(api_database, connection)
         yield service, worker
         worker.stopped.set()
 

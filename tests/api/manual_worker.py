@@ -11,9 +11,9 @@ import redis
 from given_task import GivenTask
 
 from pipeline import notices
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
-from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
+from pipeline.lifecycle import ClaimedItem, Outcome, cancel, claim, report
 from workers.handler import Handler
 from workers.outcomes import to_row
 
@@ -42,6 +42,15 @@ def by(kind: AnyKind, handler: Handler[Any, Any]) -> Do:
         return to_row(item.item_id, item.price, outcome)
 
     return carry_out
+
+
+def cancel_open_jobs(database: Database) -> None:
+    """End what earlier tests left undone, in whatever state: files share a database, and a claim takes the oldest."""
+    read: Statement[list[UUID]] = Statement(
+        "SELECT id FROM job WHERE finished_at IS NULL", {}, lambda rows: [row["id"] for row in rows]
+    )
+    for job_id in database.run(read):
+        database.run(cancel(job_id, None))
 
 
 @dataclass

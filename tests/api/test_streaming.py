@@ -25,6 +25,7 @@ def test_a_stream_that_breaks_ends_its_connection_and_is_one_line(
         begun = pool.submit(connection.getresponse)
         [job_id] = wait_for_jobs(manual_worker.database, client, 1)
         [item] = manual_worker.database.run(lifecycle.claim({"speech_stream": 1}, lease_for=timedelta(seconds=30)))
+        assert item.job_id == job_id
         parts = Parts(prefix="made/stream", count=1, engine="made-up")
         stored = service.data / "artifacts" / parts.key(0)
         stored.parent.mkdir(parents=True)

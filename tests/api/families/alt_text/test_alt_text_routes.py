@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import redis
 from http_service import Answer, Service, Start, start_service
-from manual_worker import ManualWorker
+from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
 
 from pipeline import notices
@@ -24,11 +24,9 @@ TEXT = {"short": "A chair.", "long": "A red chair by a window.", "seo": "Red cha
 @pytest.fixture
 def painter(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
     """A worker for pictures; there is nothing behind a URL with `missing` in it."""
+    cancel_open_jobs(api_database)
     with redis.Redis.from_url(redis_server) as connection:
-        manual_worker = ManualWorker(api_database, connection)
-        while work(manual_worker):
-            pass
-        yield manual_worker
+        yield ManualWorker(api_database, connection)
 
 
 def describe(item: ClaimedItem) -> Outcome:

@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from index_finder import finish
-from manual_worker import ManualWorker
+from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
 
 from pipeline.database import Database
-from pipeline.kinds.index_check.check import IndexCheck
 
 
 @pytest.fixture
@@ -19,9 +17,7 @@ def client(api_database: Database) -> Payer:
 
 @pytest.fixture
 def finder(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
-    """A worker for index checks; what earlier tests left undone is done first."""
+    """A worker for index checks; what earlier tests left undone is cancelled first."""
+    cancel_open_jobs(api_database)
     with redis.Redis.from_url(redis_server) as connection:
-        worker = ManualWorker(api_database, connection)
-        for kind in IndexCheck.lanes:
-            finish(worker, kind)
-        yield worker
+        yield ManualWorker(api_database, connection)
