@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +46,23 @@ class Service:
     port: int
     log: Path
     data: Path
+    connections: list[http.client.HTTPConnection] = field(default_factory=list)
 
-    def connect(self, timeout: float = 120) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection that is closed with the service at the latest.
+
+        One that a failed test left open would be collected in another test, whose failure that would be."""
+        connection = self._connection()
+        self.connections.append(connection)
+        return connection
+
+    def _connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
 
     def request(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        connection = self.connect()
+        connection = self._connection()
         try:
             connection.request(method, path, body, dict(headers or {}))
             return read_answer(connection)
@@ -154,6 +163,8 @@ def start_service(
         yield service
     finally:
         listener.close()
+        for connection in service.connections:
+            connection.close()
         if process.poll() is None:
             process.send_signal(signal.SIGQUIT)  # at once; what a slow stop does is for tests of its own
             process.wait(timeout=120)

@@ -1,7 +1,6 @@
 """What bad input gets: a 4xx that says why, never a 500, and nothing held."""
 
 import asyncio
-import http.client
 import json
 import socket
 import struct
@@ -268,7 +267,7 @@ def test_json_may_be_announced_in_any_case(service: Service, client: Payer, cont
 
 
 def test_a_body_without_a_type_is_taken_for_json(service: Service, client: Payer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection = service.connect()
     headers = {"X-API-Key": client.api_key, "Prefer": "respond-async"}
     connection.request("POST", "/echo", b'{"text": "hi"}', headers)
     assert read_answer(connection).status == 202
