@@ -218,7 +218,7 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     assert (answer.json["code"], answer.json["field"]) == ("audio_undecodable", "music")
     assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
         assert time.monotonic() < until, "the upload is kept"
         time.sleep(0.05)

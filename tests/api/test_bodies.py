@@ -223,7 +223,7 @@ def test_a_wrong_key_is_refused_before_the_body_is_asked_for(service: Service, c
         ).encode()
 
     assert service.send_raw(head("nobody")).startswith(b"HTTP/1.1 401 ")
-    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=120) as connection:
         connection.sendall(head(client.api_key))
         assert connection.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b'{"text": "hi"}')

@@ -125,7 +125,7 @@ def test_a_request_that_a_restart_overtakes_is_told_that_nothing_was_made(
     with start() as stopping, ThreadPoolExecutor() as pool:
         waiting = pool.submit(stopping.post, "/echo", {"text": "hi"}, client.api_key)
         wait_for_jobs(api_database, client, 1)
-        connection = socket.create_connection(("127.0.0.1", stopping.port), timeout=30)
+        connection = socket.create_connection(("127.0.0.1", stopping.port), timeout=120)
         connection.sendall(head.encode() + body[:5])
         stopping.get("/healthz", client.api_key)
         stopping.process.send_signal(signal.SIGTERM)
