@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,8 @@ class Listener(Transcriber):
                 language = CODES.get(about.language, about.language)
             else:
                 probability, language = None, "en"
-                found = self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]
-                found = EnglishOnly(self._loaded, sound).kept(found)
+                hear = partial(self._hear_english, **how)
+                found = EnglishOnly(self._loaded, sound, hear).kept()
             yield Hearing(language, probability, _segments(without_hallucinations(found), stop))
 
     def _start(self) -> None:
@@ -134,6 +135,9 @@ class Listener(Transcriber):
         silence = np.zeros(SAMPLE_RATE, np.float32)
         for _ in self._loaded.transcribe(silence, language="en", beam_size=1, temperature=0.0, max_new_tokens=1)[0]:
             pass
+
+    def _hear_english(self, sound: Any, **how: Any) -> Any:
+        return self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
         # The text so far is not given as context: Whisper would repeat an error again and again.
