@@ -21,7 +21,7 @@ PROVIDERS: Mapping[str, str] = {
     "serpapi": "google",
     "dataforseo": "google",
     "brave_api": "brave",
-    "searxng": "mixed",  # of the engines that it asks
+    "searxng": "mixed",  # unless it is told to ask one engine alone
     # It says that it takes most links from Bing, and has indexes of its own: what it misses Bing may have.
     "duckduckgo": "duckduckgo",
     "bing": "bing",

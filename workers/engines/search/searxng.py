@@ -23,6 +23,11 @@ class Searxng(Provider):
         root = self.url.rstrip("/")
         self.page = self.url if root.endswith("/search") else urljoin(f"{root}/", "search")
 
+    @property
+    def index(self) -> str:
+        """Whose index it answers from: that of the one engine it is told to ask, else of several."""
+        return self.engines[0].lower() if len(self.engines) == 1 else super().index
+
     def request(self, query: str) -> SearchRequest:
         """Return the request for the page's JSON."""
         asked = super().request(query)

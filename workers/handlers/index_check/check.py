@@ -161,16 +161,16 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
 
         It is told as if the URL had been asked for: another account may have asked, with what is nobody else's
         business in its query (a session, a campaign). None as well where that query would be too long, or what was
-        said is older than a job that wants new answers."""
+        said is older than a job that wants new answers, or of another index than the provider has now."""
         reuse = self._settings.reuse
         since = check.task.job_id if check.task.input.fresh else None
         known = self._database.run(verdicts.find_verdict(names, check.page, reuse=reuse, since_job=since))
         if known is None:
             return None
-        found = {"index": self._providers[known.output["provider"]].index, **known.output}
-        provider = self._providers[found["provider"]]
+        provider = self._providers[known.output["provider"]]
+        found = {"index": provider.index, **known.output}
         query = next((query for query in provider.queries(check.url) if query[:4] == found["query"][:4]), None)
-        if query is None:
+        if query is None or found["index"] != provider.index:
             return None
         proof = {"proofUrl": provider.proof_url(query)} if "proofUrl" in found else {}
         age = {"reused": True, "age_seconds": int(known.age.total_seconds())}

@@ -116,3 +116,12 @@ def test_a_url_that_names_an_index_is_not_held_up_by_the_pace_of_another(start: 
     (item,) = pool.check(HERE, index="google")
 
     assert reason_of(item) == "indexed"
+
+
+def test_searxng_answers_from_the_index_of_the_one_engine_that_it_asks(start: Start, engine: SearchEngine) -> None:
+    (several,) = start("searxng").check(HERE)
+    (alone,) = start("searxng", searxng={"engines": "Google"}).check(HERE, index="google")
+
+    # What several said together is not what one of them says.
+    assert [(raw_result_of(item) or {})["index"] for item in (several, alone)] == ["mixed", "google"]
+    assert len(engine.asked) == 2
