@@ -44,6 +44,8 @@ class Claimer:
         self._oldest_first_every = settings.work.oldest_first_every
         self._gates = Gates(lanes)
         self._slots = Slots(lanes)
+        #: Lanes whose items never wait for a process that holds nothing.
+        self._together = [lane for lane, handler in lanes.items() if handler.comes_back_together]
         self._limits: dict[str, int] = {}
         self._may_be_more = False
         self._claims = count(1)
@@ -54,7 +56,7 @@ class Claimer:
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:
         """Return for how many runs of each lane there are slots beside those held; of lanes that are missing, none."""
-        is_kept_free = any(task.item.crashes for run in held for task in run.tasks) or (held and self._is_awaited())
+        is_kept_free = any(map(self._is_alone, held)) or (held and self._is_awaited())
         return {} if is_kept_free else self._slots.room(held)
 
     def next(self, held: Sequence[Run]) -> Statement[list[ClaimedItem]] | None:
@@ -67,7 +69,9 @@ class Claimer:
         if not held:
             self._alone_at = time.monotonic()
         oldest = next(self._claims) % self._oldest_first_every == 0
-        return lifecycle.claim(self._limits, lease_for=self._lease_for, alone=not held, oldest=oldest)
+        return lifecycle.claim(
+            self._limits, lease_for=self._lease_for, alone=not held, oldest=oldest, together=self._together
+        )
 
     def claimed(self, lane: str | None, items: int) -> int:
         """Note how many items of which lane were claimed (None: none was); returns how many of them make one run."""
@@ -90,6 +94,10 @@ class Claimer:
             self._woke_at = time.monotonic()
             self._broker.wake(self._queue)
 
+    def _is_alone(self, run: Run) -> bool:
+        """Return whether a run holds an item that has crashed a worker, and may take no other with it."""
+        return any(task.item.crashes and task.item.lane not in self._together for task in run.tasks)
+
     def _is_awaited(self) -> bool:
         """Return whether a crashed item waits for a process that holds nothing, and this has held something for long.
 
@@ -99,5 +107,6 @@ class Claimer:
             self._awaited = False
         elif now - self._asked_at > ASK_SECONDS:
             self._asked_at = now
-            self._awaited = self._database.run(lifecycle.has_crashed_ready(list(self._lanes)))
+            alone = [lane for lane in self._lanes if lane not in self._together]
+            self._awaited = self._database.run(lifecycle.has_crashed_ready(alone))
         return self._awaited

@@ -105,8 +105,11 @@ class Handler(Generic[I, O]):
 
     #: Most items it takes in one run; a model's batch size, else 1.
     batch: int = 1
-    #: Runs that may go on at once in a process; more than 1 only for what waits on the network.
+    #: Runs that may go on at once in a process; more than 1 only for what waits on the network, 0: none for now.
     slots: int = 1
+    #: Whether items that were lost with their process come back together: for those that are one request to somebody
+    #: else, of which 10,000 would be made otherwise. Only where no item can be what ended the process.
+    comes_back_together: bool = False
 
     def __init__(self, resources: Resources) -> None:
         """Make the handler of a process, not set up yet."""

@@ -34,12 +34,18 @@ class ClaimedItem:
 
 
 def claim(
-    limits: Mapping[str, int], *, lease_for: timedelta, alone: bool = True, oldest: bool = False
+    limits: Mapping[str, int],
+    *,
+    lease_for: timedelta,
+    alone: bool = True,
+    oldest: bool = False,
+    together: Sequence[str] = (),
 ) -> Statement[list[ClaimedItem]]:
     """Lease the next items of one lane; `limits` names the lanes that the caller can serve, and how many of each.
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
     `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
+    `together`: lanes whose items come together even after they were lost with their worker.
     """
     lease_id = uuid4()
     return call(
@@ -51,6 +57,7 @@ def claim(
             "lease_for": lease_for,
             "alone": alone,
             "oldest": oldest,
+            "together": list(together),
         },
         lambda rows: [ClaimedItem(lease_id=lease_id, **row) for row in rows],
     )

@@ -196,6 +196,16 @@ def test_a_crashed_item_goes_alone_also_by_age(bench):
     assert taken(bench, 8, oldest=True) == [(job_id, 0)]
 
 
+def test_crashed_items_of_a_lane_that_is_one_request_go_out_together(bench):
+    job_id = bench.job_of(1, 1, slice_size=9)
+    bench.kill_worker(bench.claim(2)[0])
+    bench.database.run(lifecycle.reap())
+    bench.wake_early()
+    fresh = bench.job_of()
+
+    assert taken(bench, 8, alone=False, together=["sketch"]) == [(job_id, 0), (job_id, 1), (fresh, 0)]
+
+
 def test_items_of_two_kinds_in_one_lane_go_out_together(bench):
     single = bench.job_of(1)
     batch = bench.job_of(1, 1, kind="album", lane="sketch")

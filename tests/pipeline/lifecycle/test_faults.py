@@ -69,7 +69,7 @@ FAULTS = (
         ("reap", "j.items_failed + v_failed", "j.items_failed"),
     )),
     Fault("a crashed item goes out with its neighbours", (
-        ("lock_ready", "IF NOT p_alone OR cardinality(v_ids) <= 1 THEN", "IF true THEN"),
+        ("lock_ready", "IF NOT p_alone OR p_together OR cardinality(v_ids) <= 1 THEN", "IF true THEN"),
     )),
     Fault("a retry forgets what was earned", (
         ("report", "ELSE i.captured END", "ELSE 0 END"),

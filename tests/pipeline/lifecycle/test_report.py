@@ -5,9 +5,10 @@ from uuid import uuid4
 
 import pytest
 from payers import open_account
+from workbench import LEASE
 
 from pipeline import lifecycle
-from pipeline.lifecycle import Outcome, Taken
+from pipeline.lifecycle import Beat, Outcome, Taken
 
 ERROR = {"status": 422, "error": "Unprocessable", "code": "silent", "message": "There is nothing to hear."}
 
@@ -260,3 +261,17 @@ def test_an_item_named_twice_in_a_report_counts_once(bench):
 
 def test_an_empty_report_is_harmless(bench):
     assert bench.database.run(lifecycle.report(uuid4(), [])) == []
+
+
+@pytest.mark.parametrize("count", [99, 100, 101, 350])
+def test_a_report_of_many_items_and_a_beat_of_them_leave_none_out(bench, count):
+    job_id = bench.job_of(*[1] * count)
+    items = bench.claim(count)
+
+    beats = [Beat(item.lease_id, item.item_id) for item in items]
+    assert len(bench.database.run(lifecycle.heartbeat(beats, lease_for=LEASE))) == count
+    taken = bench.report_all(items)
+
+    assert {one.item_id for one in taken} == {item.item_id for item in items}
+    assert bench.job(job_id)["items_ok"] == count
+    assert {one.job_state for one in taken} == {"succeeded"}
