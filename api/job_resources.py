@@ -66,9 +66,7 @@ class JobList(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's jobs, newest first."""
         caller = await self._services.authenticate_reader(req)
-        # Jobs are of kinds that can be asked for; others are what their items are claimed as.
-        asked_for = [name for name, kind in self._services.kinds.items() if kind.routes]
-        kind = read_choice(req, "kind", asked_for)
+        kind = read_choice(req, "kind", list(self._services.kinds))
         state = read_choice(req, "state", JOB_STATES)
         request_id = read_text(req, "request_id", longest=MAX_REQUEST_ID)
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)

@@ -81,14 +81,15 @@ class Work:
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order of a request whose fields are in order. Raises InvalidRequest for what the kind refuses."""
         offers = await self._services.offer_cache.offers()
-        if self._kind.limits.body_bytes is None:
-            self._kind.check(request, offers)
+        kind = self._kind_of(request)
+        if kind.limits.body_bytes is None:
+            kind.check(request, offers)
         else:
             # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
             async with self._services.large_requests:
-                await asyncio.to_thread(self._kind.check, request, offers)
+                await asyncio.to_thread(kind.check, request, offers)
         return Order.of(
-            self._kind,
+            kind,
             self._route,
             caller,
             request,
@@ -98,6 +99,10 @@ class Work:
             file_hashes=upload.hashes,
             settings=self._services.settings,
         )
+
+    def _kind_of(self, request: BaseModel) -> AnyKind:
+        """Return the kind of the job that a request makes; one of this route's queue."""
+        return self._kind
 
     async def _read(self, req: falcon.asgi.Request, upload: Upload) -> tuple[bytes | dict[str, Any], object]:
         """Return the fields as sent, a JSON body or a form's texts, and the key among them."""

@@ -274,3 +274,53 @@ class SearchSettings(BaseModel):
         # An empty key, as a template of settings has it, is none.
         has_key = provider.api_key is not None and bool(provider.api_key.get_secret_value())
         return bool(provider.url) and (has_key or name not in KEYED)
+
+
+class IndexNowSettings(BaseModel):
+    """IndexNow: one call tells Bing, Yandex, Seznam, Naver and Yep."""
+
+    url: str = Field("https://api.indexnow.org/indexnow", description="Address that URLs are submitted to.")
+    key: SecretStr | None = Field(None, description="Key of every site that has none of its own in KEYS.")
+    keys: SecretStr | None = Field(
+        None,
+        description="Keys of sites, HOST=KEY with commas between; HOST=KEY=URL where its file is not HOST/KEY.txt.",
+    )
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is a key; an empty one, as a template of settings has it, is none."""
+        return bool(self.key or self.keys)
+
+
+class BingSubmitSettings(BaseModel):
+    """Bing Webmaster's URL submission."""
+
+    url: str = Field("https://ssl.bing.com/webmaster/api.svc/json", description="Address of the API.")
+    api_key: SecretStr | None = Field(None, description="Key of the account at Bing Webmaster that has the sites.")
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is a key."""
+        return bool(self.api_key)
+
+
+class SubmissionSettings(BaseModel):
+    """The submission family: who is told of URLs that are to be crawled; off until a key is set."""
+
+    engines: str | None = _engines()
+    calls: int = Field(4, ge=1, description="Sites that a process submits URLs of at once.")
+    tries: int = Field(4, ge=1, description="Tries of a URL whose engine can't be reached, or asks for patience.")
+    wait_seconds: float = Field(
+        60.0,
+        gt=0,
+        description="Pause before the second try, twice that before each next; or Retry-After, if longer.",
+    )
+    max_wait_hours: float = Field(24.0, gt=0, description="Longest such pause, whatever Retry-After says.")
+    indexnow: IndexNowSettings = IndexNowSettings()
+    bing_submit: BingSubmitSettings = BingSubmitSettings()
+
+    @property
+    def set_up(self) -> list[str]:
+        """Return the engines that have their keys; one of another package has to be named in `engines`."""
+        order = [name.strip() for name in (self.engines or "indexnow,bing_submit").split(",") if name.strip()]
+        return [name for name in order if getattr(getattr(self, name, None), "is_set_up", True)]

@@ -29,14 +29,22 @@ class ImageBlocked(ImageFailure):
 class ImageUnreachable(ImageFailure):
     """The picture's server could not be asked, or did not give the picture.
 
-    `is_passing`: the same request may succeed a little later.
+    `is_passing`: the same request may succeed a little later. `answered`: the HTTP status that it was answered with.
     """
 
     code = "image_unreachable"
 
-    def __init__(self, message: str, *, is_passing: bool = False, retry_after: timedelta | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        is_passing: bool = False,
+        retry_after: timedelta | None = None,
+        answered: int | None = None,
+    ) -> None:
         super().__init__(message, retry_after=retry_after)
         self.is_passing = is_passing
+        self.answered = answered
 
 
 class ImageTooLarge(ImageFailure):

@@ -16,6 +16,7 @@ from pipeline.engine_settings import (
     ModelsSettings,
     PicturesSettings,
     SearchSettings,
+    SubmissionSettings,
     SynthesisSettings,
     TranscriptionSettings,
 )
@@ -141,6 +142,7 @@ class Settings(BaseSettings):
     models: ModelsSettings = ModelsSettings()
     synthesis: SynthesisSettings = SynthesisSettings()
     search: SearchSettings = SearchSettings()
+    submission: SubmissionSettings = SubmissionSettings()
     captioning: CaptioningSettings = CaptioningSettings()
     metadata: MetadataSettings = MetadataSettings()
     pictures: PicturesSettings = PicturesSettings()

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 import falcon.asgi
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from api.answers import ResultExpired, show_json
 from api.auth import header_key, query_key
@@ -24,9 +24,19 @@ from api.work import Work
 from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import Conflict
 from pipeline.keys import Caller
-from pipeline.kind import Request, as_json
+from pipeline.kind import AnyKind, Request, as_json
 from pipeline.kinds.index_check.check import IndexCheckRequest
-from pipeline.kinds.index_check.jobs import CountedJob, IndexJob, find_index_job, list_index_jobs, providers_for
+from pipeline.kinds.index_check.jobs import (
+    KIND,
+    TYPES,
+    CountedJob,
+    IndexJob,
+    family_of,
+    find_index_job,
+    list_index_jobs,
+    providers_for,
+    type_of,
+)
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, list_urls, urls_to_retry
 from pipeline.offers import preferred_engines
 
@@ -55,9 +65,10 @@ class RetryRequest(Request):
 
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
     """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
-    asked = providers_for(counted.job.request, preferred_engines(services.settings, "search"))
+    family = family_of(counted.job.kind)
+    asked = providers_for(counted.job.request, preferred_engines(services.settings, family))
     first = next(iter(asked), "")
-    provider = getattr(services.settings.search, first, None)
+    provider = getattr(getattr(services.settings, family), first, None)
     seconds = provider.interval_seconds if isinstance(provider, ProviderSettings) else 0
     return as_json(IndexJob.of(counted, interval=timedelta(seconds=seconds)))
 
@@ -75,20 +86,27 @@ async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJo
     return found
 
 
-class IndexJobs(Work):
+class IndexWork(Work):
+    """What makes index jobs: the type that a request names decides their kind."""
+
+    def _kind_of(self, request: BaseModel) -> AnyKind:
+        return self._services.kinds[TYPES[request.type].kind if isinstance(request, IndexCheckRequest) else KIND]
+
+
+class IndexJobs(IndexWork):
     """POST and GET /indexing/jobs."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's index jobs, newest first."""
         services = self._services
         caller = await services.authenticate_reader(req)
-        wanted = read_choice(req, "type", ("check", "submit"))
+        wanted = read_choice(req, "type", tuple(TYPES))
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
         providers = preferred_engines(services.settings, "search")
-        listing = list_index_jobs(caller.account_id, providers=providers, limit=limit, offset=offset)
-        # Of jobs that submit URLs there are none yet.
-        page, total = ([], 0) if wanted == "submit" else await services.database.run(listing)
+        page, total = await services.database.run(
+            list_index_jobs(caller.account_id, providers=providers, wanted=wanted, limit=limit, offset=offset)
+        )
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [show_index_job(services, counted) for counted in page])
 
@@ -147,7 +165,7 @@ class IndexJobExport(Resource):
     on_head = on_get
 
 
-class IndexRetry(Work):
+class IndexRetry(IndexWork):
     """POST /indexing/jobs/{id}/retry."""
 
     async def on_post(  # type: ignore[override]  # this route has a job in its path
@@ -175,7 +193,7 @@ class IndexRetry(Work):
         kept = {name: job.request[name] for name in KEPT if name in job.request}
         if wanted.reason == "not_indexed":
             kept["fresh"] = True  # what is asked again is the answer itself
-        request = IndexCheckRequest(type="check", urls=urls, **kept)
+        request = IndexCheckRequest.model_validate({"type": type_of(job.kind), "urls": urls, **kept})
         order = await self._order_of(req, caller, request, upload)
         # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
@@ -11,7 +11,7 @@ from pipeline.database import Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
-from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job
+from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.lifecycle import SWEEP_ROWS
@@ -42,7 +42,7 @@ class UrlsInvalid(InvalidRequest):
 class IndexCheckRequest(Request):
     """Which URLs, and, if it matters, in whose results."""
 
-    type: Literal["check", "submit"] = Field(description="check; submit is announced, and not available yet.")
+    type: Literal["check", "submit"] = Field(description="check, or submit where the operator has turned it on.")
     urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Full URLs; the same one twice counts once.")
     source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
@@ -75,7 +75,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     name = KIND
     queue = "search_check"
-    routes = ("/indexing/jobs",)
+    routes: ClassVar[tuple[str, ...]] = ("/indexing/jobs",)
     handler = "workers.handlers.index_check.check:IndexCheckHandler"
     unit = "urls"
     summary = "Check whether up to 10,000 URLs are in a search engine's results; answers at once, with a job."
@@ -88,7 +88,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     def configured(self, settings: Settings) -> "IndexCheck":
         """Return the kind with the operator's deadline and retention (10,000 URLs may take a day), and providers."""
-        kind = IndexCheck()
+        kind = type(self)()
         kind.limits = replace(
             self.limits,
             deadline=timedelta(days=settings.work.index_deadline_days),
@@ -102,14 +102,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""
-        if request.type != "check":
-            raise InvalidRequest(
-                "type submit is not available yet; send check.", code="type_not_available", field="type"
-            )
-        if request.engine is not None:
-            _check_engine(request.engine, offers)
-        if request.index is not None:
-            _check_index(request.index, request.engine, offers)
+        self.check_engine(request, offers)
         faults = [
             {"field": f"urls.{index}", "message": f"{url[:200]!a}: {fault}.", "code": "url_invalid"}
             for index, url in enumerate(request.urls)
@@ -123,6 +116,15 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
                 invalid_urls=len(faults),
             )
 
+    def check_engine(self, request: IndexCheckRequest, offers: Offers) -> None:
+        """Refuse a provider, and an index, that none is set up for. Raises InvalidRequest."""
+        offered = offers.of("search")
+        # Before any pool has spoken up, its word is waited for.
+        known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
+        require_engine(request.engine, known)
+        if request.index is not None:
+            _check_index(request.index, request.engine, offers)
+
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
         """Return an item a URL, in order, the same one only once."""
         asked_for = {"engine": request.engine, "index": request.index, "fresh": request.fresh}
@@ -134,7 +136,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     def receipt(self, job: Job) -> Response:
         """Return what is answered at once."""
         created = IndexJobCreated(
-            job_id=str(job.id), type="check", total_urls=job.items_total, status=status_of_job(job)
+            job_id=str(job.id), type=type_of(job.kind), total_urls=job.items_total, status=status_of_job(job)
         )
         return Response(created.model_dump(), status=201, headers={"Location": f"/indexing/jobs/{job.id}"})
 
@@ -157,11 +159,9 @@ def index_of(offer: Offer) -> str:
     return str(offer.content.get("index") or offer.engine)
 
 
-def _check_engine(engine: str, offers: Offers) -> None:
-    offered = offers.of("search")
-    # Before any pool has spoken up, its word is waited for.
-    known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
-    if engine not in known:
+def require_engine(engine: str | None, known: Sequence[str]) -> None:
+    """Refuse an engine that is not among those that are known; None is any of them. Raises InvalidRequest."""
+    if engine is not None and engine not in known:
         raise InvalidRequest(
             f"engine can't be {engine[:40]!a}; configured are {', '.join(known) or 'none'}.",
             code="engine_unknown",

@@ -1,4 +1,4 @@
-"""Index jobs: index checks as their users see them, read from their items."""
+"""Index jobs: checks and submissions of URLs as their users see them, read from their items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ from pipeline.database import Row, Statement
 from pipeline.jobs import SELECT_JOBS, Job
 from pipeline.timestamps import Timestamp
 
-#: The kind of index jobs.
+#: The kind of jobs that check URLs, and of those that submit them.
 KIND = "index_check"
+SUBMIT_KIND = "index_submit"
+
 #: The search providers that there are (workers/engines/search/__init__.py), and whose index each answers from.
 PROVIDERS: Mapping[str, str] = {
     "serper": "google",
@@ -27,6 +29,30 @@ PROVIDERS: Mapping[str, str] = {
     "bing": "bing",
     "google": "google",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class JobType:
+    """A type of index jobs: their kind, and the family of the engines that their URLs are given to."""
+
+    kind: str
+    family: str
+
+
+#: By the name that a request has for it.
+TYPES: Mapping[str, JobType] = {"check": JobType(KIND, "search"), "submit": JobType(SUBMIT_KIND, "submission")}
+
+
+def type_of(kind: str) -> str:
+    """Return the type of the jobs of a kind."""
+    return next(name for name, one in TYPES.items() if one.kind == kind)
+
+
+def family_of(kind: str) -> str:
+    """Return the family of the engines that the URLs of a kind's jobs are given to."""
+    return TYPES[type_of(kind)].family
+
+
 #: Items done before their rate tells more than the pace does.
 TELLING = 10
 
@@ -70,11 +96,11 @@ class IndexJob(BaseModel):
         has_message = status in {"cancelled", "failed"}
         return cls(
             id=str(job.id),
-            type="check",
+            type=type_of(job.kind),
             total_urls=job.items_total,
             processed_urls=processed,
             indexed_count=counted.indexed,
-            submitted_count=None,
+            submitted_count={"submit": job.items_ok}.get(type_of(job.kind)),
             status=status,
             error_message=str((job.error or {}).get("message", "")) or None if has_message else None,
             created_at=job.created_at,
@@ -109,14 +135,17 @@ def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
 _BEGINS = (
     # Of the providers that may be asked about the job's URLs and are not out of use, the one that is free first. A
     # provider has a row for each key that it ever had: the one that was asked last is the one that counts.
+    # Engines that take submissions have none; their URLs wait by themselves.
     "greatest(now(), (SELECT min(f.free_at) FROM ("
     "SELECT DISTINCT ON (split_part(s.name, ':', 1)) greatest(s.next_at, s.open_until) AS free_at, s.off_until"
     " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
-    "CASE WHEN p.request->>'engine' IS NOT NULL THEN ARRAY[p.request->>'engine']"
+    "CASE WHEN p.kind = %(submit)s THEN '{}' WHEN p.request->>'engine' IS NOT NULL THEN ARRAY[p.request->>'engine']"
     " WHEN p.request->>'index' IS NOT NULL"
     " THEN ARRAY(SELECT jsonb_array_elements_text(%(indexes)s -> (p.request->>'index')))"
     " ELSE %(providers)s END)"
-    " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)))"
+    " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)),"
+    " (SELECT max(i.run_at) FROM item i"
+    " WHERE p.kind = %(submit)s AND p.finished_at IS NULL AND i.job_id = p.id AND i.state = 'waiting'))"
 )
 _COUNTED = (
     # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
@@ -149,16 +178,16 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
     """Read an account's index job; `providers` may be asked about its URLs."""
     return Statement(
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
-        " AND j.kind = %(kind)s) p",
-        {"id": job_id, "account": account_id, "kind": KIND, **_asked(providers)},
+        " AND j.kind = ANY(%(kinds)s)) p",
+        {"id": job_id, "account": account_id, "kinds": _kinds(), "submit": SUBMIT_KIND, **_asked(providers)},
         lambda rows: _counted(rows[0]) if rows else None,
     )
 
 
 def list_index_jobs(
-    account_id: UUID, *, providers: Sequence[str], limit: int, offset: int
+    account_id: UUID, *, providers: Sequence[str], wanted: str | None = None, limit: int, offset: int
 ) -> Statement[tuple[list[CountedJob], int]]:
-    """Read a page of an account's index jobs, newest first, and how many there are in all.
+    """Read a page of an account's index jobs, newest first, and how many there are in all; `wanted` names a type.
 
     Those whose URLs have been deleted are left out: nothing counts them."""
 
@@ -167,13 +196,25 @@ def list_index_jobs(
         return [_counted(row) for row in rows if row["id"] is not None], totals[0]
 
     where = (
-        "j.account_id = %(account)s AND j.kind = %(kind)s"
+        "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
         " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
     )
     return Statement(
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
         " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
-        {"account": account_id, "kind": KIND, **_asked(providers), "limit": limit, "offset": offset},
+        {
+            "account": account_id,
+            "kinds": _kinds(wanted),
+            "submit": SUBMIT_KIND,
+            **_asked(providers),
+            "limit": limit,
+            "offset": offset,
+        },
         read,
     )
+
+
+def _kinds(wanted: str | None = None) -> list[str]:
+    """Return the kinds of index jobs, or of those of a type."""
+    return [one.kind for name, one in TYPES.items() if wanted in (None, name)]

@@ -12,7 +12,7 @@ from pipeline.kind import Stored
 from pipeline.timestamps import Timestamp
 
 Status = Literal["pending", "processing", "done", "failed"]
-Reason = Literal["indexed", "not_indexed", "rate_limited", "error"]
+Reason = Literal["indexed", "not_indexed", "submitted", "rate_limited", "error"]
 
 #: The states of an item whose URL has a status.
 STATES: Mapping[str, tuple[str, ...]] = {
@@ -62,7 +62,7 @@ class UrlRecord(BaseModel):
     url: str
     status: Status
     is_indexed: bool | None
-    search_status: None
+    search_status: str | None = Field(description="What became of it; of a URL that was to be submitted.")
     raw_result: RawResult | None
     last_error: str | None = Field(description="Why it is asked for again.")
     created_at: Timestamp
@@ -74,6 +74,7 @@ class UrlRecord(BaseModel):
         status = next(status for status in STATUSES if item.state in STATES[status])
         error = item.error or {}
         raw_result: RawResult | None = None
+        search_status = (item.output or error).get("search_status")
         if status == "done":
             raw_result = RawResult.model_validate(item.output)
         elif status == "failed":
@@ -85,7 +86,7 @@ class UrlRecord(BaseModel):
             url=item.input["url"],
             status=status,
             is_indexed={"indexed": True, "not_indexed": False}.get(raw_result.reason) if raw_result else None,
-            search_status=None,
+            search_status=search_status,
             raw_result=raw_result,
             last_error=error.get("message") if raw_result is None else None,
             created_at=item.created_at,

@@ -142,4 +142,5 @@ def _of_status(response: aiohttp.ClientResponse, name: str) -> ImageUnreachable:
         f"{name} answers with HTTP {status}, not with a picture.",
         is_passing=is_passing,
         retry_after=read_retry_after(response.headers.get("Retry-After", "")) if is_passing else None,
+        answered=status,
     )

@@ -85,7 +85,7 @@ class SearchClient:
 
     async def _follow(self, request: SearchRequest) -> Reply:
         reply = await self._exchange(request)
-        for _ in range(MAX_REDIRECTS):
+        for _ in range(MAX_REDIRECTS if request.follows else 0):
             target, asked = urlsplit(reply.location), urlsplit(reply.url)
             # The same scheme as well: a key in a header must not go out in the clear.
             is_same = (target.scheme, target.netloc) == (asked.scheme, asked.netloc)

@@ -31,6 +31,8 @@ class SearchRequest:
     form: Mapping[str, str] | None = None
     json: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: Whether a redirect is followed; it would be without what was sent.
+    follows: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,161 @@
+"""Engines that take submissions, and the sites whose URLs they are told of, on loopback.
+
+IndexNow as indexnow.org documents it, and Bing's Webmaster API as learn.microsoft.com does; faults on demand."""
+
+import asyncio
+import re
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+KEY = "0123456789abcdef"
+BING_KEY = "canary-bing-key"
+
+
+@dataclass
+class ToldEngines:
+    """A running fake. `files` are what sites serve, by host and path; it takes what the documents say it takes."""
+
+    port: int = 0
+    files: dict[tuple[str, str], str] = field(default_factory=dict)
+    #: Answers of IndexNow that strike one call each: a status, or a status and Retry-After.
+    faults: deque[tuple[int, str]] = field(default_factory=deque)
+    #: What IndexNow was told: (host, URLs) of each call that it took.
+    told: list[tuple[str, list[str]]] = field(default_factory=list)
+    calls: int = 0
+    #: Of Bing: verified sites and what is left of the day, and an error that strikes each call.
+    quota: dict[str, int] = field(default_factory=dict)
+    bing_error: int | None = None
+    bing_told: list[list[str]] = field(default_factory=list)
+    quota_asked: int = 0
+    #: The next quota that is told is so much higher than the true one: somebody else is faster.
+    taken_meanwhile: int = 0
+    is_held: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def here(self) -> str:
+        """The host of a site."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def there(self) -> str:
+        """The host of another one."""
+        return f"127.0.0.2:{self.port}"
+
+    def urls(self, count: int, host: str | None = None) -> list[str]:
+        """Return URLs of a site."""
+        return [f"http://{host or self.here}/page-{number}" for number in range(count)]
+
+    def settings(self, *engines: str, **more: Any) -> dict[str, Any]:
+        """Return settings of these engines; by default IndexNow with one key for all sites."""
+        own: dict[str, dict[str, Any]] = {
+            "indexnow": {"url": f"http://{self.here}/indexnow", "key": KEY},
+            "bing_submit": {"url": f"http://{self.here}/bing", "api_key": BING_KEY},
+        }
+        chosen = {name: own[name] for name in engines or ("indexnow",)}
+        return {
+            "fetch": {"allow_networks": "127.0.0.0/8", "limit_seconds": 5},
+            "submission": {"wait_seconds": 0.1, **chosen, **more},
+        }
+
+    async def _serve_file(self, request: web.Request) -> web.Response:
+        text = self.files.get((request.host, request.path))
+        return web.Response(status=404) if text is None else web.Response(text=text)
+
+    async def _take(self, request: web.Request) -> web.Response:
+        self.calls += 1
+        while self.is_held and not self.ended.is_set():
+            await asyncio.sleep(0.01)
+        if self.faults:
+            status, wait = self.faults.popleft()
+            return web.Response(status=status, headers={"Retry-After": wait} if wait else {})
+        sent = await request.json()
+        host, key, urls = sent.get("host"), sent.get("key"), sent.get("urlList")
+        if not (host and key and urls) or len(urls) > 10_000:
+            return web.Response(status=400)
+        if not re.fullmatch(r"[A-Za-z0-9-]{8,128}", key) or any(urlsplit(url).netloc != host for url in urls):
+            return web.Response(status=422)
+        place = urlsplit(sent.get("keyLocation", f"http://{host}/{key}.txt"))
+        if key not in self.files.get((place.netloc, place.path), ""):
+            return web.Response(status=403)
+        if any(not urlsplit(url).path.startswith(place.path.rpartition("/")[0] + "/") for url in urls):
+            return web.Response(status=422)
+        self.told.append((host, urls))
+        return web.Response(status=200)
+
+    def _bing_fault(self, request: web.Request, site: str | None) -> web.Response | None:
+        number = self.bing_error or (3 if request.query.get("apikey") != BING_KEY else None)
+        number = number or (14 if site not in self.quota else None)
+        return _bing_error(number, "ERROR!!! NotAuthorized") if number else None
+
+    async def _tell_quota(self, request: web.Request) -> web.Response:
+        self.quota_asked += 1
+        site = request.query.get("siteUrl")
+        if (fault := self._bing_fault(request, site)) is not None:
+            return fault
+        left, self.taken_meanwhile = self.quota[str(site)] + self.taken_meanwhile, 0
+        told = {"__type": "UrlSubmissionQuota:#Microsoft.Bing.Webmaster.Api", "DailyQuota": left, "MonthlyQuota": 9_999}
+        return web.json_response({"d": told})
+
+    async def _take_batch(self, request: web.Request) -> web.Response:
+        sent = await request.json()
+        site, urls = sent["siteUrl"], sent["urlList"]
+        if (fault := self._bing_fault(request, site)) is not None:
+            return fault
+        if len(urls) > 500:
+            return _bing_error(8, "ERROR!!! InvalidParameter")
+        if any(url.endswith("/broken") for url in urls):
+            return _bing_error(7, "ERROR!!! InvalidUrl")
+        if len(urls) > self.quota[site]:
+            return _bing_error(2, f"ERROR!!! Quota remaining for today: {self.quota[site]}, Submitted: {len(urls)}")
+        self.quota[site] -= len(urls)
+        self.bing_told.append(urls)
+        return web.json_response({"d": None})
+
+
+def _bing_error(number: int, message: str) -> web.Response:
+    return web.json_response({"ErrorCode": number, "Message": message}, status=400)
+
+
+@contextmanager
+def told_engines() -> Iterator[ToldEngines]:
+    """Run a fake, on a port of its own at two addresses, until the block is left."""
+    engines, loop = ToldEngines(), asyncio.new_event_loop()
+    ready = threading.Event()
+
+    async def serve() -> None:
+        app = web.Application(client_max_size=32 * 2**20)
+        app.add_routes(
+            [
+                web.post("/indexnow", engines._take),
+                web.get("/bing/GetUrlSubmissionQuota", engines._tell_quota),
+                web.post("/bing/SubmitUrlbatch", engines._take_batch),
+                web.get("/{path:.*}", engines._serve_file),
+            ]
+        )
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        first = web.TCPSite(runner, "127.0.0.1", 0)
+        await first.start()
+        engines.port = first._server.sockets[0].getsockname()[1]
+        await web.TCPSite(runner, "127.0.0.2", engines.port).start()
+        ready.set()
+        await engines.ended.wait()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield engines
+    finally:
+        loop.call_soon_threadsafe(engines.ended.set)
+        thread.join()
+        loop.close()
