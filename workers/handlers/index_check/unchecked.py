@@ -13,7 +13,7 @@ MESSAGES = {
     "operator_ignored": "the search engine showed pages of other sites only",
     "empty_unproven": "the search engine gave empty pages, for a site that is surely listed as well",
     "transport": "the search engine could not be reached",
-    "config": "the search provider refused our key",
+    "config": "the search provider refused us",
     "config:key": "the search provider refused our key",
     "config:credits": "our account at the search provider has nothing left to pay with",
     "request_refused": "the search provider took the query for a faulty one",
@@ -29,7 +29,8 @@ MESSAGES = {
 
 #: What helps an operator; `{setting}` is the provider's key.
 REMEDIES = {
-    "config": "check {setting}",
+    # Only SearXNG has no key: it refuses whoever asks for JSON until its own settings allow that.
+    "config": "it has to have `json` among its `formats`",
     "config:key": "check {setting}",
     "config:credits": "top its account up, or set another {setting}",
 }

@@ -181,7 +181,7 @@ BEGIN
             SELECT i.id FROM item i WHERE i.state = 'ready' AND i.kind = p_kind AND (p_alone OR i.crashes = 0)
             ORDER BY i.round, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED);
     END IF;
-    IF NOT p_alone OR p_together OR cardinality(v_ids) <= 1 THEN
+    IF NOT p_alone OR cardinality(v_ids) <= 1 THEN
         RETURN v_ids;
     END IF;
     v_first := v_ids[1];

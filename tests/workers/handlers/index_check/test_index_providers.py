@@ -4,6 +4,8 @@ import pytest
 from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
 
+from workers.handlers.index_check.unchecked import advice_on
+
 NO_CREDITS = '400 {"message": "Not enough credits", "statusCode": 400}'
 NO_KEY = '422 {"type": "ErrorResponse", "error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "status": 422}}'
 FAULTY = '422 {"type": "ErrorResponse", "error": {"code": "VALIDATION", "status": 422}}'
@@ -125,3 +127,17 @@ def test_searxng_answers_from_the_index_of_the_one_engine_that_it_asks(start: St
     # What several said together is not what one of them says.
     assert [(raw_result_of(item) or {})["index"] for item in (several, alone)] == ["mixed", "google"]
     assert len(engine.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("cause", "provider", "said"),
+    [
+        ("config:key", "brave_api", "refused our key: check PRESSROOM_SEARCH__BRAVE_API__API_KEY"),
+        ("config:credits", "serpapi", "top its account up, or set another PRESSROOM_SEARCH__SERPAPI__API_KEY"),
+        ("config", "searxng", "refused us: it has to have `json` among its `formats`"),
+        ("captcha", "bing", "the search engine asked for a captcha"),
+        ("of a later release", "bing", "the search engine failed"),
+    ],
+)
+def test_an_operator_is_told_what_helps(cause: str, provider: str, said: str) -> None:
+    assert advice_on(cause, provider).endswith(said)
