@@ -8,6 +8,7 @@ from models.item import Item
 from models.job import Job
 from models.lexicon import Lexicon
 from models.offer import Offer
+from models.owned_site import OwnedSite, SiteConnection, SiteQuota
 from models.signing_key import SigningKey
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
     "Job",
     "Lexicon",
     "Offer",
+    "OwnedSite",
     "SearchProvider",
     "SigningKey",
+    "SiteConnection",
+    "SiteQuota",
     "Verdict",
 ]

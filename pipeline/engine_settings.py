@@ -208,6 +208,30 @@ def _provider(url: str | None, interval: float, jitter: float = 0.0) -> Provider
     return ProviderSettings(url=url, interval_seconds=interval, jitter=jitter)
 
 
+class SiteServiceSettings(BaseModel):
+    """A service that tells site owners of their own sites."""
+
+    per_day: int = Field(2_000, ge=1, description="Requests a day about a site; Google takes 2,000.")
+    per_minute: int = Field(600, ge=1, description="Requests a minute about a site; Google takes 600.")
+
+
+class SearchConsoleSettings(SiteServiceSettings):
+    """Google Search Console."""
+
+    url: str = Field(
+        "https://searchconsole.googleapis.com/v1/urlInspection/index:inspect", description="URL Inspection."
+    )
+    sites_url: str = Field("https://www.googleapis.com/webmasters/v3/sites", description="The list of sites.")
+    token_url: str = Field("https://oauth2.googleapis.com/token", description="Where access tokens come from.")
+    consent_url: str = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Where a user consents.")
+
+
+class BingWebmasterSettings(SiteServiceSettings):
+    """Bing Webmaster Tools."""
+
+    url: str = Field("https://ssl.bing.com/webmaster/api.svc/json", description="The API.")
+
+
 class SearchSettings(BaseModel):
     """The search family: which providers are asked, how often, and what is made of their answers."""
 
@@ -246,6 +270,8 @@ class SearchSettings(BaseModel):
     serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
     serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)
     dataforseo: ProviderSettings = _provider("https://api.dataforseo.com/v3/serp/google/organic/live/advanced", 0.1)
+    search_console: SearchConsoleSettings = SearchConsoleSettings()
+    bing_webmaster: BingWebmasterSettings = BingWebmasterSettings(per_minute=60)
 
     @field_validator("captcha_minutes", "throttle_minutes")
     @classmethod

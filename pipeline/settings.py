@@ -128,6 +128,9 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("REDIS_URL", "PRESSROOM_REDIS_URL"),
         description="Redis to use; by default an embedded one in DATA.",
     )
+    secrets_key: SecretStr | None = Field(
+        None, description="Key of stored credentials, on all machines the same; by default one kept in DATA."
+    )
     kinds: str = Field("", description="More kinds, as package.module:Class, separated by commas.")
     ffmpeg: str | None = Field(None, description="Another ffmpeg (6 or newer); by default that of imageio-ffmpeg.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")

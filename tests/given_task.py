@@ -14,6 +14,8 @@ class GivenTask:
         self.input = given
         self.price = price
         self.job_id: UUID = uuid4()
+        self.account_id: UUID = uuid4()
+        self.lane = ""
         self.index = 0
         self.attempts = 0
         self.checkpoint: Mapping[str, Any] | None = None

@@ -49,9 +49,12 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Given back untouched (shutdown, an open circuit breaker): again later, which counts for nothing."""
+    """Given back untouched (shutdown, an open circuit breaker): again later, which counts for nothing.
+
+    With a `lane` of its kind it goes on in that one."""
 
     after: timedelta = timedelta()
+    lane: str | None = None
 
 
 #: What can become of an item in its handler.
@@ -62,6 +65,8 @@ class Task(Protocol[I_co]):
     """One item in its handler's hands."""
 
     job_id: UUID
+    account_id: UUID
+    lane: str
     index: int
     price: int
     attempts: int

@@ -33,8 +33,8 @@ def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome
             return lifecycle.Outcome(item_id, "failed", min(credits, price), error=error_row(error))
         case Retry(after, error):
             return lifecycle.Outcome(item_id, "retry", error=error_row(error), after=after)
-        case Release(after):
-            return lifecycle.Outcome(item_id, "release", after=after)
+        case Release(after, lane):
+            return lifecycle.Outcome(item_id, "release", after=after, lane=lane)
 
 
 def error_row(error: PressroomError) -> dict[str, Any]:

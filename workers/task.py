@@ -44,6 +44,8 @@ class LeasedTask(Generic[I]):
         self.item = item
         self.item_id = item.item_id
         self.job_id = item.job_id
+        self.account_id = item.account_id
+        self.lane = item.lane
         self.index = item.index
         self.price = item.price
         self.attempts = item.attempts

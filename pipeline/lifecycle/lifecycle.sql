@@ -281,9 +281,10 @@ END $$;
 -- report: what became of some items, each of which names its lease: those that a process ends at about the same time
 -- share a commit, and their job's row changes hands once. Outcomes: done and failed (final, with the credits earned,
 -- which are cut to 0 … price, so that one wrong number does not fail the other reports), retry
--- (after so many seconds; counts an attempt), release (the same, and counts none). Only items still on their lease
--- change, and counters move by what changed. Returns the items taken, and the job's state where that ended it. Items are
--- changed 100 at a time: the planner expects few, and joins each with each (10,000 took 26 s, and take 1 s).
+-- (after so many seconds; counts an attempt), release (the same, and counts none); one that names a lane goes on in
+-- that. Only items still on their lease change, and counters move by what changed. Returns the items taken, and the
+-- job's state where that ended it. Items are changed 100 at a time: the planner expects few, and joins each with each
+-- (10,000 took 26 s, and take 1 s).
 CREATE FUNCTION lifecycle.report(p_outcomes jsonb)
 RETURNS TABLE (item_id bigint, job_id uuid, job_state text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -316,10 +317,10 @@ BEGIN
                 attempts = i.attempts + (o.outcome = 'retry')::integer,
                 captured = CASE WHEN o.outcome IN ('done', 'failed') THEN least(greatest(o.credits, 0), i.price)
                                 ELSE i.captured END,
-                output = o.output, error = o.error, updated_at = now()
+                lane = coalesce(o.lane, i.lane), output = o.output, error = o.error, updated_at = now()
             FROM jsonb_to_recordset(v_slice)
                 AS o (lease uuid, item bigint, outcome text, credits integer, output jsonb, error jsonb, after float8,
-                      engine text)
+                      engine text, lane text)
             WHERE i.id = o.item AND i.lease_id = o.lease AND i.state = 'leased' AND i.id = ANY (v_slice_items)
             RETURNING i.id, i.job_id, i.state, o.engine
         ), counted AS (

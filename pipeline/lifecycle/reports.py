@@ -14,7 +14,7 @@ from pipeline.lifecycle.schema import call
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an item. `credits` are those earned, at most its price."""
+    """What became of an item. `credits` are those earned, at most its price; `lane` is another one to go on in."""
 
     item_id: int
     outcome: Literal["done", "failed", "retry", "release"]
@@ -23,6 +23,7 @@ class Outcome:
     error: Mapping[str, Any] | None = None
     after: timedelta = timedelta()
     engine: str | None = None
+    lane: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statem
             "error": outcome.error,
             "after": outcome.after.total_seconds(),
             "engine": outcome.engine,
+            "lane": outcome.lane,
         }
         for lease_id, outcomes in reports
         for outcome in outcomes

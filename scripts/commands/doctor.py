@@ -24,6 +24,7 @@ from pipeline.offers import read_offers
 from pipeline.settings import Settings
 from scripts.commands import SYSTEM, under
 from scripts.options import PATIENCE, Data, settings_for
+from scripts.site_connections import list_sites
 from scripts.system.control import find_system, settings_of_running
 from scripts.terminal import plain
 
@@ -59,6 +60,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield _checked("artifact store", lambda: _check_store(settings))
     yield _checked("ffmpeg", lambda: find_ffmpeg(settings).path)
     yield from _engines(settings, database_url)
+    yield from _sites(settings, database_url)
 
 
 def _system(settings: Settings) -> Generator[Finding, None, str | None]:
@@ -101,6 +103,21 @@ def _engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
         for advice in advise(family, engines):
             yield Finding(family, ready=False, detail=advice, needed=False)
         yield from _models(settings, family)
+
+
+def _sites(settings: Settings, database_url: str | None) -> Iterator[Finding]:
+    """Say of each connected site how many requests are left today, or why it can't be asked about."""
+    if database_url is None:
+        return
+    try:
+        with Database(database_url, patience=PATIENCE) as database:
+            found = list_sites(database, settings)
+    except (PressroomError, psycopg.Error) as error:
+        yield Finding("connected sites", ready=False, detail=f"{type(error).__name__}: {error}", needed=False)
+        return
+    for one in found:
+        whose = f"{one.connection.name}, account {one.connection.account_id}"
+        yield Finding(f"{one.connection.service}: {one.site}", one.ready, f"{one.state} ({whose})", needed=False)
 
 
 def _models(settings: Settings, family: str) -> Iterator[Finding]:

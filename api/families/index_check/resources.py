@@ -1,5 +1,6 @@
 """Indexing: index checks as their users see them: jobs, their URLs, and both as CSV."""
 
+import asyncio
 import hashlib
 from dataclasses import replace
 from datetime import timedelta
@@ -26,6 +27,7 @@ from pipeline.errors import Conflict
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind, Request, as_json
 from pipeline.kinds.index_check.check import IndexCheckRequest
+from pipeline.kinds.index_check.connections import sites_of
 from pipeline.kinds.index_check.jobs import (
     KIND,
     TYPES,
@@ -37,6 +39,7 @@ from pipeline.kinds.index_check.jobs import (
     providers_for,
     type_of,
 )
+from pipeline.kinds.index_check.owned import services_for, with_lanes
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, list_urls, urls_to_retry
 from pipeline.offers import preferred_engines
 
@@ -87,10 +90,25 @@ async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJo
 
 
 class IndexWork(Work):
-    """What makes index jobs: the type that a request names decides their kind."""
+    """What makes index jobs: the type that a request names decides their kind.
+
+    URLs to be checked go to the services for site owners first, where the account has connected their sites."""
 
     def _kind_of(self, request: BaseModel) -> AnyKind:
         return self._services.kinds[TYPES[request.type].kind if isinstance(request, IndexCheckRequest) else KIND]
+
+    async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
+        """Return the order, with its own lane for URLs of connected sites. Raises SiteNotConnected as well."""
+        order = await super()._order_of(req, caller, request, upload)
+        if order.submission.kind != KIND or not isinstance(request, IndexCheckRequest):
+            return order
+        if not services_for(request.engine, request.index):
+            return order
+        sites = await self._services.database.run(sites_of(caller.account_id))
+        if not sites and request.engine is None:
+            return order
+        items = await asyncio.to_thread(with_lanes, order.submission.items, request, sites)
+        return replace(order, submission=replace(order.submission, items=items))
 
 
 class IndexJobs(IndexWork):

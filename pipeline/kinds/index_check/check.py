@@ -11,6 +11,7 @@ from pipeline.database import Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
+from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
 from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
@@ -31,6 +32,10 @@ INDEXES = tuple(dict.fromkeys(PROVIDERS.values()))
 #: The lane of URLs that name a provider, or an index; those that name neither have the kind's.
 ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}
+#: The lane of URLs of connected sites, which their owners' services are asked about first (owned.py).
+OWNED_LANE = f"{KIND}_owned"
+#: Services for site owners that a request may name, and the index of each. Bing's gives no verdict.
+OWNED_ENGINES = {SEARCH_CONSOLE: "google"}
 
 
 class UrlsInvalid(InvalidRequest):
@@ -83,7 +88,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     bulky = frozenset({"urls"})
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
     #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
-    lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values())
+    lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values(), OWNED_LANE)
     limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=10)
 
     def configured(self, settings: Settings) -> "IndexCheck":
@@ -121,7 +126,8 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         offered = offers.of("search")
         # Before any pool has spoken up, its word is waited for.
         known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
-        require_engine(request.engine, known)
+        # Whether the URLs' sites are connected is looked up when the account is known.
+        require_engine(request.engine, [*known, *OWNED_ENGINES])
         if request.index is not None:
             _check_index(request.index, request.engine, offers)
 
@@ -149,6 +155,8 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
 def lane_of(engine: str | None, index: str | None = None) -> str:
     """Return the lane of URLs that name a provider, an index or neither; one from elsewhere has none of its own."""
+    if engine in OWNED_ENGINES:
+        return OWNED_LANE
     if engine:
         return ENGINE_LANES.get(engine, KIND)
     return INDEX_LANES.get(index, KIND) if index else KIND
@@ -172,10 +180,12 @@ def require_engine(engine: str | None, known: Sequence[str]) -> None:
 def _check_index(index: str, engine: str | None, offers: Offers) -> None:
     offered = offers.of("search")
     ready: dict[str, list[str]] = {}
+    if engine in OWNED_ENGINES:
+        ready[OWNED_ENGINES[engine]] = [engine]
     for offer in offered:
         if offer.ready and engine in (None, offer.engine):
             ready.setdefault(index_of(offer), []).append(offer.engine)
-    if index not in (ready if offered else INDEXES):
+    if index not in (ready if offered or ready else INDEXES):
         listed = ", ".join(f"{name} (by {', '.join(engines)})" for name, engines in ready.items())
         raise InvalidRequest(
             f"index can't be {index[:40]!a}; {'engine answers from' if engine else 'configured are'} "

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pipeline.database import Row, Statement
 from pipeline.jobs import ITEM_COLUMNS, Item
 from pipeline.kind import Stored
+from pipeline.kinds.index_check.inspection import Inspection
 from pipeline.timestamps import Timestamp
 
 Status = Literal["pending", "processing", "done", "failed"]
@@ -51,6 +52,7 @@ class RawResult(Stored, extra="allow"):
     matched_url: str | None = None
     proof_url: str = Field(default_factory=str, alias="proofUrl", description="A results page; of an indexed URL.")
     near_matches: list[NearMatch] = Field(default_factory=list)
+    inspection: Inspection | None = Field(None, description="What a service for site owners says of it.")
     reused: bool = Field(False, description="An earlier answer about the same page was used, free of charge.")
     age_seconds: int = Field(default_factory=int, description="Age of an answer that was used again.")
 

@@ -45,6 +45,7 @@ class CheckProgress:
     #: When the last form was asked whose answer was empty, and is to be proven; seconds since the epoch, by the
     #: database's clock.
     missed_at: float = 0.0
+    inspection: dict[str, Any] | None = None  # facts of a service for site owners (owned.py)
 
     @classmethod
     def read(cls, checkpoint: Mapping[str, Any] | None) -> Self:

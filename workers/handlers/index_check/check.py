@@ -8,7 +8,7 @@ from datetime import timedelta
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check import verdicts
-from pipeline.kinds.index_check.check import UrlInput, lane_of
+from pipeline.kinds.index_check.check import OWNED_LANE, UrlInput, lane_of
 from pipeline.kinds.index_check.transitions import Event
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.offers import Offer
@@ -19,6 +19,7 @@ from workers.engines.search.base.provider import Provider
 from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
 from workers.handlers.index_check.feedback import Feedback
+from workers.handlers.index_check.owned import OwnedSites, with_inspection
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 from workers.handlers.index_check.proofs import Proofs
 from workers.handlers.index_check.unchecked import UrlUnchecked, cause_of, unasked
@@ -72,14 +73,16 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 self._providers[provider.name] = provider
         if not self._providers:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
-        self._lanes = lanes_of(self._providers.values())
+        self._lanes = lanes_of(self._providers.values()) | {OWNED_LANE: []}
         paces = {name: provider.pace for name, provider in self._providers.items()}
         self._pacer = Pacer(self._database, paces, self._lanes)
         self._feedback = Feedback(self._settings, self._database)
         self._asker = Asker(self._settings, self._pacer, self._feedback, Proofs(self._database))
+        self._owned = OwnedSites(self.settings, self._database)
 
     def close(self) -> None:
         """Close all connections."""
+        self._owned.close()
         self._asker.close()
 
     def offers(self) -> Sequence[Offer]:
@@ -101,6 +104,17 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
     def pause(self) -> timedelta | None:
         """Return how long it will be until a provider may be asked."""
         return self._pacer.pause()
+
+    def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
+        """Check URLs, those of connected sites with the services for their owners."""
+        return [self._ask_owned(task) if task.lane == OWNED_LANE else self._ask_others(task) for task in tasks]
+
+    def _ask_owned(self, task: Task[UrlInput]) -> Outcome[RawResult]:
+        self._pacer.granted(OWNED_LANE)
+        return self._owned.check(task)
+
+    def _ask_others(self, task: Task[UrlInput]) -> Outcome[RawResult]:
+        return with_inspection(self.carry_out(task), task)
 
     def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Check one URL."""

@@ -38,6 +38,10 @@ class Permit:
     is_booked: bool = False
 
 
+#: The permit of a lane without providers: whoever carries its URLs out keeps a pace of their own.
+UNPACED = Permit("")
+
+
 @dataclass(frozen=True, slots=True)
 class OutOfUse:
     """No provider may be asked, and none is worth waiting for; one of them, and why."""
@@ -179,6 +183,8 @@ class Pacer:
         return self._overview
 
     def _permit(self, providers: Sequence[str], overview: Overview) -> Permit | OutOfUse | None:
+        if not providers:
+            return UNPACED
         statuses = {name: self._status(name, overview) for name in providers}
         if all(status.state in OUT_OF_USE for status in statuses.values()):
             return OutOfUse(providers[0], statuses[providers[0]].reason)
