@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.cells import defused
+from pipeline.kinds.index_check.given import read_url
 from scripts.client import Client
 from scripts.imports.url_import import Cells, UrlImport
 
@@ -30,6 +31,10 @@ class IndexCheckImport(UrlImport):
     unanswered = ("failed", "", "error", *[""] * len(TOLD))
     pause = 1.0
 
+    def fault_of(self, url: str) -> str | None:
+        """Return why a URL is not sent; a bare domain is."""
+        return read_url(url).fault
+
     def is_answered(self, cells: Cells) -> bool:
         """Return whether a URL was checked."""
         return "done" in cells[:1]
@@ -45,7 +50,8 @@ class IndexCheckImport(UrlImport):
         for offset in range(0, len(urls), PAGE):
             for record in await client.get(f"/indexing/jobs/{job_id}/urls?limit={PAGE}&offset={offset}"):
                 found[record["url"]] = _cells(record)
-        return found
+        # Under what was sent: a bare domain is checked as the URL that was made of it.
+        return {url: found[made] for url in urls if (made := read_url(url).url) in found}
 
 
 def _cells(record: dict[str, Any]) -> Cells:

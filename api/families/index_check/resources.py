@@ -13,11 +13,12 @@ from api.answers import ResultExpired, show_json
 from api.auth import header_key, query_key
 from api.bodies import parse_object, read_body, refuse_length
 from api.families.index_check.export import COLUMNS, Export, csv_pieces
+from api.families.index_check.from_sitemap import FromSitemap
 from api.families.index_check.spreadsheet import CONTENT_TYPE, xlsx_pieces
 from api.fields import read_fields
 from api.forms import Upload
 from api.job_resources import JobNotFound, read_job_id
-from api.queries import read_choice, read_whole, show_page
+from api.queries import read_choice, read_text, read_whole, show_page
 from api.resource import Resource
 from api.services import Services
 from api.submitting import Order
@@ -26,7 +27,7 @@ from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import Conflict
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind, Request, as_json
-from pipeline.kinds.index_check.check import IndexCheckRequest
+from pipeline.kinds.index_check.check import MAX_NAME, IndexCheckRequest
 from pipeline.kinds.index_check.connections import sites_of
 from pipeline.kinds.index_check.jobs import (
     KIND,
@@ -49,7 +50,7 @@ MAX_URLS = 1_000
 
 
 #: What a retry has from the job whose URLs it asks for again.
-KEPT = ("engine", "index", "source", "fresh")
+KEPT = ("engine", "index", "source", "fresh", "diagnose", "name")
 
 
 class NothingToRetry(Conflict):
@@ -111,7 +112,7 @@ class IndexWork(Work):
         return replace(order, submission=replace(order.submission, items=items))
 
 
-class IndexJobs(IndexWork):
+class IndexJobs(FromSitemap, IndexWork):
     """POST and GET /indexing/jobs."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -121,9 +122,12 @@ class IndexJobs(IndexWork):
         wanted = read_choice(req, "type", tuple(TYPES))
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
+        name = read_text(req, "name", longest=MAX_NAME)
         providers = preferred_engines(services.settings, "search")
         page, total = await services.database.run(
-            list_index_jobs(caller.account_id, providers=providers, wanted=wanted, limit=limit, offset=offset)
+            list_index_jobs(
+                caller.account_id, providers=providers, wanted=wanted, name=name, limit=limit, offset=offset
+            )
         )
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [show_index_job(services, counted) for counted in page])

@@ -12,6 +12,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
+from pipeline.kinds.index_check.given import Given, read_url, read_urls
 from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
@@ -19,10 +20,12 @@ from pipeline.lifecycle import SWEEP_ROWS
 from pipeline.offers import Offer, Offers
 from pipeline.settings import Settings
 from pipeline.sources import Source
-from pipeline.urls import fault_of
+from pipeline.urls import MAX_CHARACTERS
 
 #: URLs of one job (docs/api.md, Limits).
 MAX_URLS = 10_000
+#: Characters of a job's name.
+MAX_NAME = 200
 #: Faulty URLs that a refusal names.
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
@@ -36,6 +39,8 @@ INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}
 OWNED_LANE = f"{KIND}_owned"
 #: Services for site owners that a request may name, and the index of each. Bing's gives no verdict.
 OWNED_ENGINES = {SEARCH_CONSOLE: "google"}
+#: The lane of URLs that can't be checked, which no provider is asked about, and which wait for none.
+FAULTY_LANE = f"{KIND}_faulty"
 
 
 class UrlsInvalid(InvalidRequest):
@@ -44,17 +49,45 @@ class UrlsInvalid(InvalidRequest):
     code = "urls_invalid"
 
 
+class UrlsMissing(InvalidRequest):
+    """There is nothing to check."""
+
+    message = "urls: This field is required, or else sitemap_url."
+
+    def __init__(self) -> None:
+        super().__init__(details=[{"field": "urls", "message": "This field is required.", "code": "field_missing"}])
+
+
 class IndexCheckRequest(Request):
     """Which URLs, and, if it matters, in whose results."""
 
     type: Literal["check", "submit"] = Field(description="check, or submit where the operator has turned it on.")
-    urls: list[str] = Field(min_length=1, max_length=MAX_URLS, description="Full URLs; the same one twice counts once.")
+    urls: list[str] = Field(
+        default_factory=list,
+        min_length=1,
+        max_length=MAX_URLS,
+        description="URLs; the same one twice counts once, and example.org/a stands for https://example.org/a.",
+    )
+    sitemap_url: str | None = Field(
+        None, max_length=MAX_CHARACTERS, description="A sitemap, or an index of sitemaps, instead of urls."
+    )
+    skip_invalid: bool = Field(
+        False, description="A URL that can't be checked fails alone; by default all are refused for it."
+    )
+    name: str | None = Field(
+        None,
+        min_length=1,
+        max_length=MAX_NAME,
+        pattern=r"^[^\x00-\x1f\x7f]+$",
+        description="Of the job, to find it again.",
+    )
     source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
     index: str | None = Field(
         None, description="Whose index has to answer: google, bing, brave, duckduckgo …; by default any."
     )
     fresh: bool = Field(False, description="Ask now, whatever was answered lately.")
+    diagnose: bool = Field(False, description="Look at pages without a good answer, and say why; it costs nothing.")
 
 
 class IndexJobCreated(BaseModel):
@@ -67,12 +100,17 @@ class IndexJobCreated(BaseModel):
 
 
 class UrlInput(Stored):
-    """A URL to be checked, the search provider or index that the request names, and whether it wants a new answer."""
+    """A URL to be checked, the search provider or index that the request names, and whether it wants a new answer.
+
+    `sent` is what the URL was made of, where that is not the same; `fault` why it can't be checked."""
 
     url: str
+    sent: str | None = None
+    fault: str | None = None
     engine: str | None = None
     index: str | None = None
     fresh: bool = False
+    diagnose: bool = False
 
 
 class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
@@ -88,7 +126,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     bulky = frozenset({"urls"})
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
     #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
-    lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values(), OWNED_LANE)
+    lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values(), OWNED_LANE, FAULTY_LANE)
     limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=10)
 
     def configured(self, settings: Settings) -> "IndexCheck":
@@ -108,18 +146,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""
         self.check_engine(request, offers)
-        faults = [
-            {"field": f"urls.{index}", "message": f"{url[:200]!a}: {fault}.", "code": "url_invalid"}
-            for index, url in enumerate(request.urls)
-            if (fault := fault_of(url)) is not None
-        ]
-        if faults:
-            raise UrlsInvalid(
-                f"{len(faults):,} of {len(request.urls):,} URLs can't be checked, and nothing was charged. The first: "
-                f"{faults[0]['message']} Correct them, or leave them out.",
-                details=faults[:MAX_NAMED],
-                invalid_urls=len(faults),
-            )
+        check_urls(request)
 
     def check_engine(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse a provider, and an index, that none is set up for. Raises InvalidRequest."""
@@ -133,11 +160,11 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
         """Return an item a URL, in order, the same one only once."""
-        asked_for = {"engine": request.engine, "index": request.index, "fresh": request.fresh}
+        asked_for = {name: getattr(request, name) for name in ("engine", "index", "fresh", "diagnose")}
         # What is not asked for is not stored: ten thousand items say it once each.
         more: dict[str, Any] = {name: value for name, value in asked_for.items() if value}
         lane = lane_of(request.engine, request.index)
-        return [NewItem(UrlInput(url=url, **more), 1, lane=lane) for url in dict.fromkeys(request.urls)]
+        return [new_item(given, more, lane=lane, faulty_lane=FAULTY_LANE) for given in read_urls(request.urls)]
 
     def receipt(self, job: Job) -> Response:
         """Return what is answered at once."""
@@ -165,6 +192,39 @@ def lane_of(engine: str | None, index: str | None = None) -> str:
 def index_of(offer: Offer) -> str:
     """Return whose index a provider answers from; one that doesn't say has its own."""
     return str(offer.content.get("index") or offer.engine)
+
+
+def new_item(
+    given: Given, more: Mapping[str, Any], *, lane: str | None = None, faulty_lane: str | None = None
+) -> NewItem[UrlInput]:
+    """Return the item of a URL, with `more` that its request asks for; one that can't be checked costs nothing."""
+    if given.fault is not None:
+        return NewItem(UrlInput(url=given.url, fault=given.fault), 0, lane=faulty_lane)
+    if given.sent is not None:
+        more = {**more, "sent": given.sent}
+    return NewItem(UrlInput(url=given.url, **more), 1, lane=lane)
+
+
+def check_urls(request: IndexCheckRequest) -> None:
+    """Refuse a request without URLs, and, unless they are skipped, one with URLs that can't be checked.
+
+    Raises UrlsMissing; UrlsInvalid, which names the first of them."""
+    if not request.urls:
+        raise UrlsMissing
+    if request.skip_invalid:
+        return
+    faults = [
+        {"field": f"urls.{index}", "message": f"{url[:200]!a}: {fault}.", "code": "url_invalid"}
+        for index, url in enumerate(request.urls)
+        if (fault := read_url(url).fault) is not None
+    ]
+    if faults:
+        raise UrlsInvalid(
+            f"{len(faults):,} of {len(request.urls):,} URLs can't be checked, and nothing was charged. The first: "
+            f"{faults[0]['message']} Correct them, leave them out, or send skip_invalid: true.",
+            details=faults[:MAX_NAMED],
+            invalid_urls=len(faults),
+        )
 
 
 def require_engine(engine: str | None, known: Sequence[str]) -> None:

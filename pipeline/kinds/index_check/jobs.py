@@ -74,6 +74,7 @@ class IndexJob(BaseModel):
     """An index job as its users see it."""
 
     id: str
+    name: str | None
     type: str
     total_urls: int
     processed_urls: int
@@ -85,6 +86,7 @@ class IndexJob(BaseModel):
     pending_count: int
     failed_count: int
     rate_limited_count: int
+    sitemap_url: str | None
     eta: Timestamp | None
 
     @classmethod
@@ -96,6 +98,7 @@ class IndexJob(BaseModel):
         has_message = status in {"cancelled", "failed"}
         return cls(
             id=str(job.id),
+            name=job.request.get("name"),
             type=type_of(job.kind),
             total_urls=job.items_total,
             processed_urls=processed,
@@ -108,6 +111,7 @@ class IndexJob(BaseModel):
             # A cancelled or expired job's other URLs have no answer either; their records say failed.
             failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
             rate_limited_count=counted.rate_limited,
+            sitemap_url=job.request.get("sitemap_url"),
             eta=_end_of(counted, interval),
         )
 
@@ -185,9 +189,17 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
 
 
 def list_index_jobs(
-    account_id: UUID, *, providers: Sequence[str], wanted: str | None = None, limit: int, offset: int
+    account_id: UUID,
+    *,
+    providers: Sequence[str],
+    wanted: str | None = None,
+    name: str | None = None,
+    limit: int,
+    offset: int,
 ) -> Statement[tuple[list[CountedJob], int]]:
-    """Read a page of an account's index jobs, newest first, and how many there are in all; `wanted` names a type.
+    """Read a page of an account's index jobs, newest first, and how many there are in all.
+
+    `wanted` names a type, `name` those that were given it.
 
     Those whose URLs have been deleted are left out: nothing counts them."""
 
@@ -198,6 +210,7 @@ def list_index_jobs(
     where = (
         "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
         " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
+        + (" AND j.request->>'name' = %(name)s" if name is not None else "")
     )
     return Statement(
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
@@ -208,6 +221,7 @@ def list_index_jobs(
             "kinds": _kinds(wanted),
             "submit": SUBMIT_KIND,
             **_asked(providers),
+            "name": name,
             "limit": limit,
             "offset": offset,
         },

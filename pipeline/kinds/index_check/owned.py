@@ -34,9 +34,13 @@ def services_for(engine: str | None, index: str | None) -> Sequence[str]:
 def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Iterable[OwnedSite]) -> list[ItemRow]:
     """Return rows with the lane of owned URLs for those of connected sites. Raises SiteNotConnected."""
     services, owned = services_for(request.engine, request.index), SiteMap(sites)
-    is_owned = [bool(owned.find(row[0]["url"], services)) for row in rows]
-    if request.engine in OWNED_ENGINES and not all(is_owned):
-        missing = [row[0]["url"] for row, found in zip(rows, is_owned, strict=True) if not found]
+    is_faulty = [row[0].get("fault") is not None for row in rows]
+    is_owned = [
+        not faulty and bool(owned.find(row[0]["url"], services)) for row, faulty in zip(rows, is_faulty, strict=True)
+    ]
+    known = [found or faulty for found, faulty in zip(is_owned, is_faulty, strict=True)]
+    if request.engine in OWNED_ENGINES and not all(known):
+        missing = [row[0]["url"] for row, found in zip(rows, known, strict=True) if not found]
         raise SiteNotConnected(
             f"{len(missing):,} of {len(rows):,} URLs are of no site that this account has connected to"
             f" {request.engine}, and nothing was charged. The first: {missing[0][:200]!a}. Connect their sites, or"

@@ -12,8 +12,10 @@ from pipeline.kinds.index_check.check import (
     IndexCheck,
     IndexCheckRequest,
     UrlInput,
+    new_item,
     require_engine,
 )
+from pipeline.kinds.index_check.given import read_urls
 from pipeline.kinds.index_check.jobs import SUBMIT_KIND
 from pipeline.offers import Offers
 from pipeline.settings import Settings
@@ -60,4 +62,4 @@ class IndexSubmit(IndexCheck):
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
         """Return an item a URL, in order, the same one only once."""
         named = {"engine": request.engine} if request.engine else {}
-        return [NewItem(UrlInput(url=url, **named), 1) for url in dict.fromkeys(request.urls)]
+        return [new_item(given, named) for given in read_urls(request.urls)]

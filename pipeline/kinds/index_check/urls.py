@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pipeline.database import Row, Statement
 from pipeline.jobs import ITEM_COLUMNS, Item
 from pipeline.kind import Stored
+from pipeline.kinds.index_check.diagnosis import Diagnosis
 from pipeline.kinds.index_check.inspection import Inspection
 from pipeline.timestamps import Timestamp
 
@@ -53,6 +54,7 @@ class RawResult(Stored, extra="allow"):
     proof_url: str = Field(default_factory=str, alias="proofUrl", description="A results page; of an indexed URL.")
     near_matches: list[NearMatch] = Field(default_factory=list)
     inspection: Inspection | None = Field(None, description="What a service for site owners says of it.")
+    diagnosis: Diagnosis | None = Field(None, description="Of a job with diagnose, and a URL that is not indexed.")
     reused: bool = Field(False, description="An earlier answer about the same page was used, free of charge.")
     age_seconds: int = Field(default_factory=int, description="Age of an answer that was used again.")
 
@@ -62,6 +64,7 @@ class UrlRecord(BaseModel):
 
     id: UUID
     url: str
+    sent_url: str | None = Field(description="What was sent, where the URL was made of it: a bare domain.")
     status: Status
     is_indexed: bool | None
     search_status: str | None = Field(description="What became of it; of a URL that was to be submitted.")
@@ -86,6 +89,7 @@ class UrlRecord(BaseModel):
         return cls(
             id=item.public_id,
             url=item.input["url"],
+            sent_url=item.input.get("sent"),
             status=status,
             is_indexed={"indexed": True, "not_indexed": False}.get(raw_result.reason) if raw_result else None,
             search_status=search_status,
@@ -135,8 +139,10 @@ def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
 
 def urls_to_retry(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
     """Read the URLs of a job with a reason, or all that have no answer."""
+    # One that can't be checked is no other the next time.
     return Statement(
-        "SELECT i.input->>'url' AS url FROM item i WHERE i.job_id = %(job)s AND CASE WHEN %(reason)s::text IS NULL"  # noqa: S608
+        "SELECT i.input->>'url' AS url FROM item i"  # noqa: S608
+        " WHERE i.job_id = %(job)s AND i.input->>'fault' IS NULL AND CASE WHEN %(reason)s::text IS NULL"
         f" THEN i.state IN ('failed', 'cancelled') ELSE {_REASON} = %(reason)s END ORDER BY i.index",
         {"job": job_id, "reason": reason},
         lambda rows: [row["url"] for row in rows],

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check import verdicts
-from pipeline.kinds.index_check.check import OWNED_LANE, UrlInput, lane_of
+from pipeline.kinds.index_check.check import FAULTY_LANE, OWNED_LANE, UrlInput, lane_of
 from pipeline.kinds.index_check.transitions import Event
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.offers import Offer
@@ -22,7 +22,7 @@ from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.owned import OwnedSites, with_inspection
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 from workers.handlers.index_check.proofs import Proofs
-from workers.handlers.index_check.unchecked import UrlUnchecked, cause_of, unasked
+from workers.handlers.index_check.unchecked import UrlUnchecked, cause_of, faulty, unasked
 from workers.resources import Resources
 
 FAMILY = "search"
@@ -73,7 +73,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 self._providers[provider.name] = provider
         if not self._providers:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
-        self._lanes = lanes_of(self._providers.values()) | {OWNED_LANE: []}
+        self._lanes = lanes_of(self._providers.values()) | {OWNED_LANE: [], FAULTY_LANE: []}
         paces = {name: provider.pace for name, provider in self._providers.items()}
         self._pacer = Pacer(self._database, paces, self._lanes)
         self._feedback = Feedback(self._settings, self._database)
@@ -118,6 +118,9 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
 
     def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Check one URL."""
+        if task.input.fault is not None:
+            self._pacer.granted(FAULTY_LANE)
+            return Failed(faulty(task.input.fault))
         url, lane = task.input.url, lane_of(task.input.engine, task.input.index)
         granted = self._pacer.granted(lane)  # first: left behind by an error, it would be the next URL's, and long over
         progress = CheckProgress.read(task.checkpoint)

@@ -119,6 +119,9 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         batches: dict[tuple[str, str | None], SiteBatch] = {}
         for task in tasks:
             engine = task.input.engine
+            if task.input.fault is not None:
+                outcomes[id(task)] = Failed(UrlNotSubmitted(Verdict("url_invalid", task.input.fault)))
+                continue
             try:
                 url = URL(task.input.url).with_fragment(None)
                 host = url.host_port_subcomponent or ""

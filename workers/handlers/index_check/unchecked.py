@@ -46,6 +46,11 @@ class UrlUnchecked(PressroomError):
         super().__init__(message, code=code, **{"reason": "rate_limited" if is_block else "error", **shown})
 
 
+def faulty(fault: str) -> UrlUnchecked:
+    """Return why a URL of a request that skips such URLs is not asked about; `fault` goes on after "the URL"."""
+    return UrlUnchecked("url_invalid", cause=fault, remedy="Correct it.")
+
+
 def unasked(provider: str, reason: str | None) -> UrlUnchecked:
     """Return why a URL was not asked of a provider, which is out of use for a while."""
     reason = reason or "engine_unavailable"
