@@ -49,7 +49,7 @@ def remedy(key: SiteKey, site: Site) -> str:
     """Return what to put where; the key itself is for the operator alone."""
     return (
         f"Serve a text file with the site's IndexNow key, and nothing else, at {key.shown(site)}; "
-        f"the operator sees the key by `pressroom indexnow check {site.host}`."
+        f"the operator sees it by `pressroom indexnow check {site.host if site.is_secure else site.origin}`."
     )
 
 

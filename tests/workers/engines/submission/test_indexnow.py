@@ -112,7 +112,7 @@ def test_nothing_is_sent_for_a_site_that_does_not_serve_its_key(
 
     assert verdict.code == "key_invalid"
     assert f"http://{engines.here}/KEY.txt" in verdict.cause
-    assert f"pressroom indexnow check {engines.here}" in verdict.cause
+    assert f"pressroom indexnow check http://{engines.here}" in verdict.cause
     assert KEY not in verdict.cause
     assert ("HTTP 404" in verdict.cause) is (text is None)
     assert engines.calls == 0

@@ -1,0 +1,181 @@
+"""The index routes with `"type": "submit"`, where the operator has turned it on."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import redis
+from http_service import Answer, Service
+from manual_worker import ManualWorker
+from payers import Payer, open_account
+
+from pipeline.database import Database
+from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
+
+HERE, LIMITED, KEYLESS = "https://e.example/here", "https://e.example/limited", "https://e.example/keyless"
+REFUSALS = {"limited": ("quota", "rate_limited"), "keyless": ("key_invalid", "error")}
+
+
+@pytest.fixture(scope="module")
+def submitting(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str) -> Iterator[Service]:
+    from http_service import start_service
+
+    with start_service(
+        tmp_path_factory.mktemp("service"),
+        database_url=api_database_url,
+        redis_url=redis_server,
+        settings={"SUBMISSION__INDEXNOW__KEY": "0123456789abcdef"},
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def client(api_database: Database) -> Payer:
+    return open_account(api_database, credits=30_000)
+
+
+@pytest.fixture
+def teller(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
+    """A worker for submissions; what earlier tests left undone is done first."""
+    with redis.Redis.from_url(redis_server) as connection:
+        worker = ManualWorker(api_database, connection)
+        finish(worker)
+        yield worker
+
+
+def create(service: Service, client: Payer, *urls: str, **more: object) -> Answer:
+    return service.post("/indexing/jobs", {"type": "submit", "urls": urls, **more}, client.api_key)
+
+
+def tell(item: ClaimedItem) -> Outcome:
+    """Answer as the URL's last part says, in the form of the handler's own records."""
+    refusal = REFUSALS.get(item.input["url"].rpartition("/")[2])
+    told = {"provider": "indexnow", "checked_at": "2026-11-22T10:00:00.000Z"}
+    if refusal is not None:
+        code, reason = refusal
+        error = {"status": 500, "error": "x", "message": "Not submitted.", "code": code, "reason": reason}
+        return Outcome(item.item_id, "failed", 0, error={**error, **told, "search_status": code})
+    output = {"reason": "submitted", "code": "accepted", "search_status": "accepted", **told}
+    return Outcome(item.item_id, "done", 1, output, engine="indexnow")
+
+
+def finish(worker: ManualWorker) -> None:
+    while items := worker.database.run(claim({"index_submit": 1_000}, lease_for=timedelta(seconds=30))):
+        worker.database.run(report(items[0].lease_id, [tell(item) for item in items]))
+
+
+def test_a_job_that_submits_counts_what_was_taken_and_charges_for_it(
+    submitting: Service, client: Payer, teller: ManualWorker
+) -> None:
+    answer = create(submitting, client, HERE, LIMITED, KEYLESS, HERE)
+    job_id = answer.json["job_id"]
+    running = submitting.get(f"/indexing/jobs/{job_id}", client.api_key).json
+
+    finish(teller)
+
+    assert answer.status == 201
+    assert answer.json == {"job_id": job_id, "type": "submit", "total_urls": 3, "status": "running"}
+    assert (running["type"], running["submitted_count"], running["pending_count"]) == ("submit", 0, 3)
+    job = submitting.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    counts = [job[name] for name in ("submitted_count", "indexed_count", "failed_count", "rate_limited_count")]
+    assert (job["status"], counts, job["eta"]) == ("complete", [1, 0, 2, 1], None)
+    assert submitting.get(f"/jobs/{job_id}/result", client.api_key).json == job
+    paid = submitting.get(f"/jobs/{job_id}", client.api_key).json["credits"]
+    assert paid == {"held": 3, "captured": 1, "released": 2}
+
+
+def test_its_urls_say_what_became_of_them(submitting: Service, client: Payer, teller: ManualWorker) -> None:
+    job_id = create(submitting, client, HERE, LIMITED, KEYLESS).json["job_id"]
+    finish(teller)
+
+    records = submitting.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+    assert [record["search_status"] for record in records] == ["accepted", "quota", "key_invalid"]
+    assert [record["is_indexed"] for record in records] == [None] * 3
+    assert [record["raw_result"]["reason"] for record in records] == ["submitted", "rate_limited", "error"]
+    page = submitting.get(f"/indexing/jobs/{job_id}/urls?reason=submitted", client.api_key).json
+    assert [record["url"] for record in page] == [HERE]
+    table = submitting.get(f"/indexing/jobs/{job_id}/export", client.api_key).body.decode()
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [(row["reason"], row["search_status"], row["provider"]) for row in rows] == [
+        ("submitted", "accepted", "indexnow"),
+        ("rate_limited", "quota", "indexnow"),
+        ("error", "key_invalid", "indexnow"),
+    ]
+
+
+def test_jobs_are_listed_by_their_type(submitting: Service, client: Payer, teller: ManualWorker) -> None:
+    told = create(submitting, client, HERE).json["job_id"]
+    body = {"type": "check", "urls": [HERE]}
+    checked = submitting.post("/indexing/jobs", body, client.api_key).json["job_id"]
+
+    def listed(query: str) -> list[tuple[str, str]]:
+        page = submitting.get(f"/indexing/jobs{query}", client.api_key)
+        assert page.headers["x-total-count"] == str(len(page.json))
+        return [(job["id"], job["type"]) for job in page.json]
+
+    assert listed("?type=submit") == [(told, "submit")]
+    assert listed("?type=check") == [(checked, "check")]
+    assert listed("") == [(checked, "check"), (told, "submit")]
+    assert [job["id"] for job in submitting.get("/jobs?kind=index_submit", client.api_key).json] == [told]
+    submitting.post(f"/jobs/{checked}/cancel", {}, client.api_key)
+    finish(teller)
+
+
+def test_what_was_not_taken_is_submitted_again(submitting: Service, client: Payer, teller: ManualWorker) -> None:
+    job_id = create(submitting, client, HERE, LIMITED, KEYLESS, source="wordpress", engine="indexnow").json["job_id"]
+    finish(teller)
+
+    again = submitting.post(f"/indexing/jobs/{job_id}/retry", {"reason": "rate_limited"}, client.api_key)
+
+    assert (again.status, again.json["type"], again.json["total_urls"]) == (201, "submit", 1)
+    urls = submitting.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
+    assert [record["url"] for record in urls] == [LIMITED]
+    finish(teller)
+
+
+def test_a_job_that_waits_says_until_when(
+    submitting: Service, client: Payer, teller: ManualWorker, api_database_url: str
+) -> None:
+    def hours(job_id: str) -> float:
+        job = submitting.get(f"/indexing/jobs/{job_id}", client.api_key).json
+        return (datetime.fromisoformat(job["eta"]) - datetime.now(UTC)) / timedelta(hours=1)
+
+    job_id = create(submitting, client, HERE).json["job_id"]
+    assert hours(job_id) == pytest.approx(0, abs=0.1)
+    (item,) = teller.database.run(claim({"index_submit": 1}, lease_for=timedelta(seconds=30)))
+    error = {"status": 500, "error": "x", "message": "IndexNow asks for patience.", "code": "throttled"}
+    put_off = Outcome(item.item_id, "retry", error=error, after=timedelta(hours=3))
+    teller.database.run(report(item.lease_id, [put_off]))
+
+    assert hours(job_id) == pytest.approx(3, abs=0.1)
+    (record,) = submitting.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+    assert (record["status"], record["search_status"]) == ("pending", None)
+    assert record["last_error"] == "IndexNow asks for patience."
+    submitting.post(f"/jobs/{job_id}/cancel", {}, client.api_key)
+    (record,) = submitting.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+    assert (record["status"], record["raw_result"]["code"]) == ("failed", "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"engine": "bing_submit"}, "engine_unknown"),
+        ({"engine": "duckduckgo"}, "engine_unknown"),
+        ({"urls": ["ftp://e.example/"]}, "urls_invalid"),
+    ],
+)
+def test_what_can_not_be_submitted_is_refused(
+    submitting: Service, client: Payer, more: dict[str, object], code: str
+) -> None:
+    answer = submitting.post("/indexing/jobs", {"type": "submit", "urls": [HERE], **more}, client.api_key)
+
+    assert (answer.status, answer.code) == (400, code)
+
+
+def test_it_is_not_available_by_default(service: Service, client: Payer) -> None:
+    answer = create(service, client, HERE)
+
+    assert (answer.status, answer.code) == (400, "type_not_available")
+    assert service.get("/indexing/jobs?type=submit", client.api_key).json == []
