@@ -24,7 +24,7 @@ from pipeline.settings import Settings
 class IndexSubmit(IndexCheck):
     """POST /indexing/jobs with `"type": "submit"`: an item a URL, of which a worker takes all at once.
 
-    Refused unless the operator has set up an engine for it (docs/indexing.md, Submitting URLs)."""
+    Refused unless the operator has set up an engine for it (docs/indexing.md, Submission)."""
 
     name = SUBMIT_KIND
     #: None of its own: it is asked for where checks are.
