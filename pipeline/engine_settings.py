@@ -211,8 +211,8 @@ def _provider(url: str | None, interval: float, jitter: float = 0.0) -> Provider
 class SiteServiceSettings(BaseModel):
     """A service that tells site owners of their own sites."""
 
-    per_day: int = Field(2_000, ge=1, description="Requests a day about a site; Google takes 2,000.")
-    per_minute: int = Field(600, ge=1, description="Requests a minute about a site; Google takes 600.")
+    per_day: int = Field(2_000, ge=1, description="Requests a day about a site; of Google 2,000 are allowed.")
+    per_minute: int = Field(600, ge=1, description="Requests a minute about a site; of Google 600 are allowed.")
 
 
 class SearchConsoleSettings(SiteServiceSettings):
@@ -271,7 +271,7 @@ class SearchSettings(BaseModel):
     serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)
     dataforseo: ProviderSettings = _provider("https://api.dataforseo.com/v3/serp/google/organic/live/advanced", 0.1)
     search_console: SearchConsoleSettings = SearchConsoleSettings()
-    bing_webmaster: BingWebmasterSettings = BingWebmasterSettings(per_minute=60)
+    bing_webmaster: BingWebmasterSettings = BingWebmasterSettings(per_day=10_000, per_minute=300)
 
     @field_validator("captcha_minutes", "throttle_minutes")
     @classmethod

@@ -16,13 +16,17 @@ from pipeline.kinds.index_check import connections, site_quota
 from pipeline.kinds.index_check.connections import Connection
 from pipeline.secret_box import SecretBox
 from pipeline.settings import Settings
-from scripts.options import open_database, read_id, settings_for
+from scripts.options import open_database, read_id, read_name, settings_for
 from scripts.terminal import show_table, tell
 
 #: Largest file of credentials.
 MAX_BYTES = 100_000
 
 Account = Annotated[str | None, typer.Option("--account", help="Whose sites they are; by default the only account.")]
+Name = Annotated[
+    str | None,
+    typer.Option(help="A name, by default whose access it is; it takes the place of another."),
+]
 Sites = Annotated[list[str] | None, typer.Option("--site", help="Only this site; may be given several times.")]
 
 
@@ -49,7 +53,14 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def keep(
-    service: str, credentials: dict[str, Any], data: Path | None, account: str | None, wanted: Sequence[str], hint: str
+    service: str,
+    credentials: dict[str, Any],
+    *,
+    data: Path | None,
+    account: str | None,
+    name: str | None,
+    wanted: Sequence[str],
+    hint: str,
 ) -> None:
     """Ask a service which sites credentials are good for, and keep them, encrypted, for an account.
 
@@ -57,11 +68,12 @@ def keep(
     settings = settings_for(data)
     with open_database(data) as database:
         account_id = _find_account(database, account)
-        name, sites = _sites_of(settings, service, credentials)
+        owner, sites = _sites_of(settings, service, credentials)
+        name = read_name(name) if name is not None else owner
         if missing := [site for site in wanted if site not in sites]:
-            raise InvalidRequest(f"{name} has no access to {missing[0]}; to {', '.join(sites) or 'none'}. {hint}")
+            raise InvalidRequest(f"{owner} has no access to {missing[0]}; to {', '.join(sites) or 'none'}. {hint}")
         if not sites:
-            raise InvalidRequest(f"{name} has access to no site. {hint}")
+            raise InvalidRequest(f"{owner} has access to no site. {hint}")
         sealed = SecretBox(settings).seal(json.dumps(credentials).encode())
         made = database.run(connections.connect(account_id, service, name, sealed, list(wanted) or sites))
         if made is None:
@@ -69,7 +81,7 @@ def keep(
     typer.echo(f"connection {made}")
     for site in list(wanted) or sites:
         typer.echo(f"site {site}")
-    tell(f"Index checks of these sites' URLs now ask {name} first. Restart nothing.")
+    tell(f"Index checks of these sites' URLs now ask {owner} first.")
 
 
 def show(service: str, data: Path | None) -> None:

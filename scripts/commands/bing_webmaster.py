@@ -10,7 +10,7 @@ from pipeline.kinds.index_check.connections import BING_WEBMASTER
 from scripts import site_connections
 from scripts.commands import ACCOUNTS, under
 from scripts.options import Data
-from scripts.site_connections import Account, Sites
+from scripts.site_connections import Account, Name, Sites
 
 #: Not an option: other users of the machine see the command line.
 KEY_VARIABLE = "BING_WEBMASTER_KEY"
@@ -25,6 +25,7 @@ register = under(ACCOUNTS, group)
 @group.command()
 def connect(
     account: Account = None,
+    name: Name = None,
     site: Sites = None,
     ask: Annotated[bool, typer.Option(help=f"Ask for the key, where {KEY_VARIABLE} is not set.")] = True,
     data: Data = None,
@@ -35,7 +36,8 @@ def connect(
         key = typer.prompt("Key (Settings, API access)", hide_input=True).strip()
     if not key:
         raise InvalidRequest(f"Which key? Set {KEY_VARIABLE}.")
-    site_connections.keep(BING_WEBMASTER, {"api_key": key}, data, account, site or [], HINT)
+    credentials, wanted = {"api_key": key}, site or []
+    site_connections.keep(BING_WEBMASTER, credentials, data=data, account=account, name=name, wanted=wanted, hint=HINT)
 
 
 @group.command("list")

@@ -10,7 +10,7 @@ from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
 from scripts import site_connections
 from scripts.commands import ACCOUNTS, under
 from scripts.options import Data, settings_for
-from scripts.site_connections import Account, Sites
+from scripts.site_connections import Account, Name, Sites
 
 HINT = "In Search Console, Settings, Users and permissions, add it as a user of the property, and connect again."
 
@@ -31,6 +31,7 @@ def connect(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where the browser comes back to; 0: any.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the browser here.")] = True,
     account: Account = None,
+    name: Name = None,
     site: Sites = None,
     data: Data = None,
 ) -> None:
@@ -48,7 +49,8 @@ def connect(
         with site_connections.service_errors():
             search = settings_for(data).search
             credentials = consent(site_connections.read_json(client), search, port=port, open_browser=browser)
-    site_connections.keep(SEARCH_CONSOLE, credentials, data, account, site or [], HINT)
+    wanted = site or []
+    site_connections.keep(SEARCH_CONSOLE, credentials, data=data, account=account, name=name, wanted=wanted, hint=HINT)
 
 
 @group.command("list")

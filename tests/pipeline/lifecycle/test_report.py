@@ -275,3 +275,17 @@ def test_a_report_of_many_items_and_a_beat_of_them_leave_none_out(bench, count):
     assert {one.item_id for one in taken} == {item.item_id for item in items}
     assert bench.job(job_id)["items_ok"] == count
     assert {one.job_state for one in taken} == {"succeeded"}
+
+
+def test_a_release_that_names_a_lane_goes_on_there_and_another_one_stays(bench):
+    bench.job_of(5)
+    item = bench.claim_one()
+
+    bench.report(item, "release", lane="elsewhere")
+
+    assert bench.database.run(lifecycle.claim({item.lane: 1}, lease_for=LEASE)) == []
+    (again,) = bench.database.run(lifecycle.claim({"elsewhere": 1}, lease_for=LEASE))
+    assert (again.item_id, again.lane, again.kind, again.attempts) == (item.item_id, "elsewhere", item.kind, 0)
+    bench.report(again, "release")
+    (still,) = bench.database.run(lifecycle.claim({"elsewhere": 1}, lease_for=LEASE))
+    assert still.item_id == item.item_id

@@ -106,6 +106,17 @@ def test_connecting_again_takes_the_place_of_the_first_time(
     assert (again.id, again.properties, again.fault) == (first.id, (DOMAIN,), None)
 
 
+def test_two_connections_of_an_account_are_told_apart_by_their_names(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+) -> None:
+    for name, site in (("Ann", DOMAIN), ("Bob", PREFIX)):
+        connect = ("search-console", "connect", "--service-account", key_file)
+        assert pressroom(*connect, "--name", name, "--site", site).code == 0
+
+    found = database.run(connections.list_connections())
+    assert [(one.name, one.properties) for one in found] == [("Ann", (DOMAIN,)), ("Bob", (PREFIX,))]
+
+
 def test_a_person_consents_in_a_browser(
     pressroom: Callable[..., Ran],
     services: SiteServices,

@@ -38,8 +38,9 @@ log = get_logger(__name__)
 SITES_LAST_SECONDS = 3.0
 #: Accounts whose sites are remembered.
 MAX_ACCOUNTS = 1_000
-#: The longest wait for a site's pace while a slot is held, and how often it is asked meanwhile whether to go on.
-LONGEST_PAUSE = timedelta(seconds=5)
+#: The longest wait for a site's pace while a slot is held: for a verdict, and for facts, which hold nothing up.
+LONGEST_PAUSE, SHORT_PAUSE = timedelta(seconds=5), timedelta(seconds=0.5)
+#: How often it is asked meanwhile whether to go on.
 LOOK_SECONDS = 0.2
 #: Until a site is looked at again whose rest somebody else has noted meanwhile.
 LOOK_AGAIN = timedelta(seconds=1)
@@ -143,12 +144,13 @@ class OwnedSites:
 
     def _told(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> Told:
         """Return what a service says, asked again after what passes by itself. Raises ServiceTrouble, Stopped."""
-        service = self._services[site.service]
-        for tries_left in range(self._settings.tries - 1, -1, -1):
+        service, url = self._services[site.service], task.input.url.partition("#")[0]
+        tries = self._settings.tries if site.service in OWNED_ENGINES else 1
+        for tries_left in range(tries - 1, -1, -1):
             try:
                 access = self._access(connection)
                 booking = self._book(task, site, service.limits)
-                told = service.inspect(self._open_client().ask, access, task.input.url, site.property)
+                told = service.inspect(self._open_client().ask, access, url, site.property)
             except NotBooked:
                 raise
             except ServiceTrouble as trouble:
@@ -164,7 +166,8 @@ class OwnedSites:
 
     def _book(self, task: Task[UrlInput], site: OwnedSite, limits: SiteServiceSettings) -> Booking:
         """Book a request and wait for its time. Raises NotBooked, Stopped."""
-        booking = self._database.run(site_quota.book(site, limits, most=LONGEST_PAUSE))
+        most = LONGEST_PAUSE if site.service in OWNED_ENGINES else SHORT_PAUSE
+        booking = self._database.run(site_quota.book(site, limits, most=most))
         if not booking.is_booked:
             kind = RESTS.get(booking.reason, Trouble.REFUSED)
             detail = f"{site.service} is not asked about {site.property} for now ({booking.reason or 'its pace'})"
@@ -255,8 +258,10 @@ class OwnedSites:
                 credentials = json.loads(self._box.open(connection.credentials))
                 access = self._services[connection.service].open(credentials)
             except NotReady as error:
-                # Of this machine, not of the connection: another one may have the key.
-                raise ServiceTrouble(Trouble.UNREADABLE, error.code, error.message) from error
+                # Of this machine, not of the connection: another one may have the key. Its paths are not for users.
+                log.error("stored access can't be used here", name=connection.name, reason=error.message)
+                cause = "the stored access to its site can't be used; `pressroom doctor` tells the operator why"
+                raise ServiceTrouble(Trouble.UNREADABLE, error.code, cause) from error
             if len(self._accesses) >= MAX_ACCOUNTS:
                 self._accesses.clear()
             self._accesses[key] = access

@@ -170,6 +170,16 @@ def test_the_most_specific_property_is_asked(start: Start, services: SiteService
     assert sorted(services.inspected) == sorted([(BLOG, POST), (PREFIX, PAGE), (DOMAIN, "http://www.e.example/")])
 
 
+def test_a_fragment_is_nothing_that_google_knows(start: Start, services: SiteServices) -> None:
+    pool = start()
+    google(pool, services)
+
+    (found,) = check(pool, f"{PAGE}#part")
+
+    assert services.inspected == [(DOMAIN, PAGE)]
+    assert found["reason"] == "not_indexed"
+
+
 def test_another_accounts_urls_never_use_the_connection(
     start: Start, services: SiteServices, engine: SearchEngine, database: Database
 ) -> None:
@@ -481,7 +491,8 @@ def test_credentials_that_this_machine_cannot_decrypt_cost_no_quota_and_no_answe
 
     assert found["provider"] == "duckduckgo"
     assert named["code"] == "secrets_unavailable"
-    assert "PRESSROOM_SECRETS_KEY" in named["message"]
+    assert "`pressroom doctor` tells the operator why" in named["message"]
+    assert str(pool.settings.data) not in named["message"]
     assert pool.query("SELECT used FROM site_quota") == 0
 
 
