@@ -4,18 +4,23 @@ from models.account import Account
 from models.api_key import ApiKey
 from models.credit_entry import CreditEntry
 from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
+from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
 from models.item import Item
 from models.job import Job
 from models.lexicon import Lexicon
 from models.offer import Offer
 from models.owned_site import OwnedSite, SiteConnection, SiteQuota
 from models.signing_key import SigningKey
+from models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "ITEM_INDEXES",
     "Account",
     "ApiKey",
     "CreditEntry",
+    "IndexMonitor",
+    "IndexMonitorChange",
+    "IndexMonitorPage",
     "Item",
     "Job",
     "Lexicon",
@@ -26,4 +31,6 @@ __all__ = [
     "SiteConnection",
     "SiteQuota",
     "Verdict",
+    "Webhook",
+    "WebhookDelivery",
 ]

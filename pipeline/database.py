@@ -1,6 +1,7 @@
 """The database: statements that async and sync callers run alike."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -124,6 +125,14 @@ class Database:
         except RetryError as error:
             raise _unavailable(error) from error.last_attempt.exception()
 
+    @contextmanager
+    def transaction(self) -> Iterator["Transaction"]:
+        """Run statements one after the other in one transaction, which is undone when the block raises.
+
+        It is tried once: what goes wrong with the server is raised as psycopg's error."""
+        with self._pool.connection() as connection, connection.transaction():
+            yield Transaction(connection)
+
     def _run(self, statement: Statement[Result]) -> Result:
         with self._pool.connection() as connection:
             cursor = connection.execute(statement.sql, statement.parameters)
@@ -143,6 +152,17 @@ class Database:
                 # psycopg still relies on prepared statements that the server has dropped with the transaction.
                 connection.close()
                 raise
+
+
+class Transaction:
+    """A transaction that has begun; it ends with its block."""
+
+    def __init__(self, connection: "psycopg.Connection[Row]") -> None:
+        self._connection = connection
+
+    def run(self, statement: Statement[Result]) -> Result:
+        """Run one statement."""
+        return statement.read(self._connection.execute(statement.sql, statement.parameters).fetchall())
 
 
 class AsyncDatabase:

@@ -1,6 +1,6 @@
 """Kind: all that the API, the workers and the documents know of one thing that can be asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from pipeline.database import Statement
+from pipeline.database import Database, Statement
 from pipeline.jobs import Item, Job
 from pipeline.offers import Offers
 from pipeline.settings import Settings
@@ -187,6 +187,12 @@ class Kind(Generic[R, I, O]):
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
         """Return what the sweep runs now and then: statements by name that delete some rows, and return how many."""
+        return {}
+
+    def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+        """Return what the sweep does beside its own steps, each in a thread of its own, and each time anew.
+
+        A chore does what is due, and returns how much that was; if it was anything, the kind's pool is woken."""
         return {}
 
     def check(self, request: R, offers: Offers) -> None:

@@ -61,6 +61,7 @@ class LimitSettings(BaseModel):
     invalid_keys_per_minute: int = Field(20, description="Invalid keys an address may send in a minute.")
     open_items: int = Field(100_000, description="Items of an account that may be unfinished at once.")
     idempotency_hours: int = Field(24, description="How long an Idempotency-Key is remembered.")
+    index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
 
 
 class WorkSettings(BaseModel):
@@ -85,6 +86,16 @@ class RetentionSettings(BaseModel):
     picture_days: float = Field(7, gt=0, le=365, description="Pictures, and the links to them.")
     index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
     summary_days: float = Field(90, description="A job's summary row.")
+    change_days: float = Field(365, gt=0, description="What index monitors have found out.")
+    delivery_days: float = Field(30, gt=0, description="What was sent to webhooks.")
+
+
+class WebhookSettings(BaseModel):
+    """How events are sent to users' addresses."""
+
+    timeout_seconds: float = Field(15.0, gt=0, description="Longest wait for a webhook's answer.")
+    retry_hours: float = Field(24.0, ge=0, description="How long an event is sent again that was not taken.")
+    at_once: int = Field(16, ge=1, description="Events that a sweep sends at once.")
 
 
 class StoreSettings(BaseModel):
@@ -139,6 +150,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
     retention: RetentionSettings = RetentionSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     fetch: FetchSettings = FetchSettings()

@@ -1,10 +1,11 @@
 """`pressroom sweep`: what is due by the clock. Several may run; each skips the rows that another has locked."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NoReturn
 from uuid import UUID
 
 import psycopg
@@ -17,13 +18,16 @@ from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_open
+from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds, lanes_of, load_kinds
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
+from pipeline.webhooks.deliveries import forget_deliveries
 from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
+from workers.webhooks.sending import Webhooks
 
 logger = log.get_logger(__name__)
 
@@ -31,6 +35,8 @@ logger = log.get_logger(__name__)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 #: Jobs that one step of a sweep handles at most, so that the other steps don't wait for long.
 MOST_JOBS = 1_000
+#: One for the steps, and one for each chore.
+CONNECTIONS = 4
 
 
 class Sweep:
@@ -60,6 +66,22 @@ class Sweep:
             done |= self._delete_files() | self._keep_house()
         if any(done.values()):
             logger.info("swept", **{name: number for name, number in done.items() if number})
+        return done
+
+    @property
+    def chores(self) -> Mapping[str, Callable[[], int]]:
+        """What is done beside the steps, each in a thread of its own: it asks other servers, which may take long."""
+        webhooks = Webhooks(self._settings)
+        return {
+            name: partial(self._do_chore, kind, chore)
+            for kind in self._kinds.values()
+            for name, chore in kind.chores(self._settings).items()
+        } | {"webhooks": partial(webhooks.send_due, self._database)}
+
+    def _do_chore(self, kind: AnyKind, chore: Callable[[Database], int]) -> int:
+        done = chore(self._database)
+        if done:
+            self._broker.wake(kind.queue)
         return done
 
     def _wake(self) -> int:
@@ -104,12 +126,15 @@ class Sweep:
             logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
 
     def _keep_house(self) -> dict[str, int]:
-        """Run each statement of the kinds until it finds nothing; returns how many rows each has deleted."""
-        return {
-            name: sum(iter(partial(self._database.run, statement), 0))
+        """Run each statement of the kinds, and our own, until it finds nothing; returns how many rows it deleted."""
+        delivery_days = timedelta(days=self._settings.retention.delivery_days)
+        deliveries = forget_deliveries(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS)
+        statements = {
+            name: statement
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
-        }
+        } | {"deliveries": deliveries}
+        return {name: sum(iter(partial(self._database.run, one), 0)) for name, one in statements.items()}
 
     def _delete_files(self) -> dict[str, int]:
         """Delete expired files; what can't be deleted now is tried again at the next sweep."""
@@ -151,7 +176,7 @@ def sweep(
     log.configure(settings)
     if forever:
         die_with_parent()
-    with Database(database_url) as database:
+    with Database(database_url, connections=CONNECTIONS) as database:
         sweeper = Sweep(
             database,
             WakeBroker(connect(redis_url)),
@@ -159,11 +184,26 @@ def sweep(
             load_kinds(settings),
             settings,
         )
-        while forever:
-            try:
-                sweeper.once()
-            except (PressroomError, psycopg.Error, RedisError, OSError) as error:
-                logger.warning("sweep put off", error=str(error))
-            time.sleep(settings.work.sweep_seconds)
-        for name, number in sweeper.once().items():
-            typer.echo(f"{name} {number}")
+        if not forever:
+            for name, number in sweeper.once().items():
+                typer.echo(f"{name} {number}")
+            for name, chore in sweeper.chores.items():
+                typer.echo(f"{name} {chore()}")
+            return
+        for name, chore in sweeper.chores.items():
+            work = partial(_repeat, name, chore, settings.work.sweep_seconds)
+            threading.Thread(target=work, name=name, daemon=True).start()
+        _repeat("sweep", sweeper.once, settings.work.sweep_seconds)
+
+
+def _repeat(name: str, work: Callable[[], object], pause_seconds: float) -> NoReturn:
+    """Do something again and again; what can't be done now is put off."""
+    while True:
+        try:
+            work()
+        except (PressroomError, psycopg.Error, RedisError, OSError) as error:
+            logger.warning(f"{name} put off", error=str(error))
+        except Exception:
+            # A thread that ended would be missed by nobody, and its work would not be done any more.
+            logger.exception(f"{name} failed")
+        time.sleep(pause_seconds)

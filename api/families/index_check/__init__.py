@@ -1,10 +1,20 @@
-"""Index check: its jobs, their URLs, and both as CSV."""
+"""Index check: its jobs, their URLs, both as files, and monitors that make jobs by the clock."""
 
 import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from api.families.index_check.monitors import (
+    IndexMonitor,
+    IndexMonitorChange,
+    IndexMonitorCreated,
+    MonitorChangeList,
+    MonitorChanges,
+    MonitorRequest,
+    MonitorResource,
+    Monitors,
+)
 from api.families.index_check.resources import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
 from api.services import Services
 from api.work import Work
@@ -16,15 +26,26 @@ __all__ = ["MODELS", "PATHS", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 PATHS: Mapping[str, Any] = json.loads(files(__name__).joinpath("openapi.json").read_text("utf-8"))
-MODELS = (IndexJob, UrlRecord)
+MODELS = (
+    IndexJob,
+    UrlRecord,
+    MonitorRequest,
+    MonitorChanges,
+    IndexMonitor,
+    IndexMonitorCreated,
+    IndexMonitorChange,
+)
 
 
 def resources(services: Services) -> Mapping[str, object]:
-    """Return the resources of an index job."""
+    """Return the resources of index jobs and of monitors."""
     retry = "/indexing/jobs/{job_id}/retry"
     return {
         "/indexing/jobs/{job_id}": IndexJobResource(services),
         "/indexing/jobs/{job_id}/urls": IndexJobUrls(services),
         "/indexing/jobs/{job_id}/export": IndexJobExport(services),
+        "/indexing/monitors": Monitors(services),
+        "/indexing/monitors/{monitor_id}": MonitorResource(services),
+        "/indexing/monitors/{monitor_id}/changes": MonitorChangeList(services),
         retry: IndexRetry(services, services.kinds[IndexCheck.name], retry),
     }

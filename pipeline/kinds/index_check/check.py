@@ -1,19 +1,20 @@
 """Index check: are these pages in a search engine's results?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from pipeline.database import Statement
+from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
 from pipeline.kinds.index_check.given import Given, read_url, read_urls
 from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
+from pipeline.kinds.index_check.monitors.changes import forget_changes, forget_pages
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.lifecycle import SWEEP_ROWS
@@ -26,6 +27,8 @@ from pipeline.urls import MAX_CHARACTERS
 MAX_URLS = 10_000
 #: Characters of a job's name.
 MAX_NAME = 200
+#: What it is made of: no control characters.
+NAME = r"^[^\x00-\x1f\x7f]+$"
 #: Faulty URLs that a refusal names.
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
@@ -78,7 +81,7 @@ class IndexCheckRequest(Request):
         None,
         min_length=1,
         max_length=MAX_NAME,
-        pattern=r"^[^\x00-\x1f\x7f]+$",
+        pattern=NAME,
         description="Of the job, to find it again.",
     )
     source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
@@ -140,8 +143,19 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         return kind
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
-        """Delete verdicts that are too old to be used."""
-        return {"verdicts": forget_verdicts(older_than=settings.search.reuse.longest, limit=SWEEP_ROWS)}
+        """Delete verdicts that are too old to be used, and what monitors have found out long ago."""
+        change_days = timedelta(days=settings.retention.change_days)
+        return {
+            "verdicts": forget_verdicts(older_than=settings.search.reuse.longest, limit=SWEEP_ROWS),
+            "monitor_changes": forget_changes(older_than=change_days, limit=SWEEP_ROWS),
+            "monitor_pages": forget_pages(older_than=change_days, limit=SWEEP_ROWS),
+        }
+
+    def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+        """Return what makes the jobs of monitors, and looks at those that have ended."""
+        from pipeline.kinds.index_check.monitors.running import MonitorRuns  # which makes requests of this kind
+
+        return {"monitors": MonitorRuns(self, settings).run}
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""

@@ -1,9 +1,9 @@
 """Index submission: search engines are told that these pages are new, have changed, or are gone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from pipeline.database import Statement
+from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest
 from pipeline.kind import Limits, NewItem
 from pipeline.kinds.index_check.check import (
@@ -47,6 +47,10 @@ class IndexSubmit(IndexCheck):
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
         """Delete nothing: there are no verdicts."""
+        return {}
+
+    def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+        """Do nothing by the clock: monitors check."""
         return {}
 
     def check_engine(self, request: IndexCheckRequest, offers: Offers) -> None:

@@ -1,0 +1,346 @@
+"""Monitors: index checks that are made again every day or week, and what has changed between them."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Literal, Self
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+from pydantic import BaseModel, Field
+
+from api.answers import show_json
+from api.auth import header_key
+from api.bodies import parse_object, read_body, refuse_length, require_type
+from api.fields import read_fields
+from api.queries import read_choice, read_whole, show_page
+from api.resource import Resource
+from pipeline.database import Statement
+from pipeline.errors import Conflict, InvalidRequest, NotFound
+from pipeline.keys import Caller
+from pipeline.kind import Request
+from pipeline.kinds.index_check.check import MAX_BODY_BYTES, MAX_NAME, MAX_URLS, NAME, IndexCheck, IndexCheckRequest
+from pipeline.kinds.index_check.monitors.changes import CHANGE_KINDS, ChangeKind, list_changes, shown
+from pipeline.kinds.index_check.monitors.monitor import (
+    Every,
+    Monitor,
+    NewMonitor,
+    State,
+    add_monitor,
+    change_monitor,
+    delete_monitor,
+    find_monitor,
+    list_monitors,
+    lock_account,
+)
+from pipeline.timestamps import Timestamp
+from pipeline.urls import fault_of
+from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+
+#: Longest page of monitors and of changes.
+MAX_MONITORS = 100
+MAX_CHANGES = 1_000
+#: Fields that are those of each job.
+OF_JOBS = ("engine", "index")
+#: Stands for URLs that were looked at when they were stored.
+ANY_URL = "https://example.org/"
+
+
+class MonitorNotFound(NotFound):
+    """There is no such monitor, or it is another account's."""
+
+    code = "monitor_not_found"
+    message = "There is no such monitor. GET /indexing/monitors lists yours."
+
+
+class TooManyMonitors(Conflict):
+    """The account has as many monitors as it may have."""
+
+    code = "too_many_monitors"
+
+
+class AddressInvalid(InvalidRequest):
+    """The URL of a sitemap or of a webhook is none."""
+
+    code = "url_invalid"
+
+
+class MonitorRequest(Request):
+    """What is checked, how often, and who is told."""
+
+    urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="URLs; or else:")
+    sitemap_url: str | None = Field(None, description="A sitemap, which is read before each check.")
+    every: Every = Field(description="day or week.")
+    name: str | None = Field(
+        None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="Its name, and that of its jobs."
+    )
+    engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
+    index: str | None = Field(None, description="Whose index has to answer; by default any.")
+    webhook_url: str | None = Field(None, description="Is told of changes after each check.")
+
+
+class MonitorChanges(Request):
+    """What is changed; what is not sent stays."""
+
+    state: State | None = Field(None, description="paused or active.")
+    urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="Instead of those before.")
+    sitemap_url: str | None = Field(None, description="Instead of the URLs before.")
+    every: Every | None = Field(None, description="day or week.")
+    name: str | None = Field(None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="null: none.")
+    engine: str | None = Field(None, description="null: the operator's order.")
+    index: str | None = Field(None, description="null: any.")
+    webhook_url: str | None = Field(None, description="null: nobody is told any more.")
+
+
+class MonitorSkipped(BaseModel):
+    """Why no job was made when it was due the last time."""
+
+    code: str
+    message: str
+    at: str = Field(json_schema_extra={"format": "date-time"})
+
+
+class LastDelivery(BaseModel):
+    """How the last event for the webhook fared."""
+
+    state: Literal["pending", "delivered", "failed"]
+    attempts: int
+    status: int | None = Field(description="HTTP status of the last try.")
+    error: str | None
+    created_at: Timestamp
+    next_at: Timestamp | None = Field(description="When it is tried again.")
+
+
+class IndexMonitor(BaseModel):
+    """A monitor as its account sees it."""
+
+    id: UUID
+    name: str | None
+    state: State
+    every: Every
+    engine: str | None
+    index: str | None
+    sitemap_url: str | None
+    total_urls: int | None = Field(description="null: the sitemap has not been read yet.")
+    webhook_url: str | None
+    next_at: Timestamp | None = Field(description="When it checks again; null: it is paused.")
+    last_run_at: Timestamp | None
+    last_job_id: UUID | None
+    skipped: MonitorSkipped | None
+    last_delivery: LastDelivery | None
+    created_at: Timestamp
+
+    @classmethod
+    def of(cls, monitor: Monitor) -> Self:
+        """Return a monitor for its account."""
+        last = monitor.last_delivery
+        fields = {
+            **asdict(monitor),
+            "engine": monitor.request.get("engine"),
+            "index": monitor.request.get("index"),
+            "next_at": monitor.next_at if monitor.state == "active" else None,
+            "last_delivery": last and {**asdict(last), "next_at": last.next_at if last.state == "pending" else None},
+        }
+        return cls.model_validate(fields)
+
+
+class IndexMonitorCreated(IndexMonitor):
+    """A monitor that has just got a webhook."""
+
+    webhook_secret: str | None = Field(description="What events are signed with. It is shown this once.")
+
+
+class IndexMonitorChange(BaseModel):
+    """A URL whose answer differs from the one before of the same index."""
+
+    id: str
+    job_id: UUID
+    url: str
+    change: ChangeKind
+    index: str
+    provider: str
+    proof_url: str | None
+    checked_at: str = Field(json_schema_extra={"format": "date-time"})
+    before_at: str = Field(json_schema_extra={"format": "date-time"}, description="When it was not so yet.")
+
+
+class MonitorBase(Resource):
+    """What the resources of monitors share."""
+
+    async def _sent(self, req: falcon.asgi.Request) -> tuple[Caller, bytes]:
+        """Return whose request it is, and its body; a key in a header is checked before the body is read."""
+        services = self._services
+        refuse_length(req, MAX_BODY_BYTES)
+        caller = await services.authenticate_reader(req) if header_key(req) else None
+        body = await read_body(req, max_bytes=MAX_BODY_BYTES)
+        if body:
+            require_type(req, "application/json")
+        fields = parse_object(body) if body else {}
+        return caller or await services.authenticate_reader(req, fields.get("api_key")), body
+
+    async def _find(self, caller: Caller, monitor_id: str) -> Monitor:
+        try:
+            wanted = UUID(monitor_id)
+        except ValueError:
+            raise MonitorNotFound from None
+        found = await self._services.database.run(find_monitor(wanted, caller.account_id))
+        if found is None:
+            raise MonitorNotFound
+        return found
+
+    async def _check(self, fields: Mapping[str, Any]) -> None:
+        """Refuse what no index job would take, and what is no address. Raises InvalidRequest."""
+        for name in ("sitemap_url", "webhook_url"):
+            if fields.get(name) is not None and (fault := fault_of(fields[name])):
+                raise AddressInvalid(f"{name} can't be {fields[name][:200]!a}: {fault}.", field=name)
+        kind = self._services.kinds[IndexCheck.name]
+        offers = await self._services.offer_cache.offers()
+        request = IndexCheckRequest(
+            type="check", urls=fields.get("urls") or [ANY_URL], **{name: fields.get(name) for name in OF_JOBS}
+        )
+        # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
+        async with self._services.large_requests:
+            await asyncio.to_thread(kind.check, request, offers)
+
+    async def _show(
+        self, resp: falcon.asgi.Response, caller: Caller, monitor_id: UUID, secret: str | None, status: int = 200
+    ) -> None:
+        document = IndexMonitor.of(await self._find(caller, str(monitor_id))).model_dump(mode="json")
+        show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
+
+
+class Monitors(MonitorBase):
+    """GET and POST /indexing/monitors."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page of the account's monitors, newest first."""
+        services = self._services
+        caller = await services.authenticate_reader(req)
+        limit = read_whole(req, "limit", default=20, least=1, most=MAX_MONITORS)
+        offset = read_whole(req, "offset", default=0)
+        page, total = await services.database.run(list_monitors(caller.account_id, limit=limit, offset=offset))
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Make a monitor, which is due at once."""
+        services = self._services
+        caller, body = await self._sent(req)
+        wanted = read_fields(MonitorRequest, body)
+        if (wanted.urls is None) == (wanted.sitemap_url is None):
+            raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")
+        await self._check(wanted.model_dump())
+        webhook = NewWebhook(caller.account_id, wanted.webhook_url) if wanted.webhook_url else None
+        monitor = NewMonitor(
+            account_id=caller.account_id,
+            api_key_id=caller.api_key_id,
+            every=wanted.every,
+            name=wanted.name,
+            request={name: value for name in OF_JOBS if (value := getattr(wanted, name)) is not None},
+            urls=_each_once(wanted.urls),
+            sitemap_url=wanted.sitemap_url,
+            webhook_id=webhook.id if webhook else None,
+        )
+        most = services.settings.limits.index_monitors
+        hooked = [add_webhook(webhook)] if webhook else []
+        *_, is_made = await services.database.run_together(
+            [lock_account(caller.account_id), *hooked, add_monitor(monitor, most=most)]
+        )
+        if not is_made:
+            if webhook:
+                await services.database.run(delete_webhook(webhook.id))
+            raise TooManyMonitors(f"The account has {most:,} monitors, the most it may have. Delete one first.")
+        resp.set_header("Location", f"/indexing/monitors/{monitor.id}")
+        await self._show(resp, caller, monitor.id, webhook.secret if webhook else None, status=201)
+
+
+class MonitorResource(MonitorBase):
+    """GET, PATCH and DELETE /indexing/monitors/{id}."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Answer with the monitor."""
+        caller = await self._services.authenticate_reader(req)
+        show_json(resp, IndexMonitor.of(await self._find(caller, monitor_id)).model_dump(mode="json"))
+
+    on_head = on_get
+
+    async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Change what was sent of the monitor, and answer with it."""
+        caller, body = await self._sent(req)
+        monitor = await self._find(caller, monitor_id)
+        wanted = read_fields(MonitorChanges, body or b"{}")
+        sent = wanted.model_dump(include=wanted.model_fields_set)
+        _refuse_nothing(sent)
+        request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
+        await self._check({**sent, **request})
+        changed: dict[str, Any] = {name: sent[name] for name in ("name", "every", "state") if name in sent}
+        if request != monitor.request:
+            changed["request"] = {name: value for name, value in request.items() if value is not None}
+        if "urls" in sent or "sitemap_url" in sent:
+            changed |= {"urls": _each_once(sent.get("urls")), "sitemap_url": sent.get("sitemap_url")}
+        hooked, webhook = _webhook_changes(caller, monitor, sent)
+        if webhook:
+            changed["webhook_id"] = webhook.id
+        *_, is_there = await self._services.database.run_together(
+            [*hooked, change_monitor(monitor.id, caller.account_id, changed)]
+        )
+        if not is_there:
+            raise MonitorNotFound
+        await self._show(resp, caller, monitor.id, webhook.secret if webhook else None)
+
+    async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Delete the monitor; jobs that it has made go on."""
+        caller, _ = await self._sent(req)
+        monitor = await self._find(caller, monitor_id)
+        await self._services.database.run(delete_monitor(monitor.id, caller.account_id))
+        resp.status = falcon.HTTP_204
+
+
+class MonitorChangeList(MonitorBase):
+    """GET /indexing/monitors/{id}/changes."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Answer with a page of what has changed, newest first."""
+        caller = await self._services.authenticate_reader(req)
+        change = read_choice(req, "change", CHANGE_KINDS)
+        limit = read_whole(req, "limit", default=100, least=1, most=MAX_CHANGES)
+        offset = read_whole(req, "offset", default=0)
+        monitor = await self._find(caller, monitor_id)
+        page, total = await self._services.database.run(
+            list_changes(monitor.id, change=change, limit=limit, offset=offset)
+        )
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [shown(change) for change in page])
+
+    on_head = on_get
+
+
+def _webhook_changes(
+    caller: Caller, monitor: Monitor, sent: Mapping[str, Any]
+) -> tuple[list[Statement[None]], NewWebhook | None]:
+    """Return what makes, moves or deletes a monitor's webhook as it was sent, and the new one if it is made."""
+    if "webhook_url" not in sent:
+        return [], None
+    url: str | None = sent["webhook_url"]
+    if monitor.webhook_id is None:
+        webhook = NewWebhook(caller.account_id, url) if url else None
+        return [add_webhook(webhook)] if webhook else [], webhook
+    known = monitor.webhook_id
+    return [delete_webhook(known) if url is None else move_webhook(known, url)], None
+
+
+def _each_once(urls: list[str] | None) -> list[str] | None:
+    return None if urls is None else list(dict.fromkeys(urls))
+
+
+def _refuse_nothing(sent: Mapping[str, Any]) -> None:
+    """Refuse null where a monitor must have something, and both kinds of URLs at once."""
+    for name in ("state", "every"):
+        if name in sent and sent[name] is None:
+            raise InvalidRequest(f"{name} can't be null; leave it out, and it stays.", field=name)
+    given = [name for name in ("urls", "sitemap_url") if name in sent]
+    if given and sum(sent[name] is not None for name in given) != 1:
+        raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field=given[0])

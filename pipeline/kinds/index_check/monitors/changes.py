@@ -1,0 +1,170 @@
+"""Changes: what differs between two answers of the same index about the same URL.
+
+Errors and blocks are no answers: what was known stays known. What another index says is no change either: an operator's
+providers follow each other, and Bing may lack what Google has.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+from pipeline.database import Database, Row, Statement
+from pipeline.timestamps import timestamp
+from pipeline.webhooks.deliveries import add_delivery, event_body
+
+ChangeKind = Literal["newly_indexed", "dropped"]
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+#: The type of the event that a webhook is sent.
+EVENT = "index_monitor.changed"
+#: Changes that an event lists; all of them are in the monitor's list.
+MAX_IN_EVENT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change: a URL, what became of it, in whose index, by which job; `before_at`: when it was not so yet."""
+
+    id: int
+    job_id: UUID
+    url: str
+    change: ChangeKind
+    index: str
+    provider: str
+    proof_url: str | None
+    checked_at: datetime
+    before_at: datetime
+
+
+_COLUMNS = ", ".join(Change.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A monitor whose job has ended, and what the event about it says."""
+
+    id: UUID
+    name: str | None
+    job_id: UUID
+    webhook_id: UUID | None
+    now: datetime
+
+
+def settle_ended(database: Database) -> int:
+    """Keep what the ended jobs of monitors have found out, one monitor a transaction; returns how many."""
+    return sum(1 for _ in iter(lambda: _settle_one(database), False))
+
+
+def _settle_one(database: Database) -> bool:
+    with database.transaction() as transaction:
+        ended = transaction.run(_lock_ended())
+        if ended is None:
+            return False
+        changes = transaction.run(_keep_answers(ended))
+        if changes and ended.webhook_id is not None:
+            transaction.run(add_delivery(ended.webhook_id, _event(ended, changes)))
+    return True
+
+
+def _lock_ended() -> Statement[Ended | None]:
+    return Statement(
+        "SELECT m.id, m.name, m.open_job_id AS job_id, m.webhook_id, now() AS now FROM index_monitor m"
+        " LEFT JOIN job j ON j.id = m.open_job_id"
+        " WHERE m.open_job_id IS NOT NULL AND (j.id IS NULL OR j.finished_at IS NOT NULL)"
+        " LIMIT 1 FOR NO KEY UPDATE OF m SKIP LOCKED",
+        {},
+        lambda rows: Ended(**rows[0]) if rows else None,
+    )
+
+
+def _keep_answers(ended: Ended) -> Statement[list[Change]]:
+    """Compare a job's answers with the last ones, keep both and the changes, and close the job; returns the changes.
+
+    A URL that had no answer before is not changed by its first."""
+    return Statement(
+        "WITH answer AS (SELECT DISTINCT ON (page, index) * FROM (SELECT"  # noqa: S608  names of columns alone
+        " i.input->>'url' AS url, sha256(convert_to(i.input->>'url', 'UTF8')) AS page,"
+        " coalesce(nullif(i.output->>'index', ''), i.output->>'provider', '') AS index,"
+        " coalesce(i.output->>'provider', '') AS provider, i.output->>'reason' = 'indexed' AS is_indexed,"
+        " i.output->>'proofUrl' AS proof_url, i.updated_at AS checked_at, i.index AS place"
+        " FROM item i WHERE i.job_id = %(job)s AND i.state = 'done'"
+        " AND i.output->>'reason' IN ('indexed', 'not_indexed')) a ORDER BY page, index, place),"
+        # All parts of a statement see the pages as they were before it.
+        " changed AS (INSERT INTO index_monitor_change"
+        " (monitor_id, job_id, url, change, index, provider, proof_url, checked_at, before_at)"
+        " SELECT %(monitor)s, %(job)s, a.url, CASE WHEN a.is_indexed THEN 'newly_indexed' ELSE 'dropped' END, a.index,"
+        " a.provider, CASE WHEN a.is_indexed THEN a.proof_url END, a.checked_at, p.checked_at FROM answer a"
+        " JOIN index_monitor_page p ON p.monitor_id = %(monitor)s AND p.page = a.page AND p.index = a.index"
+        " WHERE p.is_indexed <> a.is_indexed ORDER BY a.place"
+        f" RETURNING {_COLUMNS}),"
+        " kept AS (INSERT INTO index_monitor_page AS p (monitor_id, page, index, is_indexed, checked_at)"
+        " SELECT %(monitor)s, a.page, a.index, a.is_indexed, a.checked_at FROM answer a"
+        " ON CONFLICT (monitor_id, page, index)"
+        " DO UPDATE SET is_indexed = excluded.is_indexed, checked_at = excluded.checked_at),"
+        " closed AS (UPDATE index_monitor SET open_job_id = NULL WHERE id = %(monitor)s)"
+        " SELECT * FROM changed ORDER BY id",
+        {"monitor": ended.id, "job": ended.job_id},
+        lambda rows: [Change(**row) for row in rows],
+    )
+
+
+def _event(ended: Ended, changes: Sequence[Change]) -> str:
+    listed = [
+        {name: value for name, value in shown(change).items() if name not in {"id", "job_id"}}
+        for change in changes[:MAX_IN_EVENT]
+    ]
+    data: dict[str, Any] = {
+        "monitor_id": str(ended.id),
+        "monitor_name": ended.name,
+        "job_id": str(ended.job_id),
+        **{kind: sum(change.change == kind for change in changes) for kind in CHANGE_KINDS},
+        "changes": listed,
+        "all_listed": len(listed) == len(changes),
+    }
+    return event_body(EVENT, data, ended.now)
+
+
+def shown(change: Change) -> dict[str, Any]:
+    """Return a change as documents show it."""
+    moments = {name: timestamp(getattr(change, name)) for name in ("checked_at", "before_at")}
+    return {**asdict(change), "id": str(change.id), "job_id": str(change.job_id), **moments}
+
+
+def list_changes(
+    monitor_id: UUID, *, change: str | None, limit: int, offset: int
+) -> Statement[tuple[list[Change], int]]:
+    """Read a page of a monitor's changes, newest first, and how many there are in all."""
+
+    def read(rows: list[Row]) -> tuple[list[Change], int]:
+        totals = [row.pop("total") for row in rows]
+        return [Change(**row) for row in rows if row["id"] is not None], totals[0]
+
+    where = "monitor_id = %(monitor)s" + (" AND change = %(change)s" if change else "")
+    return Statement(
+        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM index_monitor_change WHERE {where}) t LEFT JOIN ("  # noqa: S608
+        f"SELECT {_COLUMNS} FROM index_monitor_change WHERE {where} ORDER BY id DESC"
+        " LIMIT %(limit)s OFFSET %(offset)s) p ON true ORDER BY p.id DESC",
+        {"monitor": monitor_id, "change": change, "limit": limit, "offset": offset},
+        read,
+    )
+
+
+def forget_changes(*, older_than: timedelta, limit: int) -> Statement[int]:
+    """Delete changes of so long ago; returns how many."""
+    return _forget("index_monitor_change", "id", older_than, limit)
+
+
+def forget_pages(*, older_than: timedelta, limit: int) -> Statement[int]:
+    """Delete answers of so long ago: their URLs are not checked any more; returns how many."""
+    return _forget("index_monitor_page", "monitor_id, page, index", older_than, limit)
+
+
+def _forget(table: str, key: str, older_than: timedelta, limit: int) -> Statement[int]:
+    return Statement(
+        f"WITH gone AS (DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table}"  # noqa: S608
+        " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
+        " RETURNING 1) SELECT count(*) AS gone FROM gone",
+        {"older_than": older_than, "limit": limit},
+        lambda rows: int(rows[0]["gone"]),
+    )

@@ -1,0 +1,160 @@
+"""Monitor: a schedule of index checks as its account sees it. The statements here are those of the API."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, get_args
+from uuid import UUID, uuid4
+
+from psycopg.types.json import Jsonb
+
+from pipeline.database import Row, Statement
+from pipeline.webhooks.deliveries import LastDelivery
+
+Every = Literal["day", "week"]
+State = Literal["active", "paused"]
+STATES: tuple[State, ...] = get_args(State)
+#: The time between two checks.
+INTERVALS: Mapping[Every, timedelta] = {"day": timedelta(days=1), "week": timedelta(days=7)}
+
+
+@dataclass(frozen=True, slots=True)
+class NewMonitor:
+    """A monitor to be made; it checks `urls`, or what `sitemap_url` lists. `request` has other fields of its jobs."""
+
+    account_id: UUID
+    api_key_id: UUID
+    every: Every
+    name: str | None
+    request: Mapping[str, Any]
+    urls: list[str] | None
+    sitemap_url: str | None
+    webhook_id: UUID | None
+    id: UUID = field(default_factory=uuid4)
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """A monitor as it is stored, without its URLs. `skipped` says why no job was made the last time."""
+
+    id: UUID
+    name: str | None
+    state: State
+    every: Every
+    request: dict[str, Any]
+    sitemap_url: str | None
+    total_urls: int | None
+    webhook_id: UUID | None
+    webhook_url: str | None
+    next_at: datetime
+    last_job_id: UUID | None
+    last_run_at: datetime | None
+    skipped: dict[str, Any] | None
+    created_at: datetime
+    last_delivery: LastDelivery | None
+
+
+_DELIVERY = "state, attempts, status, error, created_at, next_at"
+_LAST = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERY.split(", "))
+_SELECT = (
+    "SELECT m.id, m.name, m.state, m.every, m.request, m.sitemap_url, m.total_urls, m.webhook_id, w.url AS webhook_url,"  # noqa: S608
+    f" m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at, {_LAST}"
+    " FROM index_monitor m LEFT JOIN webhook w ON w.id = m.webhook_id LEFT JOIN LATERAL ("
+    f"SELECT {_DELIVERY} FROM webhook_delivery o WHERE o.webhook_id = m.webhook_id ORDER BY o.created_at DESC LIMIT 1)"
+    " d ON true"
+)
+
+
+def lock_account(account_id: UUID) -> Statement[None]:
+    """Lock an account, for the statements that follow in the transaction, so that no other counts its monitors."""
+    return Statement(
+        "SELECT id FROM account WHERE id = %(account)s FOR NO KEY UPDATE", {"account": account_id}, lambda rows: None
+    )
+
+
+def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
+    """Make a monitor that is due at once; false when the account, which is locked, has as many as it may have."""
+    return Statement(
+        "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
+        " webhook_id) SELECT %(id)s, %(account)s, %(key)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
+        " %(sitemap)s, %(total)s::integer, %(webhook)s::uuid"
+        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account)s) < %(most)s RETURNING id",
+        {
+            "id": monitor.id,
+            "account": monitor.account_id,
+            "key": monitor.api_key_id,
+            "name": monitor.name,
+            "every": monitor.every,
+            "request": Jsonb(monitor.request),
+            "urls": None if monitor.urls is None else Jsonb(monitor.urls),
+            "sitemap": monitor.sitemap_url,
+            "total": None if monitor.urls is None else len(monitor.urls),
+            "webhook": monitor.webhook_id,
+            "most": most,
+        },
+        bool,
+        repeatable=False,
+    )
+
+
+def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None]:
+    """Read an account's monitor."""
+    return Statement(
+        f"{_SELECT} WHERE m.id = %(id)s AND m.account_id = %(account)s",
+        {"id": monitor_id, "account": account_id},
+        lambda rows: _monitor(rows[0]) if rows else None,
+    )
+
+
+def list_monitors(account_id: UUID, *, limit: int, offset: int) -> Statement[tuple[list[Monitor], int]]:
+    """Read a page of an account's monitors, newest first, and how many there are in all."""
+
+    def read(rows: list[Row]) -> tuple[list[Monitor], int]:
+        totals = [row.pop("total") for row in rows]
+        return [_monitor(row) for row in rows if row["id"] is not None], totals[0]
+
+    return Statement(
+        "SELECT p.*, t.total FROM (SELECT count(*) AS total FROM index_monitor WHERE account_id = %(account)s) t"  # noqa: S608
+        f" LEFT JOIN ({_SELECT} WHERE m.account_id = %(account)s ORDER BY m.created_at DESC, m.id"
+        " LIMIT %(limit)s OFFSET %(offset)s) p ON true ORDER BY p.created_at DESC, p.id",
+        {"account": account_id, "limit": limit, "offset": offset},
+        read,
+    )
+
+
+def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
+    """Change columns of a monitor; false when the account has no such one.
+
+    With another interval it is due that much after now at the latest. A run that is just being made is made anew."""
+    values: dict[str, Any] = {
+        name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in changed.items()
+    }
+    columns = [f"{name} = %({name})s" for name in changed]
+    if "every" in changed:
+        values["interval"] = INTERVALS[changed["every"]]
+        columns.append("next_at = least(next_at, now() + %(interval)s)")
+    if "urls" in changed:
+        values["total"] = None if changed["urls"] is None else len(changed["urls"])
+        columns.append("total_urls = %(total)s")
+    return Statement(
+        f"UPDATE index_monitor SET {', '.join(['busy_until = NULL', *columns])}"  # noqa: S608  names of columns alone
+        " WHERE id = %(id)s AND account_id = %(account)s RETURNING id",
+        {**values, "id": monitor_id, "account": account_id},
+        bool,
+    )
+
+
+def delete_monitor(monitor_id: UUID, account_id: UUID) -> Statement[bool]:
+    """Delete a monitor, its changes and its webhook; false when the account has no such one. Its jobs stay."""
+    return Statement(
+        "WITH gone AS (DELETE FROM index_monitor WHERE id = %(id)s AND account_id = %(account)s"
+        " RETURNING id, webhook_id), unhooked AS (DELETE FROM webhook w USING gone g WHERE w.id = g.webhook_id)"
+        " SELECT id FROM gone",
+        {"id": monitor_id, "account": account_id},
+        bool,
+    )
+
+
+def _monitor(row: Row) -> Monitor:
+    last = {name: row.pop(f"delivery_{name}") for name in _DELIVERY.split(", ")}
+    return Monitor(**row, last_delivery=LastDelivery(**last) if last["state"] else None)

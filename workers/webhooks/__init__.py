@@ -1,0 +1,1 @@
+"""Webhooks: events that are due are sent; sending.py is the way in."""

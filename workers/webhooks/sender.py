@@ -1,0 +1,85 @@
+"""Sender: events are posted to the addresses of webhooks, which must be on the public Internet, as those of downloads.
+
+No redirect is followed and no answer is read: what counts is its status.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
+from pipeline.downloads.failures import failure_of
+from pipeline.downloads.targets import Refused, read_target, shown
+from pipeline.retry_after import read_retry_after
+from pipeline.settings import Settings
+from pipeline.webhooks.deliveries import Delivery, Sent
+from pipeline.webhooks.signing import signed_headers
+
+USER_AGENT = "Pressroom/0.1 (webhooks)"
+#: An address that answers so wants no more events: Standard Webhooks.
+GONE = 410
+
+
+class WebhookSender:
+    """Sends events, many at once. `resolver` and `open_socket` are for tests."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        resolver: AbstractResolver | None = None,
+        open_socket: SocketFactory = plain_socket,
+    ) -> None:
+        """Raise NotReady when the settings allow what is no network."""
+        self._fetch = settings.fetch
+        self._seconds = settings.webhooks.timeout_seconds
+        self._reach = Reach(settings.fetch.allow_networks)
+        self._resolver = resolver
+        self._open_socket = open_socket
+
+    def send(self, deliveries: Sequence[Delivery]) -> list[Sent]:
+        """Send events, and return what became of each; the slowest is waited for."""
+        return asyncio.run(self._send_all(deliveries))
+
+    async def _send_all(self, deliveries: Sequence[Delivery]) -> list[Sent]:
+        async with open_session(
+            self._fetch, self._reach, self._resolver, self._open_socket, user_agent=USER_AGENT, accept="*/*"
+        ) as session:
+            return await asyncio.gather(*(self._send(session, delivery) for delivery in deliveries))
+
+    async def _send(self, session: aiohttp.ClientSession, delivery: Delivery) -> Sent:
+        try:
+            url = read_target(delivery.url, self._reach)
+        except Refused as refused:
+            return Sent(error=f"{shown(delivery.url)} can't be asked: {refused.why}.", is_final=True)
+        headers = {
+            **signed_headers(delivery.secret, delivery.id, delivery.body, datetime.now(UTC)),
+            "Content-Type": "application/json",
+        }
+        try:
+            async with (
+                asyncio.timeout(self._seconds),
+                session.post(url, data=delivery.body.encode(), headers=headers, allow_redirects=False) as response,
+            ):
+                return _judge(response)
+        except TimeoutError:
+            return Sent(error=f"no answer within {self._seconds:g} s")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            failure = failure_of(error, shown(delivery.url))
+            return Sent(error=failure.message, is_final=failure.is_forbidden)
+
+
+def _judge(response: aiohttp.ClientResponse) -> Sent:
+    status = response.status
+    if 200 <= status < 300:
+        return Sent(status=status)
+    return Sent(
+        status=status,
+        error=f"HTTP {status}; only a status from 200 to 299 takes an event, and no redirect is followed",
+        retry_after=read_retry_after(response.headers.get("Retry-After", "")),
+        is_final=status == GONE,
+    )
