@@ -38,3 +38,12 @@ def test_a_site_without_a_key_and_what_is_no_host_are_told_so(
     assert "PRESSROOM_SUBMISSION__INDEXNOW__KEY" in pressroom("indexnow", "check", "www.example.com").err
     monkeypatch.setenv("PRESSROOM_SUBMISSION__INDEXNOW__KEY", KEY)
     assert "is no host" in pressroom("indexnow", "check", "ftp://www.example.com").err
+
+
+def test_the_doctor_says_what_is_set_up(pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESSROOM_SUBMISSION__INDEXNOW__KEYS", f"www.example.com={KEY},example.com=short")
+    ran = pressroom("doctor")
+
+    assert re.search(r"submission: indexnow .*'example.com': a key has 8 to 128", ran.out)
+    assert re.search(r"submission: bing_submit .*set PRESSROOM_SUBMISSION__BING_SUBMIT__API_KEY", ran.out)
+    assert KEY not in ran.out

@@ -27,7 +27,7 @@ log = get_logger(__name__)
 FAMILY = "submission"
 #: A run begins no site after so long: the others are given back, and those that are done are reported.
 RUN_SECONDS = 60.0
-#: Codes of refusals that a later try may not have, whoever makes it.
+#: Codes of refusals for how much was submitted; their reason is `rate_limited`.
 LIMITS = frozenset(("throttled", "quota"))
 UNREADABLE = Verdict("url_invalid", "it can't be written as RFC 3986 has it")
 NOBODY = Verdict("key_missing", "no engine is set up for its site")
@@ -49,7 +49,7 @@ class SiteBatch:
     host: str
     engine: str | None
     tasks: dict[str, list[Task[UrlInput]]] = field(default_factory=dict)
-    #: What an engine has said of a URL, and which: the first refusal is kept, unless another engine takes it.
+    #: What an engine has said of a URL, and which: the first that took it, or may take it later, or else the first.
     verdicts: dict[str, tuple[str, Verdict]] = field(default_factory=dict)
 
     @property
@@ -69,10 +69,9 @@ class SiteBatch:
     def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[Verdict]) -> None:
         """Keep what an engine has said."""
         for url, verdict in zip(urls, verdicts, strict=True):
-            if verdict.is_taken:
+            kept = self.verdicts.get(url)
+            if kept is None or verdict.is_taken or (kept[1].wait is None and verdict.wait is not None):
                 self.verdicts[url] = (engine, verdict)
-            else:
-                self.verdicts.setdefault(url, (engine, verdict))
 
 
 class IndexSubmitHandler(Handler[UrlInput, RawResult]):

@@ -224,6 +224,29 @@ def test_the_next_engine_takes_what_the_first_does_not(begin: Begin, engines: To
     assert job.credits_captured == 2
 
 
+def test_an_engine_that_may_take_it_later_is_asked_again_whatever_another_says(
+    begin: Begin, engines: ToldEngines
+) -> None:
+    del engines.files[engines.here, f"/{KEY}.txt"]
+    pool = begin("indexnow", "bing_submit")
+    engines.quota[f"http://{engines.here}"], engines.bing_error = 1, 4
+    job_id = pool.submit(*engines.urls(1))
+    pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
+    engines.bing_error = None
+
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert reasons(pool.items(job_id)) == ["submitted"]
+
+
+def test_a_url_that_can_not_be_sent_fails_alone(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+
+    job, items = pool.tell(*engines.urls(1), "no url")
+
+    assert (codes(items), job.credits_captured) == ({"accepted", "url_invalid"}, 1)
+
+
 def test_a_request_may_name_its_engine(begin: Begin, engines: ToldEngines) -> None:
     engines.quota[f"http://{engines.here}"] = 1
 
