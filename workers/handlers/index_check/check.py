@@ -18,6 +18,7 @@ from workers.engines.search.base.client import Stopped
 from workers.engines.search.base.provider import Provider
 from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 from workers.handlers.index_check.asking import Asked, Asker, CheckProgress
+from workers.handlers.index_check.diagnosis.diagnosing import Diagnosing
 from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.owned import OwnedSites, with_inspection
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
@@ -55,6 +56,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)
         self._settings = resources.settings.search
+        self._diagnosing = Diagnosing(resources.settings)
         self.slots = self._settings.slots
         self._providers: dict[str, Provider] = {}
         self._needs: dict[str, str] = {}
@@ -84,6 +86,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         """Close all connections."""
         self._owned.close()
         self._asker.close()
+        self._diagnosing.close()
 
     def offers(self) -> Sequence[Offer]:
         """Return the providers."""
@@ -106,8 +109,12 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         return self._pacer.pause()
 
     def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
-        """Check URLs, those of connected sites with the services for their owners."""
-        return [self._ask_owned(task) if task.lane == OWNED_LANE else self._ask_others(task) for task in tasks]
+        """Check URLs, and say why one is in no results, where that is wanted."""
+        return [self._diagnosing.explain(task, self._check(task)) for task in tasks]
+
+    def _check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
+        """Check a URL; one of a connected site with the services for its owner."""
+        return self._ask_owned(task) if task.lane == OWNED_LANE else self._ask_others(task)
 
     def _ask_owned(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         self._pacer.granted(OWNED_LANE)

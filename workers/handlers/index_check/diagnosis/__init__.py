@@ -1,0 +1,1 @@
+"""Diagnosis: why a page may be in no results; diagnosing.py is the way in."""
