@@ -17,6 +17,9 @@ from api.fields import read_fields
 from api.queries import read_choice, read_whole, show_page
 from api.resource import Resource
 from pipeline.database import Statement
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.targets import Refused, read_target
+from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
 from pipeline.keys import Caller
 from pipeline.kind import Request
@@ -35,7 +38,6 @@ from pipeline.kinds.index_check.monitors.monitor import (
     lock_account,
 )
 from pipeline.timestamps import Timestamp
-from pipeline.urls import fault_of
 from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
 
 #: Longest page of monitors and of changes.
@@ -192,8 +194,8 @@ class MonitorBase(Resource):
     async def _check(self, fields: Mapping[str, Any]) -> None:
         """Refuse what no index job would take, and what is no address. Raises InvalidRequest."""
         for name in ("sitemap_url", "webhook_url"):
-            if fields.get(name) is not None and (fault := fault_of(fields[name])):
-                raise AddressInvalid(f"{name} can't be {fields[name][:200]!a}: {fault}.", field=name)
+            if fields.get(name) is not None:
+                self._check_address(name, fields[name])
         kind = self._services.kinds[IndexCheck.name]
         offers = await self._services.offer_cache.offers()
         request = IndexCheckRequest(
@@ -202,6 +204,13 @@ class MonitorBase(Resource):
         # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
         async with self._services.large_requests:
             await asyncio.to_thread(kind.check, request, offers)
+
+    def _check_address(self, name: str, url: str) -> None:
+        """Refuse what is never asked; what its name leads to is looked at whenever it is. Raises AddressInvalid."""
+        try:
+            read_target(url, Reach(self._services.settings.fetch.allow_networks))
+        except Refused as refused:
+            raise AddressInvalid(f"{name} can't be {shown_url(url)}: {refused.why}.", field=name) from None
 
     async def _show(
         self, resp: falcon.asgi.Response, caller: Caller, monitor_id: UUID, secret: str | None, status: int = 200

@@ -46,13 +46,19 @@ def pressroom(
 
 
 @pytest.fixture
-def sweep(database_url: str, redis_url: str, tmp_path: Path) -> Callable[[], dict[str, str]]:
-    """A function that sweeps in a process of its own, because its log goes to that; returns what was done."""
+def sweep(database_url: str, redis_url: str, tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """A function that sweeps in a process of its own, because its log goes to that; returns what was done.
+
+    Its arguments are environment variables."""
     servers = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "PRESSROOM_DATA": str(tmp_path)}
 
-    def run() -> dict[str, str]:
+    def run(**settings: str) -> dict[str, str]:
         ran = subprocess.run(
-            command("sweep"), env=clean_environment(extra=servers), capture_output=True, text=True, check=True
+            command("sweep"),
+            env=clean_environment(extra=servers | settings),
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return dict(line.split() for line in ran.stdout.splitlines())
 

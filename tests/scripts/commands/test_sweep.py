@@ -7,12 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from payers import Payer
 from ran import Ran
 from systems import clean_environment, command
+from webhook_receiver import webhook_receiver
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.jobs import find_job
+from pipeline.kinds.index_check.monitors.monitor import NewMonitor, add_monitor
+from pipeline.webhooks.addresses import NewWebhook, add_webhook
+from pipeline.webhooks.deliveries import add_delivery
 
 
 def test_a_sweep_takes_items_back_and_ends_what_is_late(
@@ -80,6 +85,34 @@ def test_a_sweep_deletes_what_the_kinds_keep_for_a_while(
 
     assert said["verdicts"] == "2"
     assert [bytes(row["page"]) for row in database.run(Statement("SELECT page FROM verdict"))] == [b"c"]
+
+
+def test_a_sweep_makes_the_jobs_of_monitors_and_sends_events(
+    sweep: Callable[..., dict[str, str]], database: Database, payer: Payer
+) -> None:
+    monitor = NewMonitor(
+        account_id=payer.account_id,
+        api_key_id=payer.api_key_id,
+        every="day",
+        name=None,
+        request={},
+        urls=["https://e.example/"],
+        sitemap_url=None,
+        webhook_id=None,
+    )
+    database.run(add_monitor(monitor, most=1))
+    with webhook_receiver() as receiver:
+        webhook = NewWebhook(payer.account_id, receiver.url)
+        database.run(add_webhook(webhook))
+        database.run(add_delivery(webhook.id, "{}"))
+
+        first = sweep(PRESSROOM_FETCH__ALLOW_NETWORKS="127.0.0.0/8")
+        second = sweep(PRESSROOM_FETCH__ALLOW_NETWORKS="127.0.0.0/8")
+
+    assert [(said["monitors"], said["webhooks"]) for said in (first, second)] == [("1", "1"), ("0", "0")]
+    assert [event.body for event in receiver.events] == [b"{}"]
+    jobs = database.run(Statement("SELECT kind, account_id, items_total FROM job"))
+    assert jobs == [{"kind": "index_check", "account_id": payer.account_id, "items_total": 1}]
 
 
 def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(

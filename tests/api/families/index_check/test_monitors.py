@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from http_service import Answer, Service, Start
+from http_service import Answer, Service, Start, start_service
 from payers import Payer, open_account
 from webhook_receiver import webhook_receiver
 
@@ -31,6 +31,20 @@ Says = Mapping[str, bool | None]
 def run(database: Database) -> int:
     """Do what a sweep does for monitors."""
     return MonitorRuns(IndexCheck(), SETTINGS).run(database)
+
+
+@pytest.fixture(scope="module")
+def open_service(
+    tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str
+) -> Iterator[Service]:
+    """An API that allows addresses of this machine."""
+    with start_service(
+        tmp_path_factory.mktemp("service"),
+        database_url=api_database_url,
+        redis_url=redis_server,
+        settings={"FETCH__ALLOW_NETWORKS": "127.0.0.0/8"},
+    ) as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)
@@ -126,6 +140,9 @@ def test_a_monitor_is_made_listed_and_shown(service: Service, client: Payer) -> 
         ({"urls": ["ftp://e.example/"], "every": "day"}, "urls_invalid"),
         ({"sitemap_url": "sitemap.xml", "every": "day"}, "url_invalid"),
         ({"urls": [A], "every": "day", "webhook_url": "file:///etc/passwd"}, "url_invalid"),
+        ({"urls": [A], "every": "day", "webhook_url": "http://169.254.169.254/latest"}, "url_invalid"),
+        ({"urls": [A], "every": "day", "webhook_url": "https://hook.example:5432/"}, "url_invalid"),
+        ({"sitemap_url": "http://localhost/sitemap.xml", "every": "day"}, "url_invalid"),
         ({"urls": [A], "every": "day", "engine": "altavista"}, "engine_unknown"),
         ({"urls": [A], "every": "day", "index": "altavista"}, "index_unknown"),
         ({"urls": [A], "every": "day", "name": "x" * 201}, "invalid_request"),
@@ -429,8 +446,9 @@ def test_a_deleted_monitor_makes_no_more_jobs_and_its_last_one_ends(
 
 
 def test_a_webhook_is_told_what_has_changed_and_nothing_else(
-    service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
+    open_service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
 ) -> None:
+    service = open_service
     with webhook_receiver() as receiver:
         monitor = create(service, client, A, B, C, name="Shop", webhook_url=receiver.url)
         secret = monitor["webhook_secret"]
@@ -511,12 +529,13 @@ def sitemap() -> Iterator[tuple[str, list[str]]]:
 
 
 def test_a_sitemap_is_read_before_each_check(
-    service: Service,
+    open_service: Service,
     client: Payer,
     api_database: Database,
     check_again: Callable[..., None],
     sitemap: tuple[str, list[str]],
 ) -> None:
+    service = open_service
     url, pages = sitemap
     answer = send(service, "POST", "", client.api_key, {"sitemap_url": url, "every": "day"})
     monitor = answer.json
