@@ -35,6 +35,10 @@ class OwnedSite(SQLModel, table=True):
     )
     property: str = Field(primary_key=True)  # as the service writes it: https://example.org/, sc-domain:example.org
     account_id: UUID = Field(sa_column=Column(Uuid, nullable=False))  # the connection's, for one look at submission
+    #: The service has refused this connection, not others: so often in a row, until when it is left alone, and why.
+    refusals: int = Field(sa_column_kwargs={"server_default": text("0")})
+    refused_until: datetime | None = Field(sa_column=moment(nullable=True))
+    reason: str | None
 
 
 class SiteQuota(SQLModel, table=True):
@@ -49,4 +53,4 @@ class SiteQuota(SQLModel, table=True):
     used: int = Field(sa_column_kwargs={"server_default": text("0")})
     rest_until: datetime | None = Field(sa_column=moment(nullable=True))  # nobody asks before
     reason: str | None  # why it rests
-    refusals: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
+    troubles: int = Field(sa_column_kwargs={"server_default": text("0")})  # without an answer, in a row

@@ -105,13 +105,13 @@ def forget(service: str, connection_id: str, data: Path | None) -> None:
 
 def list_sites(database: Database, settings: Settings, service: str | None = None) -> list[ConnectedSite]:
     """Return the connected sites, of one service or of all."""
-    statuses = {(one.service, one.property): one for one in database.run(site_quota.list_site_statuses())}
+    statuses = {(one.connection_id, one.property): one for one in database.run(site_quota.list_site_statuses())}
     found = []
     for connection in database.run(connections.list_connections(service=service)):
         per_day = getattr(settings.search, connection.service).per_day
         fault = fault_of(connection, settings)
         for site in connection.properties:
-            status = statuses.get((connection.service, site))
+            status = statuses.get((connection.id, site))
             left = max(0, per_day - (status.used if status else 0))
             trouble = fault or (status.rest if status else None)
             state = trouble or f"{left:,} of {per_day:,} requests left today"

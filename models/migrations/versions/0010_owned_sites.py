@@ -26,6 +26,9 @@ def upgrade() -> None:
         sa.Column("connection_id", sa.Uuid(), nullable=False),
         sa.Column("property", sa.String(), nullable=False),
         sa.Column("account_id", sa.Uuid(), nullable=False),
+        sa.Column("refusals", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("refused_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("reason", sa.String(), nullable=True),
         sa.ForeignKeyConstraint(["connection_id"], ["site_connection.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("connection_id", "property"),
     )
@@ -39,6 +42,6 @@ def upgrade() -> None:
         sa.Column("used", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("rest_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reason", sa.String(), nullable=True),
-        sa.Column("refusals", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("troubles", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.PrimaryKeyConstraint("service", "property"),
     )

@@ -43,12 +43,11 @@ def connect(
         " gone AS (DELETE FROM owned_site s USING c"
         " WHERE s.connection_id = c.id AND s.property <> ALL(%(properties)s)),"
         " made AS (INSERT INTO owned_site (connection_id, property, account_id) SELECT c.id, p, %(account)s"
-        " FROM c, unnest(%(properties)s::text[]) p ON CONFLICT DO NOTHING),"
-        # What the service refused to somebody without access may now be asked again; a quota stays used up.
+        " FROM c, unnest(%(properties)s::text[]) p ON CONFLICT (connection_id, property) DO UPDATE"
+        " SET refusals = 0, refused_until = NULL, reason = NULL),"
+        # A quota that is used up stays so, whoever connects.
         " q AS (INSERT INTO site_quota (service, property)"
-        " SELECT %(service)s, p FROM c, unnest(%(properties)s::text[]) p"
-        " ON CONFLICT (service, property) DO UPDATE SET rest_until = NULL, reason = NULL, refusals = 0"
-        " WHERE site_quota.reason IS DISTINCT FROM 'quota')"
+        " SELECT %(service)s, p FROM c, unnest(%(properties)s::text[]) p ON CONFLICT DO NOTHING)"
         " SELECT id FROM c",
         {
             "id": uuid4(),

@@ -159,7 +159,7 @@ class OwnedSites:
                 note = self._effects.get(trouble.kind)
                 trouble.rest = (note(site, connection, trouble) if note else None) or LOOK_AGAIN
                 raise
-            if booking.refusals:
+            if booking.troubles:
                 self._database.run(site_quota.note_answer(site))
             return told
         raise AssertionError("a try without an end")
@@ -287,8 +287,7 @@ class OwnedSites:
     def _note_passing(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
         log.info("site service not reached", service=site.service, site=site.property, code=trouble.code)
         rest = timedelta(seconds=self._settings.unreachable_seconds)
-        reason, strikes = site_quota.UNREACHABLE, self._settings.strikes
-        self._database.run(site_quota.note_refusal(site, reason, strikes=strikes, rest=rest))
+        self._database.run(site_quota.note_unreachable(site, strikes=self._settings.strikes, rest=rest))
 
     def _note_fault(self, site: OwnedSite, connection: Connection, trouble: ServiceTrouble) -> None:
         log.error("site connection does not work", service=site.service, name=connection.name, code=trouble.code)

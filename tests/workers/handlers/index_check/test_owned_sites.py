@@ -277,7 +277,7 @@ def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
 
     (found,) = map(shown, pool.items(job_id))
     assert (found["provider"], found["reason"]) == ("search_console", "indexed")
-    assert pool.query("SELECT refusals FROM site_quota") == 0
+    assert pool.query("SELECT troubles FROM site_quota") == 0
     assert engine.queries() == []
 
 
@@ -408,6 +408,28 @@ def test_a_site_that_google_refuses_is_left_alone_after_some_refusals(start: Sta
 
     assert len(services.inspected) == 2
     assert "site_refused" in (pool.database.run(site_quota.list_site_statuses())[0].rest or "")
+
+
+def test_what_one_account_is_refused_another_may_be_told(
+    start: Start, services: SiteServices, database: Database
+) -> None:
+    pool = start("duckduckgo", strikes=1)
+    google(pool, services)
+    services.always = "not_owner"
+    check(pool, PAGE)
+    services.always = None
+    other = open_account(database)
+    google(pool, services, payer=other)
+
+    (refused,) = check(pool, POST)
+    (told,) = check(pool, POST, payer=other)
+    (named,) = check(pool, HERE, engine="search_console")
+
+    assert (refused["provider"], told["provider"]) == ("duckduckgo", "search_console")
+    assert (named["reason"], named["code"]) == ("error", "site_refused")
+    # Connected again, it is asked again at once.
+    google(pool, services)
+    assert check(pool, "https://e.example/again")[0]["provider"] == "search_console"
 
 
 @pytest.mark.parametrize(
