@@ -1,7 +1,7 @@
 """Index URLs: the URLs of an index job as their users see them, read from its items."""
 
 from collections.abc import Mapping
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -78,14 +78,15 @@ class UrlRecord(BaseModel):
         """Return the record of an item's URL."""
         status = next(status for status in STATUSES if item.state in STATES[status])
         error = item.error or {}
-        raw_result: RawResult | None = None
-        search_status = (item.output or error).get("search_status")
+        found: dict[str, Any] = {}
         if status == "done":
-            raw_result = RawResult.model_validate(item.output)
+            found = dict(item.output or {})
         elif status == "failed":
             code = "cancelled" if error.get("code") == "job_cancelled" else error.get("code", "internal_error")
             shown = {name: value for name, value in error.items() if name not in {"status", "error"}}
-            raw_result = RawResult.model_validate({"reason": "error", **shown, "code": code})
+            found = {"reason": "error", **shown, "code": code}
+        search_status = found.pop("search_status", None)
+        raw_result = RawResult.model_validate(found) if found else None
         return cls(
             id=item.public_id,
             url=item.input["url"],

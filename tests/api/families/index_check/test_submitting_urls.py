@@ -94,6 +94,7 @@ def test_its_urls_say_what_became_of_them(submitting: Service, client: Payer, te
     assert [record["search_status"] for record in records] == ["accepted", "quota", "key_invalid"]
     assert [record["is_indexed"] for record in records] == [None] * 3
     assert [record["raw_result"]["reason"] for record in records] == ["submitted", "rate_limited", "error"]
+    assert "search_status" not in records[0]["raw_result"]
     page = submitting.get(f"/indexing/jobs/{job_id}/urls?reason=submitted", client.api_key).json
     assert [record["url"] for record in page] == [HERE]
     table = submitting.get(f"/indexing/jobs/{job_id}/export", client.api_key).body.decode()
@@ -145,7 +146,7 @@ def test_a_job_that_waits_says_until_when(
     job_id = create(submitting, client, HERE).json["job_id"]
     assert hours(job_id) == pytest.approx(0, abs=0.1)
     (item,) = teller.database.run(claim({"index_submit": 1}, lease_for=timedelta(seconds=30)))
-    error = {"status": 500, "error": "x", "message": "IndexNow asks for patience.", "code": "throttled"}
+    error = {"message": "IndexNow asks for patience.", "code": "throttled", "search_status": "throttled"}
     put_off = Outcome(item.item_id, "retry", error=error, after=timedelta(hours=3))
     teller.database.run(report(item.lease_id, [put_off]))
 
