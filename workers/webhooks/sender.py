@@ -14,10 +14,13 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
 from pipeline.downloads.failures import failure_of
 from pipeline.downloads.targets import Refused, read_target, shown
+from pipeline.log import get_logger
 from pipeline.retry_after import read_retry_after
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import Delivery, Sent
 from pipeline.webhooks.signing import signed_headers
+
+log = get_logger(__name__)
 
 USER_AGENT = "Pressroom/0.1 (webhooks)"
 #: An address that answers so wants no more events: Standard Webhooks.
@@ -49,7 +52,15 @@ class WebhookSender:
         async with open_session(
             self._fetch, self._reach, self._resolver, self._open_socket, user_agent=USER_AGENT, accept="*/*"
         ) as session:
-            return await asyncio.gather(*(self._send(session, delivery) for delivery in deliveries))
+            return await asyncio.gather(*(self._send_fenced(session, delivery) for delivery in deliveries))
+
+    async def _send_fenced(self, session: aiohttp.ClientSession, delivery: Delivery) -> Sent:
+        try:
+            return await self._send(session, delivery)
+        except Exception:
+            # The others have been sent meanwhile: unreported, they would be sent again.
+            log.exception("event failed", delivery=str(delivery.id))
+            return Sent(error="something went wrong here; it was noted")
 
     async def _send(self, session: aiohttp.ClientSession, delivery: Delivery) -> Sent:
         try:

@@ -290,12 +290,13 @@ class MonitorResource(MonitorBase):
             changed["request"] = {name: value for name, value in request.items() if value is not None}
         if "urls" in sent or "sitemap_url" in sent:
             changed |= {"urls": _each_once(sent.get("urls")), "sitemap_url": sent.get("sitemap_url")}
-        hooked, webhook = _webhook_changes(caller, monitor, sent)
-        if webhook:
-            changed["webhook_id"] = webhook.id
-        *_, is_there = await self._services.database.run_together(
-            [*hooked, change_monitor(monitor.id, caller.account_id, changed)]
-        )
+        webhook, hooked = _webhook_changes(caller, monitor, sent)
+        if "webhook_url" in sent and (webhook or sent["webhook_url"] is None):
+            changed["webhook_id"] = webhook.id if webhook else None
+        changing = change_monitor(monitor.id, caller.account_id, changed)
+        # A new webhook is there before its monitor names it; a monitor is locked before its webhook, as by the sweep.
+        statements: list[Statement[Any]] = [*hooked, changing] if webhook else [changing, *hooked]
+        is_there = (await self._services.database.run_together(statements))[statements.index(changing)]
         if not is_there:
             raise MonitorNotFound
         await self._show(resp, caller, monitor.id, webhook.secret if webhook else None)
@@ -329,16 +330,18 @@ class MonitorChangeList(MonitorBase):
 
 def _webhook_changes(
     caller: Caller, monitor: Monitor, sent: Mapping[str, Any]
-) -> tuple[list[Statement[None]], NewWebhook | None]:
-    """Return what makes, moves or deletes a monitor's webhook as it was sent, and the new one if it is made."""
+) -> tuple[NewWebhook | None, list[Statement[None]]]:
+    """Return the webhook that is made, and what makes, moves or deletes one, as it was sent."""
     if "webhook_url" not in sent:
-        return [], None
+        return None, []
     url: str | None = sent["webhook_url"]
-    if monitor.webhook_id is None:
-        webhook = NewWebhook(caller.account_id, url) if url else None
-        return [add_webhook(webhook)] if webhook else [], webhook
     known = monitor.webhook_id
-    return [delete_webhook(known) if url is None else move_webhook(known, url)], None
+    if known is not None:
+        return None, [delete_webhook(known) if url is None else move_webhook(known, url)]
+    if url is None:
+        return None, []
+    webhook = NewWebhook(caller.account_id, url)
+    return webhook, [add_webhook(webhook)]
 
 
 def _each_once(urls: list[str] | None) -> list[str] | None:

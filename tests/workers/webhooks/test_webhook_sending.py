@@ -203,3 +203,17 @@ def test_old_events_are_deleted_and_those_on_their_way_are_not(database: Databas
     database.run(Statement("UPDATE webhook_delivery SET state = 'failed' RETURNING 1"))
 
     assert database.run(forget_deliveries(older_than=timedelta(days=30), limit=10)) == 1
+
+
+def test_an_event_that_can_not_be_signed_keeps_no_other_back(
+    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+) -> None:
+    broken = hook(database, payer, receiver.url)
+    query = "UPDATE webhook SET secret = 'whsec_x' WHERE id = %(id)s RETURNING id"
+    database.run(Statement(query, {"id": broken.id}))
+    hook(database, payer, receiver.url)
+
+    assert webhooks.send_due(database) == 2
+
+    rows = database.run(Statement("SELECT state FROM webhook_delivery ORDER BY created_at"))
+    assert [row["state"] for row in rows] == ["pending", "delivered"]

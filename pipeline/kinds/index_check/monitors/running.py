@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Database, Statement, Transaction
@@ -82,7 +83,13 @@ class MonitorRuns:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(self._urls_of, claimed))
         for due, urls in zip(claimed, found, strict=True):
-            self._run_one(database, due, urls)
+            try:
+                self._run_one(database, due, urls)
+            except (psycopg.OperationalError, psycopg.InterfaceError):
+                raise  # the server is away: the others would fail as well
+            except Exception:
+                # It is claimed again, before younger ones: they would wait for it for ever.
+                log.exception("monitor failed", monitor=str(due.id))
         return done + len(claimed)
 
     def _urls_of(self, due: Due) -> list[str] | PressroomError:
@@ -93,6 +100,10 @@ class MonitorRuns:
             return self._read_sitemap(due.sitemap_url or "")
         except PressroomError as error:
             return error
+        except Exception:
+            # What a server of somebody's has sent must not keep the monitors that are claimed with it.
+            log.exception("sitemap failed", monitor=str(due.id))
+            return PressroomError("Something went wrong here with the sitemap; it was noted.")
 
     def _read_sitemap(self, url: str) -> list[str]:
         from pipeline.sitemaps.reading import list_pages  # aiohttp, which few sweeps have a use for

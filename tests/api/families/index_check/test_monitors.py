@@ -574,3 +574,22 @@ def test_a_change_of_a_monitor_while_its_run_is_made_has_it_made_anew(
     (record,) = service.get(f"/indexing/jobs/{job['id']}/urls", client.api_key).json
     assert record["url"] == B
     answer_all(api_database, {})
+
+
+def test_a_monitor_that_fails_keeps_no_other_from_its_time(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    broken, sound = create(service, client, A), create(service, client, B)
+    make_due(api_database, broken, timedelta(hours=1))
+
+    class Failing(MonitorRuns):
+        def _submission(self, due: Any, *more: Any) -> Any:
+            if str(due.id) == broken["id"]:
+                raise RuntimeError("a fault of ours")
+            return super()._submission(due, *more)
+
+    Failing(IndexCheck(), SETTINGS).run(api_database)
+
+    assert jobs_of(service, client, broken) == []
+    assert len(jobs_of(service, client, sound)) == 1
+    answer_all(api_database, {})
