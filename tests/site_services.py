@@ -87,6 +87,7 @@ class SiteServices:
     #: `faults` strike one request each, `always` all of them.
     faults: deque[str] = field(default_factory=deque)
     always: str | None = None
+    retry_after: str = ""
     #: What the token endpoint refuses with, if it does.
     refusal: str | None = None
     #: Tokens that are no longer taken.
@@ -106,6 +107,7 @@ class SiteServices:
         for seen in (self.inspected, self.bing_asked, self.tokens, self.grants):
             seen.clear()
         self.always = self.refusal = None
+        self.retry_after = ""
 
     def environment(self) -> dict[str, str]:
         """Return settings that ask these doubles alone."""
@@ -201,7 +203,8 @@ class SiteServices:
         if fault is None:
             return None
         status, body = FAULTS[fault]
-        return web.Response(text=body if isinstance(body, str) else json.dumps(body), status=status)
+        headers = {"Retry-After": self.retry_after} if self.retry_after else {}
+        return web.Response(text=body if isinstance(body, str) else json.dumps(body), status=status, headers=headers)
 
     async def _bing(self, request: web.Request) -> web.Response:
         if request.query["apikey"] != BING_KEY:

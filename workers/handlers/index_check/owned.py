@@ -89,6 +89,7 @@ class OwnedSites:
         self._client: SearchClient | None = None
         self._accesses: dict[tuple[UUID, bytes], Access] = {}
         self._connected: dict[UUID, Connected] = {}
+        self._unreadable: set[UUID] = set()  # connections that were complained of, once each
         self._lock = threading.Lock()
         self._effects: Mapping[Trouble, Callable[[OwnedSite, Connection, ServiceTrouble], timedelta | None]] = {
             Trouble.QUOTA: self._note_quota,
@@ -96,7 +97,6 @@ class OwnedSites:
             Trouble.REFUSED: self._note_refusal,
             Trouble.NO_ACCESS: self._note_refusal,
             Trouble.DISCONNECTED: self._note_fault,
-            Trouble.UNREADABLE: self._log,
             Trouble.UNKNOWN: self._log,
             Trouble.PASSING: self._note_passing,
         }
@@ -259,12 +259,15 @@ class OwnedSites:
                 access = self._services[connection.service].open(credentials)
             except NotReady as error:
                 # Of this machine, not of the connection: another one may have the key. Its paths are not for users.
-                log.error("stored access can't be used here", name=connection.name, reason=error.message)
+                if connection.id not in self._unreadable:
+                    self._unreadable.add(connection.id)
+                    log.error("stored access can't be used here", name=connection.name, reason=error.message)
                 cause = "the stored access to its site can't be used; `pressroom doctor` tells the operator why"
                 raise ServiceTrouble(Trouble.UNREADABLE, error.code, cause) from error
             if len(self._accesses) >= MAX_ACCOUNTS:
                 self._accesses.clear()
             self._accesses[key] = access
+            self._unreadable.discard(connection.id)
             return access
 
     def _open_client(self) -> SearchClient:
@@ -277,7 +280,8 @@ class OwnedSites:
     def _note_quota(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> timedelta | None:
         is_of_the_day = trouble.kind is Trouble.DAY_QUOTA
         log.warning("quota of a site used up", service=site.service, site=site.property, of_the_day=is_of_the_day)
-        return self._database.run(site_quota.note_quota(site, is_of_the_day=is_of_the_day, asked_for=trouble.rest))
+        asked_for = min(trouble.rest, timedelta(hours=self._settings.max_rest_hours))
+        return self._database.run(site_quota.note_quota(site, is_of_the_day=is_of_the_day, asked_for=asked_for))
 
     def _note_refusal(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
         log.warning("site refused", service=site.service, site=site.property, code=trouble.code, detail=trouble.detail)

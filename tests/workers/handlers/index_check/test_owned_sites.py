@@ -281,6 +281,21 @@ def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
     assert engine.queries() == []
 
 
+@pytest.mark.parametrize(("asked_for", "hours"), [("7200", 2), ("999999999", 24)])
+def test_a_rest_that_google_asks_for_is_kept_up_to_a_day(
+    start: Start, services: SiteServices, asked_for: str, hours: int
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.always, services.retry_after = "plain_429", asked_for
+
+    (found,) = check(pool, HERE)
+
+    assert found["provider"] == "duckduckgo"
+    rest = pool.query("SELECT rest_until - now() FROM site_quota")
+    assert timedelta(hours=hours) - timedelta(minutes=5) < rest <= timedelta(hours=hours)
+
+
 def test_a_quota_that_stays_used_up_is_the_days(start: Start, services: SiteServices) -> None:
     pool = start("duckduckgo")
     google(pool, services)
