@@ -1,4 +1,4 @@
-"""`python -m benchmarks.quality [speech] [transcription]`: print tables of word errors, as Markdown. Takes minutes."""
+"""`python -m benchmarks.quality [speech] [transcription] [posts]`: print tables as Markdown. Takes minutes."""
 
 import argparse
 import logging
@@ -11,6 +11,7 @@ import numpy as np
 import structlog
 
 from benchmarks.quality.listening import Listener, base, resample, tiny_english
+from benchmarks.quality.posts import judge_all, posts_rows, ready_engines, samples
 from benchmarks.quality.prompts import INSTALL, SPEAKERS, Prompt, read_prompts, with_noise
 from benchmarks.quality.speaking import Speech, sentences, speak_apart
 from benchmarks.quality.words import count_errors
@@ -22,10 +23,11 @@ ENGINES = ("espeak", "hibari", "piper", "kokoro")
 def main() -> None:
     """Measure what the command line names; by default everything."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["speech", "transcription", []], help="default: both")
+    parser.add_argument("what", nargs="*", choices=["speech", "transcription", "posts", []], help="default: all")
     parser.add_argument("--count", type=int, default=100, help="sentences of each engine, prompts of each language")
     parser.add_argument("--languages", default=",".join(SPEAKERS), help="those of the recordings")
     parser.add_argument("--engines", default=",".join(ENGINES), help="those that speak")
+    parser.add_argument("--samples", action="store_true", help="print what was made of each post, too")
     wanted = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     print(machine())
@@ -35,6 +37,11 @@ def main() -> None:
             _print(speech_rows(wanted.engines.split(","), wanted.count, folder))
         if "transcription" in (wanted.what or ["transcription"]):
             _print(transcription_rows(wanted.languages.split(","), wanted.count, folder))
+    if "posts" in (wanted.what or ["posts"]):
+        judged = [(engine.name, list(judge_all(engine))) for engine in ready_engines()]
+        _print(posts_rows(judged))
+        for name, posts in judged if wanted.samples else ():
+            print(f"\n## {name}\n\n" + "\n\n".join(samples(posts)))
 
 
 def speech_rows(engines: list[str], count: int, folder: Path) -> Iterator[tuple[str, ...]]:

@@ -34,7 +34,10 @@ CONTENT = (
 )
 #: What links begin with, whatever the requests were sent to.
 PUBLIC = "https://press.example/covers"
-FIELDS = {"images", "excerpt", "category", "tags", "language", "engine", "credits_used", "warnings", "generated_at"}
+FIELDS = {
+    *("images", "excerpt", "category", "category_confidence", "tags", "language", "engine", "credits_used"),
+    *("warnings", "generated_at"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +88,7 @@ def check_promises(found: Any) -> None:
     assert 20 <= len(found["excerpt"]) <= 200
     assert len(found["excerpt"].splitlines()) == 1
     assert found["category"]
+    assert 0 <= found["category_confidence"] <= 1
     assert 5 <= len(found["tags"]) == len(set(found["tags"])) <= 8
     assert all(2 <= len(tag) <= 40 and tag == tag.lower() for tag in found["tags"])
     assert len(found["images"]) == 3

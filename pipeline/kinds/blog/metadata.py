@@ -68,6 +68,8 @@ class BlogMetadataOutput(Stored):
     images: list[StoredPicture]
     excerpt: str
     category: str
+    #: None in what was stored before it was told.
+    category_confidence: float | None = None
     tags: list[str]
     language: str
     warnings: list[str]
@@ -92,6 +94,9 @@ class BlogMetadataResult(BaseModel):
     images: list[BlogPicture]
     excerpt: str
     category: str
+    category_confidence: float | None = Field(
+        description="From 0 to 1. Below 0.5, ask a person: little in the post speaks for the category, or several do."
+    )
     tags: list[str]
     language: str
     engine: str = Field(description="Who wrote, who painted, and who looked at generated pictures: llm+diffusion+vlm.")

@@ -9,7 +9,7 @@ from workers.engines.metadata import Metadata
 from workers.engines.metadata.plain import visible
 from workers.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
 from workers.engines.metadata.terms import stem
-from workers.engines.metadata.unwanted import ADDRESSES
+from workers.engines.metadata.unwanted import ADDRESSES, FILES, PROFANE
 
 #: Characters of an excerpt, and how many tags a post has (docs/blog.md).
 SHORTEST_EXCERPT, LONGEST_EXCERPT = 20, 200
@@ -60,7 +60,7 @@ def clean_excerpt(text: str) -> str:
 
 def clean_tag(text: str) -> str | None:
     """Return a tag in its form, or None where nothing of it can be one."""
-    if ADDRESSES.search(text):
+    if any(pattern.search(text) for pattern in (ADDRESSES, FILES, PROFANE)):
         return None
     tag = _EDGE.sub("", " ".join(_MARKUP.sub(" ", visible(text)).split()).replace("İ", "i").lower())
     tag = unicodedata.normalize("NFC", tag)
@@ -90,16 +90,17 @@ def finished(
     spare_tags: Iterable[str] = (),
     taxonomy: Taxonomy,
     language: str,
+    category_confidence: float = 0.0,
 ) -> Metadata:
     """Return metadata within all limits: the first excerpt that is long enough, and the first eight tags.
 
     If there are fewer than five tags, the spare ones, the category's and the fallback's are added."""
     if category not in taxonomy.names:
-        category = taxonomy.fallback
+        category, category_confidence = taxonomy.fallback, 0.0
     kept = unique_tags(tags)
     if len(kept) < FEWEST_TAGS:
         spare = [*spare_tags, *taxonomy.spare_tags(category, language), *LAST_TAGS]
         kept = unique_tags([*kept, *spare], FEWEST_TAGS)
     cleaned = [clean_excerpt(excerpt) for excerpt in excerpts if excerpt]
     excerpt = next((text for text in cleaned if len(text) >= SHORTEST_EXCERPT), f"A post in the category {category}.")
-    return Metadata(excerpt=excerpt, category=category, tags=kept)
+    return Metadata(excerpt=excerpt, category=category, tags=kept, category_confidence=round(category_confidence, 2))

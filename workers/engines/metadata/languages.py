@@ -10,6 +10,8 @@ from typing import Any
 
 import regex
 
+from workers.engines.metadata.identifying import identified
+
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(
     r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*(?:[’'\-‑·.][\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*)*(?:\+\+|\#)?"
@@ -17,9 +19,6 @@ WORD = regex.compile(
 
 #: Characters of a post from which its language is told.
 SAMPLE = 4_000
-
-#: Stop words that another language than the one asked for must have, and how many times more, to be taken for it.
-EVIDENT_WORDS, EVIDENT_FACTOR = 6, 1.35
 
 
 def _read(name: str) -> Mapping[str, Any]:
@@ -30,7 +29,7 @@ _KNOWN, _TRADITIONAL = _read("languages.toml"), _read("traditional.toml")
 _PAIRS = "".join(_TRADITIONAL["pairs"].split())
 _CHARACTERS = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
 
-#: Scripts, and the languages that are written in them, the likeliest first; Latin ones are told apart by stop words.
+#: Scripts, and the languages that are written in them, the likeliest first (identifying.py tells them apart).
 SCRIPTS: Mapping[str, Sequence[str]] = _read("scripts.toml")
 LATIN = SCRIPTS["Latin"]
 
@@ -46,7 +45,7 @@ TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
 #: What languages.toml has of a language beside its templates.
-SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings")
+SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings", "connectors")
 
 #: Languages that make one word of two.
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no"})
@@ -65,6 +64,7 @@ class Language:
     companions: frozenset[str] = frozenset()
     dangling: frozenset[str] = frozenset()
     openings: frozenset[str] = frozenset()
+    connectors: frozenset[str] = frozenset()
     #: Templates of an excerpt that is made of a subject, and of a title.
     about: str = ""
     whole: str = ""
@@ -117,20 +117,8 @@ def _evident(sample: str, wanted: str) -> str:
         return "ja" if kana * 12 > scripts["Han"] else ("zh" if kana or wanted != "ja" else "ja")
     spoken = SCRIPTS[most]
     if most != "Latin":
-        return wanted if wanted in spoken else spoken[0]
-    return _by_stop_words(sample, wanted)
-
-
-def _by_stop_words(sample: str, wanted: str) -> str:
-    words = Counter(found.group().lower() for found in WORD.finditer(sample))
-    counts: Counter[str] = Counter()
-    for code in LATIN:
-        stop = _stop_words(code)
-        # The languages' lists differ in length; long ones would win by it.
-        counts[code] = round(sum(words[word] for word in words.keys() & stop) * (400 / max(len(stop), 200)) ** 0.25)
-    best = max(LATIN, key=lambda code: counts[code])
-    is_evident = counts[best] >= EVIDENT_WORDS and counts[best] > counts[wanted] * EVIDENT_FACTOR
-    return best if is_evident else wanted
+        return identified(sample, spoken, wanted if wanted in spoken else spoken[0])
+    return identified(sample, LATIN, wanted)
 
 
 @lru_cache(maxsize=256)
@@ -161,3 +149,4 @@ def set_up() -> None:
     """Read everything that is known of languages, once, before the first post."""
     for code in (*_KNOWN, *LATIN):
         _language(code)
+    language_of("A first post", "", "en")

@@ -3,25 +3,26 @@
 import html
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import regex
 from lxml import etree
 
 from workers.engines.metadata import Post
-
-#: Characters of a post's source that are read; what a post is about stands in its first 30,000 words, and no more keeps
-#: the time bounded whatever is sent.
-LONGEST_SOURCE = 200_000
-
-#: Characters of Markdown that are parsed; the parser is in Python, at 1 MB a second.
-LONGEST_MARKDOWN = 60_000
-
-#: Signs and lines of Markdown above which it is read without its marks: the parser takes seconds for a line of
-#: brackets, and most of one for a list of single letters.
-MOST_SIGNS = 6_000
+from workers.engines.metadata.furniture import (
+    is_furniture,
+    is_named_furniture,
+    is_step,
+    opens_furniture,
+    opens_procedure,
+)
+from workers.engines.metadata.source import as_html
 
 #: What no reader sees: control and format characters (zero width, direction, tags), surrogates, private and unassigned
 #: ones. The two joiners stay where something stands before them: Persian, Hindi and emoji need them.
@@ -37,28 +38,58 @@ WIDE = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 
 WIDE_LETTER = regex.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
 WIDE_POINT = regex.compile(r"(?<=[\w])\uff0e(?=[A-Za-z0-9\uff10-\uff5a])")
 
-FRONT_MATTER = regex.compile(r"\A\s*(---|\+\+\+)[ \t]*\n.{0,20000}?\n\1[ \t]*(?:\n|\Z)", regex.DOTALL)
-SHORTCODES = regex.compile(
-    r"\{\{[^{}\n]{0,300}\}\}|\{%[^{}\n]{0,300}%\}"
-    r"|\[/?\w[\w-]{0,40}(?:\s+[\w-]{1,40}=(?:\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|[^\s\]]{1,300})){1,20}\s*/?\]|\[/[a-z][\w-]{0,40}\]"
-)
-FOOTNOTES = regex.compile(r"(?m)^\[\^[^\]\n]{1,40}\]:.*$|\[\^[^\]\n]{1,40}\]")
-EMOJI_CODES = regex.compile(r"(?<![\w:]):[a-z][a-z0-9_+-]{1,30}:(?![\w:])")
-COMMENTS = regex.compile(r"<!--.*?(?:-->|\Z)", regex.DOTALL)
-
-#: A content is HTML when it starts with a tag or closes blocks; else it is Markdown, which may have tags in it.
-OPENS_WITH_TAG = regex.compile(r"\s*<(?:!doctype|[a-z][a-z0-9]*[\s/>])", regex.IGNORECASE)
-CLOSED_BLOCK = regex.compile(r"</(?:p|div|ul|ol|section|article|h[1-6]|table|body|blockquote)\s*>", regex.IGNORECASE)
-
 _ELEMENTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-SKIPPED, INLINE = frozenset(_ELEMENTS["skipped"].split()), frozenset(_ELEMENTS["inline"].split())
+SKIPPED, INLINE, HEADINGS, BESIDE, LISTS = (
+    frozenset(_ELEMENTS[name].split()) for name in ("skipped", "inline", "headings", "beside", "lists")
+)
+
+#: Characters of an element that is left out for its name at most, and pieces of text that are looked at.
+LONGEST_NAMED, MOST_PIECES = 600, 400
+
+#: Of a list's text, the share that must be links for it to lead elsewhere and say nothing.
+LEAST_LINKED = 0.6
 
 HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])", regex.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a post; `is_prose`: it is a paragraph of the text, no item, cell, heading or remark."""
+
+    text: str
+    is_prose: bool
+    is_heading: bool = False
+
+
+class _Section(Enum):
+    """What stands under a heading."""
+
+    TEXT = auto()
+    PROCEDURE = auto()
+    FURNITURE = auto()
+
+    @classmethod
+    def of(cls, heading: str) -> Self:
+        """Return what stands under a heading, by its words."""
+        if opens_furniture(heading):
+            return cls(cls.FURNITURE)
+        return cls(cls.PROCEDURE if opens_procedure(heading) else cls.TEXT)
+
+
 def read_post(title: str, content: str | None, language: str) -> Post:
     """Return a post as the engines take it: its title in one line, its content as paragraphs, one a line."""
-    return Post(title=one_line(title), text=plain_text(content or ""), language=language)
+    lines = lines_of(content or "")
+    text = "\n".join(line.text for line in lines)
+    return Post(title=one_line(title), text=text, language=language, prose=_prose(lines))
+
+
+def _prose(lines: Sequence[Line]) -> str:
+    """Return the paragraphs, with an empty line where something else stands between two."""
+    kept: list[str] = []
+    for place, line in enumerate(lines):
+        if line.is_prose:
+            kept += ["", line.text] if kept and not lines[place - 1].is_prose else [line.text]
+    return "\n".join(kept)
 
 
 def one_line(text: str) -> str:
@@ -72,14 +103,25 @@ def one_line(text: str) -> str:
 
 def plain_text(content: str) -> str:
     """Return the text of Markdown or HTML: a line a paragraph, without code, navigation, link targets and images."""
-    content = content[:LONGEST_SOURCE].replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    return "\n".join(line.text for line in lines_of(content))
+
+
+def lines_of(content: str) -> list[Line]:
+    """Return the lines of a content: what a reader would call the post, and which of it is prose."""
     if not content.strip():
-        return ""
-    content = SHORTCODES.sub(" ", COMMENTS.sub(" ", FRONT_MATTER.sub("", content)))
-    if not (OPENS_WITH_TAG.match(content) or len(CLOSED_BLOCK.findall(content)) > 1):
-        content = _markdown_as_html(EMOJI_CODES.sub(" ", FOOTNOTES.sub(" ", content[:LONGEST_MARKDOWN])))
-    lines = (" ".join(line.split()) for line in visible(_html_as_text(content)).split("\n"))
-    return "\n".join(line for line in lines if line)
+        return []
+    found: list[Line] = []
+    under = _Section.TEXT
+    for written in _lines(as_html(content)):
+        text = " ".join(visible(written.text).split())
+        if written.is_heading:
+            under = _Section.of(text)
+        # A bold line is a heading to whoever has no other: **Contents**.
+        if not text or under is _Section.FURNITURE or is_furniture(text):
+            continue
+        is_prose = written.is_prose and under is _Section.TEXT and not is_step(text)
+        found.append(Line(text, is_prose=is_prose, is_heading=written.is_heading))
+    return found
 
 
 def visible(text: str) -> str:
@@ -90,18 +132,8 @@ def visible(text: str) -> str:
     return str(STRAY_MARKS.sub("", unicodedata.normalize("NFC", text)))
 
 
-def _markdown_as_html(content: str) -> str:
-    if sum(map(content.count, "[*_`<|\n")) > MOST_SIGNS:
-        return html.escape(regex.sub(r"[\[\]*_`#>|~]+", " ", content)).replace("\n", "<br>")
-    # Here, since it takes 40 ms, and most content is HTML.
-    from markdown_it import MarkdownIt
-
-    # The default nesting of 100 takes seconds for a line of 100,000 brackets.
-    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
-    return str(parser.render(content))
-
-
-def _html_as_text(content: str) -> str:
+def _lines(content: str) -> Iterator[Line]:
+    """Yield the lines of HTML as they stand, spaces and all."""
     # The parser takes a text's own `charset` at its word, so it gets bytes and their encoding.
     data = content.encode("utf-8", "replace")
     try:
@@ -111,20 +143,70 @@ def _html_as_text(content: str) -> str:
         root = etree.fromstring(data, parser)
     except etree.LxmlError:
         root = None
-    return "" if root is None else "".join(_pieces(root))
+    return iter(()) if root is None else _read(root)
 
 
-def _pieces(root: Any) -> Iterator[str]:
-    """Yield the text in the order of reading, with a line break at each end of a block."""
+def _read(root: Any) -> Iterator[Line]:
+    """Yield the lines in the order of reading; a line ends where a block begins or ends."""
+    line: list[str] = []
+    inside: Counter[str] = Counter()
     # A walk needs no recursion: HTML may be nested as deep as it likes.
     walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     for event, element in walk:
-        is_read = isinstance(element.tag, str) and element.tag not in SKIPPED and not _is_hidden(element.attrib)
+        is_read = isinstance(element.tag, str) and not _is_left_out(element)
         if event == "start" and not is_read:
             walk.skip_subtree()
-        edge = " " if not is_read else "" if element.tag in INLINE else "\n"
+        if is_read and element.tag not in INLINE:
+            yield _line(line, inside)
+            line = []
+        line.append("" if is_read else " ")
+        if is_read:
+            kind = _kind(element)
+            inside[kind] += 1 if event == "start" else -1
         text = element.tail if event != "start" else element.text if is_read else ""
-        yield edge + (text or "").replace("\n", " ")
+        line.append((text or "").replace("\n", " "))
+    yield _line(line, inside)
+
+
+def _line(pieces: list[str], inside: Mapping[str, int]) -> Line:
+    return Line("".join(pieces), is_prose=not (inside["beside"] or inside["heading"]), is_heading=inside["heading"] > 0)
+
+
+def _kind(element: Any) -> str:
+    if element.tag in HEADINGS:
+        return "heading"
+    return "beside" if element.tag in BESIDE or element.get("class") == "callout" else "text"
+
+
+def _is_left_out(element: Any) -> bool:
+    if element.tag in SKIPPED or _is_hidden(element.attrib):
+        return True
+    names = f"{element.get('class', '')} {element.get('id', '')}"
+    if names != " " and is_named_furniture(names):
+        # A page's body is so called as well, where it has such a thing somewhere.
+        return _length(element) <= LONGEST_NAMED
+    return element.tag in LISTS and _is_list_of_links(element)
+
+
+def _length(element: Any) -> int:
+    """Return the characters of an element's text, as far as it matters."""
+    length = 0
+    for piece in islice(element.itertext(), MOST_PIECES):
+        length += len(piece)
+        if length > LONGEST_NAMED:
+            break
+    return length
+
+
+def _is_list_of_links(element: Any) -> bool:
+    """Return whether an element has nothing but links within its page, or is a short line of links: a contents list."""
+    links = list(islice(element.iter("a"), MOST_PIECES))
+    if not links:
+        return False
+    linked = sum(_length(link) for link in links)
+    if linked < LEAST_LINKED * len("".join(islice(element.itertext(), MOST_PIECES)).strip()):
+        return False
+    return all(link.get("href", "").startswith("#") for link in links) or (element.tag == "p" and len(links) > 1)
 
 
 def _is_hidden(attributes: Mapping[str, str]) -> bool:

@@ -41,6 +41,8 @@ class Category(BaseModel):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Words] = Field(init=False)
     name: str = Field(min_length=1, max_length=60)
+    #: Whether places, such as Lisbon, speak for it.
+    places: bool = False
 
     @model_validator(mode="after")
     def _complete(self) -> "Category":

@@ -21,9 +21,11 @@ _HOST = (
 
 #: unwanted.toml says what each finds.
 ADDRESSES, DISGUISED = _any_of([*_KNOWN["addresses"], _HOST]), _any_of(_KNOWN["disguised"])
+PROFANE = regex.compile(rf"(?<!\w)(?:{'|'.join(_KNOWN['profane'])})(?!\w)", regex.IGNORECASE)
+FILES = _any_of(_KNOWN["files"])
 ORDERS, INSTRUCTIONS = _any_of(_KNOWN["orders"]), _any_of([*_KNOWN["orders"], *_KNOWN["instructions"]])
 
 
 def is_unwanted(text: str) -> bool:
-    """Return whether a text has an address, in disguise or not, or orders to whoever reads it."""
-    return any(pattern.search(text) for pattern in (ADDRESSES, DISGUISED, INSTRUCTIONS))
+    """Return whether a text has an address, in disguise or not, orders to whoever reads it, or a word that offends."""
+    return any(pattern.search(text) for pattern in (ADDRESSES, DISGUISED, INSTRUCTIONS, PROFANE))

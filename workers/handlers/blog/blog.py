@@ -85,6 +85,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             images=images,
             excerpt=written.metadata.excerpt,
             category=written.metadata.category,
+            category_confidence=written.metadata.category_confidence,
             tags=list(written.metadata.tags),
             language=request.language,
             warnings=list(dict.fromkeys(warnings)),

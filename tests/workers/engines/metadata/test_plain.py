@@ -16,7 +16,7 @@ from workers.engines.metadata.plain import one_line, plain_text
         ("Before.\n\n```python\nimport os\n```\n\nAfter.", "Before.\nAfter."),
         ("| a | b |\n|---|---|\n| one | two |", "a\nb\none\ntwo"),
         ('[gallery ids="1,2" size="large"]Text.{{< tweet 12 >}} {% include x %}', "Text."),
-        ('[caption id="a"]A cat[/caption] sleeps.', "A cat sleeps."),
+        ('[caption id="a"]A cat[/caption] The cat sleeps.', "The cat sleeps."),
         ("Well done :tada: :+1!", "Well done :+1!"),
         ("<p>One</p><p>Two &amp; three<br>four</p>", "One\nTwo & three\nfour"),
         ("<nav>Home</nav><p>Text</p><aside>Ad</aside><footer>©</footer>", "Text"),

@@ -65,7 +65,9 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     before: Word | None = None
     for place, word in enumerate(words):
         if before is not None and word is not None:
-            seen[before.lower].before_content += not language.is_empty_word(word.lower)
+            # A version's number makes no name of what it stands behind.
+            is_content = not word.lower[0].isdigit() and not language.is_empty_word(word.lower)
+            seen[before.lower].before_content += is_content
             seen[before.lower].before_article += word.lower in articles
         if word is not None:
             known = seen[word.lower]

@@ -1,7 +1,8 @@
 """Excerpt: the two or three sentences of a post that stand for it, or one made of its title."""
 
 from collections import Counter
-from itertools import combinations, pairwise
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from workers.engines.metadata.extractive.sentences import (
     WHOLE,
     Sentence,
     is_prose,
+    is_question,
     is_usable,
     refers_back,
+    refers_to_question,
     sentences_of,
     standing_alone,
+    turns_away,
 )
 from workers.engines.metadata.languages import UNSPACED, Language
 from workers.engines.metadata.terms import terms_of
@@ -29,6 +33,15 @@ MOST_CHOSEN = 3
 #: How well a sentence must stand alone to be in an excerpt, and to count as what a post opens with.
 LEAST_ALONE, OPENING_ALONE = 0.2, 0.4
 
+#: How much more a group is worth that has what the post opens with.
+OPENING_FACTOR = 3.0
+
+#: Characters of a sentence behind a question that opens a post in its place; a shorter one answers it.
+SHORTEST_ANSWERLESS = 60
+
+#: Characters of an excerpt that says enough, and of one that no sentence from elsewhere needs to be added to.
+USUAL_LENGTH, ENOUGH = 130, 120
+
 #: Characters of a post that is its own excerpt; one sentence of a shorter one may say as much.
 SHORTEST_WHOLE = 40
 
@@ -39,8 +52,8 @@ FULL_STOPS = {"zh": "。", "ja": "。", "hi": "।", "th": ""}
 def excerpt_of(title: str, text: str, language: Language) -> str | None:
     """Return the sentences that stand for a post, or None where it has none that can."""
     everything = sentences_of(text)
-    if (short := _whole_post(everything, language)) is not None:
-        return short
+    if (whole := _whole_post(everything, language)) is not None:
+        return whole
     usable = [sentence for sentence in everything if is_usable(sentence, title, language)]
     alone = [standing_alone(sentence, title, language) for sentence in usable]
     # A post whose only sentence is its author's thanks is better told by its title.
@@ -48,14 +61,25 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
         return _first_words(everything, title)
     openers = (s for s, worth in zip(usable, alone, strict=True) if worth >= OPENING_ALONE)
     # In the midst of a paragraph it goes on with what was said: “Ever tried? You need no garden for that.”
-    opening = next((sentence.place for sentence in openers if sentence.opens), usable[0].place)
+    opening = next((s.place for s in openers if s.opens or _opens_behind_question(s, everything, language)), -1)
     ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
     ranked = sorted(zip(ranks, usable, strict=True), key=lambda pair: -pair[0])
-    best = [(rank, sentence) for rank, sentence in ranked if len(sentence.text) <= LONGEST_EXCERPT][:BEST]
+    fit = {s.place for s, worth in zip(usable, alone, strict=True) if worth >= LEAST_ALONE}
+    short = [(rank, s) for rank, s in ranked if len(s.text) <= LONGEST_EXCERPT and s.place in fit]
+    # What a post opens with is looked at in any case.
+    best = short[:BEST] + [(r, s) for r, s in short[BEST:] if opening <= s.place < opening + MOST_CHOSEN]
     if not best:
         return cut(ranked[0][1].text)
-    chosen = max(_combinations(best), key=lambda group: _worth(group, language, opening))
+    chosen = max(_combinations(best), key=lambda group: _worth(group, title, language, opening))
     return _joiner(language).join(sentence.text for _, sentence in chosen)
+
+
+def _opens_behind_question(sentence: Sentence, sentences: list[Sentence], language: Language) -> bool:
+    """Return whether a sentence is a paragraph's first one but for a question, which it does not answer."""
+    before = next((one for one in sentences if one.place == sentence.place - 1), None)
+    if before is None or sentence.opens or not (before.opens and is_question(before.text)):
+        return False
+    return len(sentence.text) >= SHORTEST_ANSWERLESS and not refers_to_question(sentence.text, language)
 
 
 def _whole_post(sentences: list[Sentence], language: Language) -> str | None:
@@ -76,7 +100,8 @@ def titled_excerpt(title: str, subject: str | None, language: Language) -> str:
     if len(title) > LONGEST_EXCERPT - 60:
         return cut(title)
     if subject is None or not language.about:
-        return (language.whole or "{title}").format(title=_ended(title, language))
+        whole = (language.whole or "{title}.").format(title=title.removesuffix("."))
+        return whole if language.whole else _ended(title, language)
     about = language.about.format(subject=subject)
     if WHOLE.search(title):
         return f"{title}{_joiner(language)}{_ended(about[:1].upper() + about[1:], language)}"
@@ -138,23 +163,40 @@ def _combinations(best: list[tuple[float, Sentence]]) -> list[tuple[tuple[float,
     return [g for g in groups if sum(len(s.text) + 1 for _, s in g) - 1 <= LONGEST_EXCERPT] or [(best[0],)]
 
 
-def _worth(group: tuple[tuple[float, Sentence], ...], language: Language, first: int) -> float:
+def _worth(group: tuple[tuple[float, Sentence], ...], title: str, language: Language, first: int) -> float:
     """Return what a group is worth: two or three good sentences that follow on, and use the room there is."""
+    sentences = [sentence for _, sentence in group]
     worth = sum(rank for rank, _ in group) / len(group)
-    places = [sentence.place for _, sentence in group]
-    for number, (_, sentence) in enumerate(group):
-        # “These cookies” that open a post are those of its title.
-        follows = sentence.place == (places[number - 1] + 1 if number else 0)
-        if not follows and refers_back(sentence.text, language):
-            worth *= 0.45
-    if all(b - a == 1 for a, b in pairwise(places)) and len(group) > 1:
-        worth *= 1.3
-    if places[0] == first:
+    for number, sentence in enumerate(sentences):
+        worth *= _follows_on(sentences[:number], sentence, title, language)
+    if sentences[0].place == first:
         # What a post opens with is what its author would say of it.
-        worth *= 1.3
-    length = sum(len(sentence.text) for _, sentence in group)
-    worth *= 0.55 + 0.45 * min(length / 150, 1.0)
-    return worth * (1.0 if len(group) > 1 else 0.6)
+        worth *= OPENING_FACTOR
+    elif not sentences[0].opens:
+        worth *= 0.6
+    length = sum(len(sentence.text) for sentence in sentences)
+    worth *= 0.55 + 0.45 * min(length / USUAL_LENGTH, 1.0)
+    return worth * (1.0 if len(group) > 1 else 0.8 if length >= ENOUGH else 0.6)
+
+
+def _follows_on(before: Sequence[Sentence], sentence: Sentence, title: str, language: Language) -> float:
+    """Return by what a sentence is worth more or less behind others, or at an excerpt's start."""
+    if turns_away(sentence.text, language):
+        return 0.3
+    is_next = bool(before) and sentence.place == before[-1].place + 1
+    # “These cookies” that open a post are those of its title.
+    if not is_next and sentence.place and refers_back(sentence.text, language):
+        return 0.3
+    if is_question(sentence.text):
+        return 0.3
+    if not before:
+        return 1.0
+    if is_next and sentence.place - before[0].place == len(before):
+        return 1.2 if sentence.opens else 1.5
+    # One from elsewhere must be about the same.
+    shared = set(terms_of(sentence.text, language)) & set(terms_of(f"{title} {before[-1].text}", language))
+    is_short = sum(len(one.text) for one in before) < ENOUGH
+    return (0.8 if shared else 0.65) if is_short else 0.5
 
 
 def _first_words(sentences: list[Sentence], title: str) -> str | None:

@@ -22,6 +22,13 @@ from workers.engines.metadata.unwanted import ADDRESSES
 #: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
 LONGEST_TEXT = 40_000
 
+#: How sure a category must be to be named in an excerpt that is made of a title, and to give tags.
+SURE_CONFIDENCE = 0.55
+LEAST_CONFIDENCE = 0.4
+
+#: Characters of a post's paragraphs from which its excerpt is made of them alone.
+SHORTEST_PROSE = 60
+
 
 class Extractive:
     """TextRank for the excerpt, cues for the category, recurring names for the tags."""
@@ -61,11 +68,13 @@ class Extractive:
         found = sort_post(post.title, text, counts, language, self.taxonomy)
         if stop():
             raise Stopped
-        tags = tags_of(post.title, words, language, found.cues)
+        tags = tags_of(post.title, words, language, found)
         own = self.taxonomy.own_tags(found.category, language.taxonomy)
         if stop():
             raise Stopped
-        subject = own[0] if own and found.category != self.taxonomy.fallback else None
+        # Of a category that little speaks for, nothing is said.
+        is_sure = found.confidence >= LEAST_CONFIDENCE
+        subject = own[0] if own and found.category != self.taxonomy.fallback and is_sure else None
         # An address makes no sentence, and would be taken out of it.
         title = " ".join(ADDRESSES.sub(" ", post.title).split())
         whole = titled_excerpt(title, None, language)
@@ -74,8 +83,8 @@ class Extractive:
         tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
         return finished(
             excerpts=[
-                excerpt_of(post.title, text, language) if text else None,
-                titled_excerpt(title, named, language),
+                excerpt_of(post.title, _prose(post, text), language) if text else None,
+                titled_excerpt(title, named if found.confidence >= SURE_CONFIDENCE else None, language),
                 whole,
                 f"{title} – {found.category}." if title else None,
             ],
@@ -83,7 +92,14 @@ class Extractive:
             tags=tags,
             taxonomy=self.taxonomy,
             language=language.taxonomy,
+            category_confidence=found.confidence,
         )
+
+
+def _prose(post: Post, text: str) -> str:
+    """Return the paragraphs of a post; all of its text where it has none, or no more than a line."""
+    prose = without_orders(post.prose[:LONGEST_TEXT])
+    return prose if len(prose) >= SHORTEST_PROSE else text
 
 
 def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:

@@ -45,18 +45,21 @@ class Sentence:
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """Return the sentences of a text whose paragraphs are lines."""
+    """Return the sentences of a text whose paragraphs are lines; an empty line stands for what was left out."""
     found: list[Sentence] = []
+    gaps = 0
     for line in text.split("\n"):
+        # Where something was left out, what follows is not next to what was before.
+        gaps += not line
         start = 0
         opens = True
         for end in _SENTENCE_END.finditer(line):
             if _ABBREVIATED.search(line, max(start, end.start() - 12), end.start()):
                 continue
-            found.append(Sentence(line[start : end.end()].strip(), len(found), opens))
+            found.append(Sentence(line[start : end.end()].strip(), len(found) + gaps, opens))
             start, opens = end.end(), False
         if rest := line[start:].strip():
-            found.append(Sentence(rest, len(found), opens))
+            found.append(Sentence(rest, len(found) + gaps, opens))
         if len(found) >= MOST_SENTENCES:
             break
     return found[:MOST_SENTENCES]
@@ -101,13 +104,31 @@ def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
     weaknesses = (
         # A post whose title has such words, as one about newsletters, may use them.
         (_BOILERPLATE.search(text.replace("’", "'")) and not _BOILERPLATE.search(title), 0.15),
-        (_QUESTION.search(text), 0.35),
+        (is_question(text), 0.35),
         (text.endswith("!"), 0.8),
         (text[0] in "\"“«„'‘「", 0.6),
         (":" in text[-3:] or "…" in text or "..." in text, 0.5),
         (len(text) < 35 and language.code not in ("zh", "ja", "ko"), 0.7),
     )
     return math.prod((factor for is_there, factor in weaknesses if is_there), start=1.0)
+
+
+def is_question(text: str) -> bool:
+    """Return whether a sentence ends with a question mark."""
+    return _QUESTION.search(text) is not None
+
+
+def refers_to_question(text: str, language: Language) -> bool:
+    """Return whether a sentence begins or ends with a word that needs the question before it: *… for that.*"""
+    last = [found.group().lower() for found in WORD.finditer(text)][-1:]
+    return refers_back(text, language) or turns_away(text, language) or not language.dangling.isdisjoint(last)
+
+
+def turns_away(text: str, language: Language) -> bool:
+    """Return whether a sentence starts with a word that turns to something else, such as *now* or *but*."""
+    first = WORD.search(text)
+    word = first.group().lower().replace("’", "'") if first else ""
+    return word in language.connectors
 
 
 def refers_back(text: str, language: Language) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
@@ -12,13 +12,26 @@ import regex
 from workers.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
 from workers.engines.metadata.extractive.words import lowered
 from workers.engines.metadata.languages import COMPOUNDING, UNSPACED, Language
+from workers.engines.metadata.places import places_in
 from workers.engines.metadata.taxonomy import Cues, Taxonomy
 
-#: What a cue weighs in a title, next to one in the text.
-TITLE_WEIGHT = 3.0
+#: What a cue weighs in a title and in what the text opens with, next to one in the rest of the text.
+TITLE_WEIGHT, OPENING_WEIGHT = 4.0, 2.0
+
+#: Characters of a text that it opens with, about three paragraphs.
+OPENING = 700
+
+#: What a place weighs next to a cue, and all of them at most: many a post that is not on travelling names some.
+PLACE_WEIGHT, MOST_PLACES = 0.5, 2.5
+
+#: Places from which a post is about them, whatever its category.
+SEVERAL_PLACES = 3
+
+#: Weight of a category from which more says nothing more.
+SURE_WEIGHT = 2.0
 
 #: What the best category must weigh at least: one cue in a title, two in a text.
-LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 0.7, 1.3, 120
+LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 1.5, 1.8, 120
 
 #: Letters of a joined word's last part: shorter ones end many words by chance.
 SHORTEST_HEAD = 5
@@ -33,6 +46,11 @@ class Sorted:
 
     category: str
     cues: frozenset[str]
+    #: From 0 to 1: by how much it weighs, and how much more than the second.
+    confidence: float = 0.0
+    #: Places that the post is about, and those that it names in passing, in lower case.
+    places: frozenset[str] = frozenset()
+    passing: frozenset[str] = frozenset()
 
 
 def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
@@ -42,19 +60,47 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
     spoken: dict[str, set[str]] = defaultdict(set)
     for found, weight in (
         (_found(lowered(title, language.code), None, cues, language), TITLE_WEIGHT),
+        (_found(lowered(text[:OPENING], language.code), None, cues, language), OPENING_WEIGHT - 1.0),
         (_found(lowered(text, language.code), words, cues, language), 1.0),
     ):
         for cue, count, names in found:
             for name in names:
-                weights[name] += weight * math.log1p(count) / len(names)
+                weights[name] += weight * _specific(cue, language) * math.log1p(count) / len(names)
                 spoken[name].add(cue)
+    travels = [category.name for category in taxonomy.category if category.places]
+    places = [places_in(part, language) for part in (title, text[:OPENING], text[OPENING:])]
+    for name in travels:
+        weights[name] += _weight_of_places(places, cues)
     # The fallback's own words, such as tips, speak for any category.
     weights[taxonomy.fallback] = 0.0
     best = max(taxonomy.names, key=lambda name: weights[name])
     least = LEAST_WEIGHT_LONG if sum(words.values()) > LONG else LEAST_WEIGHT
+    named = sum(places, Counter[str]())
+    is_about = best in travels or len(named) >= SEVERAL_PLACES
+    about = frozenset(place for place, count in named.items() if is_about or count > 1 or place in places[0])
+    # A name of several words is somebody's, or a street's: Corso Buenos Aires.
+    passing = frozenset(place for place in named if " " not in place) - about
     if weights[best] < least:
-        return Sorted(taxonomy.fallback, frozenset())
-    return Sorted(best, frozenset(spoken[best]))
+        return Sorted(taxonomy.fallback, frozenset(), places=about, passing=passing)
+    second = max((weight for name, weight in weights.items() if name != best), default=0.0)
+    margin = 1.0 - max(second, 0.0) / weights[best]
+    confidence = (1.0 - math.exp(-weights[best] / SURE_WEIGHT)) * (0.4 + 0.6 * margin)
+    return Sorted(best, frozenset(spoken[best]), confidence, about, passing)
+
+
+def _specific(cue: str, language: Language) -> float:
+    """Return how much a cue says by its length: *app* and *run* stand in many posts."""
+    return 1.0 if language.code in UNSPACED | {"ko"} else min(1.0, 0.4 + 0.12 * len(cue))
+
+
+def _weight_of_places(places: Sequence[Counter[str]], cues: Cues) -> float:
+    """Return what the places of a title, of an opening and of the rest weigh; those that are cues weigh as such."""
+    weight = 0.0
+    for found, factor in zip(places, (TITLE_WEIGHT, OPENING_WEIGHT, 1.0), strict=True):
+        for place, count in found.items():
+            if not cues.of_word(place):
+                weight += PLACE_WEIGHT * factor * math.log1p(count)
+    return min(weight, MOST_PLACES)
 
 
 def _found(

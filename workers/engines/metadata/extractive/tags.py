@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
@@ -14,6 +14,7 @@ from workers.engines.metadata.extractive.evidence import (
     without_affixes,
     without_title_case,
 )
+from workers.engines.metadata.extractive.sorting import Sorted
 from workers.engines.metadata.extractive.weighing import LONG, Weights
 from workers.engines.metadata.extractive.words import Word, segmented, words_of
 from workers.engines.metadata.languages import COMPOUNDING, Language
@@ -40,17 +41,20 @@ class _Candidate:
     worth: float
 
 
-def tags_of(title: str, text: Sequence[Word | None], language: Language, cues: Iterable[str]) -> list[str]:
+def tags_of(title: str, text: Sequence[Word | None], language: Language, category: Sorted) -> list[str]:
     """Return a post's tags, the best first: names that stand in its title or recur in its text."""
     titled = list(words_of(title, language))
-    cues = frozenset(cues)
+    cues = category.cues
     words = list(without_affixes([*titled, None, *text], language, cues))
     in_title, in_text = without_title_case(words[: len(titled)]), words[len(titled) + 1 :]
     if language.code == "zh":
         in_title, in_text = segmented(in_title, in_text, language, cues)
     seen = observed([*in_title, None, *in_text], language)
-    weights = Weights(language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1))
-    return _chosen(_Ranking(weights).candidates(in_title, in_text), joins=language.code in COMPOUNDING)
+    weights = Weights(
+        language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1), category.places
+    )
+    candidates = [c for c in _Ranking(weights).candidates(in_title, in_text) if c.text not in category.passing]
+    return _chosen(candidates, joins=language.code in COMPOUNDING)
 
 
 class _Ranking:

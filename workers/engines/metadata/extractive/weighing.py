@@ -13,6 +13,9 @@ from workers.engines.metadata.terms import stem
 #: Words of a text from which one that stands in it once says little of it.
 LONG = 60
 
+#: Words that a text opens with: what stands there once may be what it is about.
+OPENING_WORDS = 40
+
 #: Words of a text from which one that stands in it once is no name, where nothing but the words' number is known.
 SHORT = 12
 
@@ -30,8 +33,15 @@ class Weights:
     """What the words of a post are worth: by how often and where they stand, and how likely they are nouns."""
 
     def __init__(
-        self, language: Language, seen: Mapping[str, Seen], title: frozenset[str], cues: frozenset[str], length: int
+        self,
+        language: Language,
+        seen: Mapping[str, Seen],
+        title: frozenset[str],
+        cues: frozenset[str],
+        length: int,
+        places: frozenset[str] = frozenset(),
     ) -> None:
+        self._places = places
         self.language, self.seen, self.cues, self.length = language, seen, cues, length
         self._title, self._title_stems = title, {stem(word) for word in title}
         self._forms: dict[str, Counter[str]] = defaultdict(Counter)
@@ -58,7 +68,13 @@ class Weights:
     def worth_alone(self, word: str) -> float:
         """Return what a word is worth as a tag by itself; 0: it can't be one."""
         worth, known = self.parts[word], self.seen[word]
-        if worth <= 0 or word in self.cues:
+        if worth <= 0:
+            return worth
+        # A guidebook or a program that is named in passing is no subject.
+        is_late = self._count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
+        if is_late and not self._is_in_title(word) and word not in self._places:
+            worth *= 0.4
+        if word in self.cues:
             return worth
         code = self.language.code
         if word in self.language.companions or (code == "en" and VERBS["en"].search(word)):
@@ -95,8 +111,11 @@ class Weights:
     def _lacks_article(self, word: str, known: Seen, count: int) -> bool:
         """Return whether a word never has an article or preposition before it: then it is rather a verb than a noun."""
         needs_name = bool(self.language.determiners) and self.language.code != "de" and not self._is_proper(known)
+        least = 2 if self._is_in_title(word) else 3
         return (
-            needs_name and count < 3 and not any(self.seen[form].after_determiner for form in self._forms[stem(word)])
+            needs_name
+            and count < least
+            and not any(self.seen[form].after_determiner for form in self._forms[stem(word)])
         )
 
     def _is_incomplete(self, known: Seen) -> bool:

@@ -12,6 +12,9 @@ from workers.engines.metadata.unwanted import ADDRESSES
 
 _PIECE = regex.compile(rf"(?P<word>{WORD.pattern})|(?P<line>\n)|(?P<sign>[^\s\w])")
 
+#: Names of accounts, and what is spelled with a sign instead of a letter: no word has it in its middle.
+_HANDLES = regex.compile(r"\S{0,60}@\S{0,60}")
+
 #: Ends of a sentence: what follows it starts with a capital letter in any case.
 _SENTENCE_SIGNS = frozenset('.!?…:\n"“”«»„•—–-*¿¡؟।')
 
@@ -60,7 +63,7 @@ def lowered(text: str, code: str) -> str:
 
 def words_of(text: str, language: Language) -> Iterator[Word | None]:
     """Yield the words of a text in order; None stands for what parts them: signs and ends of lines."""
-    text = ADDRESSES.sub(" \n ", text)
+    text = _HANDLES.sub(" \n ", ADDRESSES.sub(" \n ", text))
     if language.code in UNSPACED:
         yield from _unspaced(text, language.code)
         return

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from workers.engines.metadata import Post
 from workers.engines.metadata.languages import Language
 from workers.engines.metadata.terms import terms_of
-from workers.engines.metadata.unwanted import ADDRESSES, DISGUISED, INSTRUCTIONS
+from workers.engines.metadata.unwanted import ADDRESSES, DISGUISED, INSTRUCTIONS, PROFANE
 
 #: Words of an excerpt that must be the post's, as a share; of a title alone a model has to find words of its own.
 LEAST_SHARED, LEAST_SHARED_TITLE = 0.5, 0.1
@@ -18,6 +18,8 @@ SHORTEST_TEXT = 200
 
 #: Parts of an address, which a post on addresses may have, and what a model writes better not.
 _PARTS = regex.compile(r"\bwww\b|https?\b|\bdotcom\b|\w\s?\.\s?(?:com|net|org|io|ru|cn)\b", regex.IGNORECASE)
+
+_NUMBERS = regex.compile(r"\d+")
 
 
 class Answer(BaseModel):
@@ -43,8 +45,13 @@ class Answer(BaseModel):
             return "it brought in an address"
         if any(INSTRUCTIONS.search(text) for text in said):
             return "it brought in instructions or markup"
+        if any(PROFANE.search(text) for text in said):
+            return "it used a word that offends"
         least = LEAST_SHARED if len(post.text) >= SHORTEST_TEXT else LEAST_SHARED_TITLE
         terms = set(terms_of(self.excerpt, language))
         shared = terms.intersection(terms_of(f"{post.title}\n{post.text}", language))
         # An excerpt without terms shares nothing.
-        return "it was not about the post" if len(shared) / max(len(terms), 1) < least else None
+        if len(shared) / max(len(terms), 1) < least:
+            return "it was not about the post"
+        numbers = set(_NUMBERS.findall(self.excerpt)) - set(_NUMBERS.findall(f"{post.title}\n{post.text}"))
+        return "it named a number that is not in the post" if numbers else None

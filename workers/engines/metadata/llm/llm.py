@@ -1,6 +1,7 @@
 """llm: metadata by a local language model, its answer held to a schema."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any, Self
 
 from pipeline.engine_settings import ModelSettings
@@ -11,6 +12,7 @@ from workers.engines import Stopped, models, never
 from workers.engines.metadata import Metadata, Post, languages
 from workers.engines.metadata.checks import finished
 from workers.engines.metadata.extractive.extractive import LONGEST_TEXT, Extractive
+from workers.engines.metadata.extractive.sentences import without_orders
 from workers.engines.metadata.llm.answer import Answer
 from workers.engines.metadata.llm.prompt import prompt, schema
 from workers.engines.model_choice import missing, settled
@@ -28,7 +30,14 @@ SMALLEST_CONTEXT = 1_600
 #: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
 BEGINNING = 0.75
 
+#: How sure a category is that the model chose: where the words of the post speak for the same, and where they don't.
+AGREED, ALONE = 0.9, 0.6
+
 log = get_logger(__name__)
+
+
+def _confidence(category: str, extracted: Metadata) -> float:
+    return AGREED if category == extracted.category else ALONE
 
 
 class Llm:
@@ -72,7 +81,7 @@ class Llm:
 
     def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
         """Return a post's metadata: the model's, or extractive's where the model's can't be used. Raises Stopped."""
-        text = post.text[:LONGEST_TEXT]
+        text = without_orders(post.text[:LONGEST_TEXT])
         language = languages.language_of(post.title, text, post.language)
         # One question at a time, by its own thread: the grammar of an answer has a state.
         answer = self._thread.run(lambda: self._answer(post, text, language, stop))
@@ -84,12 +93,13 @@ class Llm:
         if written is None or fault is not None:
             log.warning("model answer not used", engine=self.name, fault=fault)
             warning = f"The language model's answer was not used: {fault}. The texts were extracted from the post."
-            return Metadata(extracted.excerpt, extracted.category, extracted.tags, (*extracted.warnings, warning))
+            return replace(extracted, warnings=(*extracted.warnings, warning))
         return finished(
             excerpts=[written.excerpt, extracted.excerpt],
             category=written.category,
             tags=written.tags,
             spare_tags=extracted.tags,
+            category_confidence=_confidence(written.category, extracted),
             taxonomy=self._extractive.taxonomy,
             language=language.taxonomy,
         )

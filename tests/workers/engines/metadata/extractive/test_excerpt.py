@@ -18,9 +18,9 @@ from workers.engines.metadata.plain import read_post
             "Les meilleures plages de Bretagne – un article sur le thème « voyage ».",
         ),
         ("猫と暮らす", "ja", "猫と暮らす。ペットについてわかりやすく紹介する記事です。"),
-        ("วิธีปลูกมะเขือเทศ", "th", "บทความนี้เล่าเรื่องต่อไปนี้: วิธีปลูกมะเขือเทศ"),
-        ("כלב", "he", "על מה הפוסט הזה מספר: כלב."),
-        ("Kahve", "tr", "Bu yazıda okuyacaklarınız: Kahve."),
+        ("วิธีปลูกมะเขือเทศ", "th", "บทความในบล็อกเรื่อง “วิธีปลูกมะเขือเทศ”"),
+        ("כלב", "he", "פוסט בבלוג שכותרתו ״כלב״."),
+        ("Kahve", "tr", "“Kahve” başlıklı bir blog yazısı."),
     ],
 )
 def test_a_title_alone_becomes_a_sentence_in_its_language(
@@ -127,3 +127,56 @@ def test_an_excerpt_has_two_sentences_where_two_fit(engine: Extractive) -> None:
     )
     made = excerpt(engine, "Cómo elegir tu primera bicicleta de montaña", content, "es")
     assert made.endswith("Una bicicleta de segunda mano bien revisada es una gran opción.")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "second"),
+    [
+        ("en", "Dahlias take an English winter personally, and have to come in.", "Now, the shed is full of pots."),
+        ("en", "Dahlias take an English winter personally, and have to come in.", "But I wanted to talk of dahlias."),
+        ("de", "Dahlien nehmen den Winter persönlich und müssen ins Haus.", "Nun zum Unbequemen an den Dahlien."),
+        ("fr", "Les dahlias craignent l'hiver et doivent rentrer à la maison.", "Bref, les dahlias sont fragiles."),
+        ("es", "Las dalias temen el invierno y tienen que entrar en casa.", "Ahora toca hablar de las dalias."),
+        ("it", "Le dalie temono l'inverno e devono entrare in casa.", "Ora tocca parlare delle dalie di casa."),
+        (
+            "en",
+            "Dahlias take an English winter personally, and have to come in.",
+            "As I said in my last post, they are fun.",
+        ),
+        (
+            "en",
+            "Dahlias take an English winter personally, and have to come in.",
+            "The damn dahlias are heavy this year.",
+        ),
+        (
+            "de",
+            "Dahlien nehmen den Winter persönlich und müssen ins Haus.",
+            "Wie im letzten Beitrag erwähnt, blühen sie.",
+        ),
+    ],
+)
+def test_no_second_sentence_starts_from_elsewhere(language: str, first: str, second: str, engine: Extractive) -> None:
+    rest = {"en": "Tubers sleep in a cellar until April.", "de": "Die Knollen schlafen im Keller bis April."}
+    content = f"{first} {second}\n\n" + "\n\n".join([rest.get(language, first.replace("dalia", "rosa"))] * 4)
+    made = excerpt(engine, "Dahlias", content, language)
+    assert made.startswith(first)
+    assert second not in made
+
+
+def test_a_recipe_is_told_by_its_introduction(engine: Extractive) -> None:
+    content = (
+        "<p>The soup of my grandmother had three secrets: vinegar, gravy and time.</p><h2>Ingredients</h2>"
+        "<ul><li>Lentils</li></ul><h2>Instructions</h2><ol><li>Chop the onions for the soup and fry them.</li>"
+        "<li>Add the lentils of the soup and cook them for 45 minutes.</li></ol>"
+        "<p>Step 3: Season the soup with vinegar.</p>"
+    )
+    made = excerpt(engine, "Lentil soup", content)
+    assert made == "The soup of my grandmother had three secrets: vinegar, gravy and time."
+
+
+@pytest.mark.parametrize("title", ["Why I Stopped", "On letting go", "Q3", "Kahve", "?", "Über das Warten"])
+def test_a_title_that_says_little_is_not_explained(title: str, engine: Extractive) -> None:
+    made = engine.write(read_post(title, None, "en"))
+    assert made.category_confidence < 0.5
+    assert title in made.excerpt
+    assert "about" not in made.excerpt

@@ -48,7 +48,8 @@ def test_a_word_in_passing_sorts_no_post(engine: Extractive) -> None:
 def test_a_post_that_says_nothing_is_general(engine: Extractive) -> None:
     made = engine.write(read_post("Hello world", "Qwrtz plmkn.", "en"))
     assert made.category == "General"
-    assert made.excerpt == "What this post is about: Hello world."
+    assert made.excerpt == "A blog post titled “Hello world”."
+    assert made.category_confidence == 0
 
 
 def test_a_word_of_another_language_that_is_a_short_english_one_sorts_no_post(engine: Extractive) -> None:
@@ -85,3 +86,18 @@ def test_a_word_of_another_language_that_is_a_short_english_one_sorts_no_post(en
 )
 def test_titles_are_sorted_in_more_languages(title: str, language: str, category: str, engine: Extractive) -> None:
     assert engine.write(read_post(title, None, language)).category == category
+
+
+def test_a_category_that_one_alone_speaks_for_is_surer_than_one_of_two(engine: Extractive) -> None:
+    alone, torn = (
+        engine.write(read_post(title, None, "en"))
+        for title in ("A recipe for lentil soup", "A week in Lisbon with two toddlers")
+    )
+    assert alone.category == "Food & Recipes"
+    assert alone.category_confidence > 0.6 > torn.category_confidence > 0
+
+
+def test_what_a_post_opens_with_weighs_more_than_its_end(engine: Extractive) -> None:
+    begins, ends = "The dog barks at the cat. ", "We cooked a soup. "
+    filling = "Nothing else of note was said by anybody on that long and quiet evening. " * 12
+    assert engine.write(read_post("An evening", begins + filling + ends, "en")).category == "Pets"
