@@ -52,6 +52,7 @@ class JobDocument:
     engine: Annotated[str | None, Field(description="What did the work.")]
     route: str
     source: str | None
+    name: Annotated[str | None, Field(description="What the request calls it, where its kind has names.")]
     request_id: str
     links: dict[str, str]
 

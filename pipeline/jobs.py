@@ -45,6 +45,12 @@ class Job:
     progress: dict[str, Any] | None = None
 
     @property
+    def name(self) -> str | None:
+        """What its request calls it, where its kind has names."""
+        name = self.request.get("name")
+        return name if isinstance(name, str) else None
+
+    @property
     def is_final(self) -> bool:
         """Whether it has ended, one way or the other."""
         return self.finished_at is not None

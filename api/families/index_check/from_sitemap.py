@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import falcon.asgi
@@ -24,7 +25,7 @@ from pipeline.jobs import find_replay
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind
 from pipeline.kinds.index_check.check import MAX_URLS, IndexCheckRequest
-from pipeline.sitemaps.reading import list_pages
+from pipeline.settings import Settings
 
 #: Sitemaps of one account that a process reads at once: one with slow servers leaves room for the others.
 PER_ACCOUNT = 2
@@ -87,12 +88,9 @@ class FromSitemap(Work):
         return await self._services.database.run(replay)
 
     async def _pages(self, caller: Caller, sitemap_url: str) -> list[str]:
-        settings = self._services.settings
         async with self._turn(caller.account_id):
-            return await asyncio.get_running_loop().run_in_executor(
-                self._threads,
-                lambda: list_pages(sitemap_url, settings.fetch, settings.search.sitemap, max_pages=MAX_URLS),
-            )
+            read = partial(_read, sitemap_url, self._services.settings)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, read)
 
     @asynccontextmanager
     async def _turn(self, account_id: UUID) -> AsyncIterator[None]:
@@ -107,6 +105,12 @@ class FromSitemap(Work):
         finally:
             self._reading[account_id] -= 1
             self._reading += Counter()  # forgets who reads nothing
+
+
+def _read(sitemap_url: str, settings: Settings) -> list[str]:
+    from pipeline.sitemaps.reading import list_pages  # aiohttp, which takes a fifth of a second, and few processes need
+
+    return list_pages(sitemap_url, settings.fetch, settings.search.sitemap, max_pages=MAX_URLS)
 
 
 def _hash(request: IndexCheckRequest) -> bytes:

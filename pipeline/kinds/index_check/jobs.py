@@ -98,7 +98,7 @@ class IndexJob(BaseModel):
         has_message = status in {"cancelled", "failed"}
         return cls(
             id=str(job.id),
-            name=job.request.get("name"),
+            name=job.name,
             type=type_of(job.kind),
             total_urls=job.items_total,
             processed_urls=processed,

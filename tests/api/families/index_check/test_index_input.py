@@ -95,6 +95,7 @@ def test_a_job_is_found_by_its_name(service: Service, client: Payer) -> None:
     assert [(job["id"], job["name"]) for job in page.json] == [(named, "Spring, 2027: shop")]
     assert page.headers["x-total-count"] == "1"
     assert [job["name"] for job in service.get("/indexing/jobs", client.api_key).json] == [None, "Spring, 2027: shop"]
+    assert service.get(f"/jobs/{named}", client.api_key).json["name"] == "Spring, 2027: shop"
     for wrong in ("", "x" * 201, "a\nb", 1):
         assert create(service, client, urls=[A], name=wrong).code == "invalid_request", wrong
     assert create(service, client, urls=[A], name="é" * 200).status == 201
