@@ -97,15 +97,16 @@ class SitemapTree:
         if url in self._files:
             return []
         self._files.add(url)
-        if len(self._files) > self._settings.files:
-            raise SitemapTooLarge(
-                f"The sitemap and those that it names are more than {self._settings.files:,} files, the most that are "
-                "read. Send the URLs of its parts."
-            )
+        self._check_files(0)
         pages: dict[str, None] = {}
         sitemaps: list[str] = []
+
+        def add_sitemap(sitemap: str) -> None:
+            sitemaps.append(sitemap)
+            self._check_files(len(sitemaps))
+
         await read_document(
-            self._web, url, lambda page: self._add(page, pages), sitemaps.append, max_bytes=self._settings.file_bytes
+            self._web, url, lambda page: self._add(page, pages), add_sitemap, max_bytes=self._settings.file_bytes
         )
         if sitemaps and levels == 0:
             raise SitemapTooLarge(f"The sitemap {shown(url)} is an index within {MAX_LEVELS} others; send its parts.")
@@ -119,6 +120,14 @@ class SitemapTree:
             # The others were ended: one answer says what is to be mended first.
             raise errors.exceptions[0] from None
         return [page for one in reading for page in one.result()]
+
+    def _check_files(self, named: int) -> None:
+        """Raise SitemapTooLarge when the files that were begun, or those that one of them names, are too many."""
+        if max(len(self._files), named) > self._settings.files:
+            raise SitemapTooLarge(
+                f"The sitemap and those that it names are more than {self._settings.files:,} files, the most that are "
+                "read. Send the URLs of its parts."
+            )
 
     def _add(self, page: str, pages: dict[str, None]) -> None:
         if page not in self._pages and len(self._pages) == self._max_pages:

@@ -5,6 +5,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from protego import Protego
@@ -111,9 +112,14 @@ class Sites:
                 seen.add(url)
                 if len(seen) > self._settings.sitemap_files:
                     raise Enough
-                await self._read_sitemap(site, url, left.append, is_named=bool(named))
+                await self._read_sitemap(site, url, partial(self._append, left), is_named=bool(named))
         except Enough:
             site.is_complete = False
+
+    def _append(self, left: list[str], sitemap: str) -> None:
+        if len(left) > self._settings.sitemap_files:
+            raise Enough
+        left.append(sitemap)
 
     async def _read_sitemap(self, site: Site, url: str, on_sitemap: Callable[[str], None], *, is_named: bool) -> None:
         def take(page: str) -> None:
