@@ -48,6 +48,24 @@ def test_faulty_rows_are_written_down_with_their_line_and_cost_nothing(tmp_path:
     assert second.startswith("https://user:x@e.example/,5,it has a user name")
 
 
+def test_bare_domains_are_sent_and_have_the_answer_of_the_url_that_is_made_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nexample.org/a\nhttps://example.org/a\nexample.org\nindex.html\n")
+    wanted = IndexCheckImport(file, column=None, out=tmp_path / "o.csv", errors=tmp_path / "e.csv", batch=9, fields={})
+
+    class Told:
+        async def get(self, path: str) -> list[dict[str, Any]]:
+            shown = {"status": "done", "is_indexed": True, "raw_result": {"reason": "indexed"}}
+            return [{"url": f"https://example.org{path}", **shown} for path in ("/a", "")]
+
+    found = wanted.estimate()
+    urls = ["example.org/a", "https://example.org/a", "example.org"]
+    told = asyncio.run(wanted.answers(Told(), urls, "job"))  # type: ignore[arg-type]
+
+    assert (found.rows, found.faulty) == (3, 1)
+    assert [told[url][:3] for url in urls] == [("done", "true", "indexed")] * 3
+
+
 def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_path: Path) -> None:
     file = tmp_path / "urls.csv"
     file.write_text("id,Address\n1,https://e.example/\n2,https://e.example/b\n")
