@@ -48,6 +48,8 @@ class SearchEngine:
     retry_after: str = ""
     #: (seconds since the epoch, provider, query) of all that was asked.
     asked: list[tuple[float, str, str]] = field(default_factory=list)
+    #: The engines that SearXNG was to ask, as they were sent.
+    named: set[str] = field(default_factory=set)
     agents: set[str] = field(default_factory=set)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -68,7 +70,7 @@ class SearchEngine:
 
     def forget(self) -> None:
         """Be as at first, and index nothing."""
-        for kept in (self.pages, self.second, self.faults, self.broken, self.walls, self.asked):
+        for kept in (self.pages, self.second, self.faults, self.broken, self.walls, self.asked, self.named):
             kept.clear()
         self.always, self.retry_after = None, ""
         self.delay, self.is_held = 0.0, False
@@ -104,6 +106,7 @@ class SearchEngine:
             query = str(sent["q"])
         else:
             query = request.query["q"]
+            self.named.update({request.query["engines"]} if "engines" in request.query else ())
         self.asked.append((time.time(), provider, query))
         self.agents.add(request.headers.get("User-Agent", ""))
         await asyncio.sleep(self.delay)
@@ -111,9 +114,10 @@ class SearchEngine:
             await asyncio.sleep(0.01)
         if (fault := self.fault_of(provider)) is not None:
             return await self._fail(request, fault)
-        return self._page(provider, self.rows(query))
+        return self.page(provider, self.rows(query))
 
-    def _page(self, provider: str, rows: list[str], *, unresponsive: Sequence[list[str]] = ()) -> web.Response:
+    def page(self, provider: str, rows: list[str], *, unresponsive: Sequence[list[str]] = ()) -> web.Response:
+        """Return a provider's page of results."""
         match provider:
             case "duckduckgo":
                 listed = "".join(
@@ -145,6 +149,17 @@ class SearchEngine:
         return web.json_response({"organic": [{"link": row} for row in rows]})
 
     async def _fail(self, request: web.Request, fault: str) -> web.StreamResponse:
+        match fault:
+            case "reset":
+                request.transport.abort()
+            case "stall":
+                await self.ended.wait()
+            case "endless":
+                return await self._endless(request)
+        return self.failure(request.match_info["provider"], fault)
+
+    def failure(self, provider: str, fault: str) -> web.Response:
+        """Return a provider's page with a fault."""
         headers = {"Retry-After": self.retry_after} if self.retry_after else {}
         match fault:
             case "429":
@@ -165,22 +180,18 @@ class SearchEngine:
             case "403_key":
                 return web.Response(status=403, text=json.dumps({"message": "Unauthorized."}))
             case "silent":
-                return self._page(request.match_info["provider"], [])
+                return self.page(provider, [])
             case "decoys":
                 rows = [f"https://decoy.example/{number}" for number in range(10)]
-                return self._page(request.match_info["provider"], rows)
+                return self.page(provider, rows)
+            case "subdomain":
+                return self.page(provider, ["https://shop.e.example/gone"])
             case "unresponsive":
-                return self._page("searxng", [], unresponsive=[["google", "Suspended: CAPTCHA"]])
+                return self.page("searxng", [], unresponsive=[["google", "Suspended: CAPTCHA"]])
             case "script":
                 return web.Response(text="<a href='/httpservice/retry/enablejs?sei=x'>x</a>", content_type="text/html")
             case "sorry":
                 return web.Response(status=302, headers={"Location": "/sorry/index?continue=x"})
-            case "reset":
-                request.transport.abort()
-            case "stall":
-                await self.ended.wait()
-            case "endless":
-                return await self._endless(request)
             case _ if fault[:3].isdecimal() and fault[3:4] == " ":
                 # A status, and the JSON of an API.
                 return web.Response(

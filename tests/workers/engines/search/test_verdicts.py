@@ -159,6 +159,16 @@ def test_near_matches_are_told_and_taken_only_when_that_is_wanted(row: str, rela
     assert bool(match([row], PAGE, accept_variants=True).url) is (relation == "variant")
 
 
+def test_the_lite_pages_of_duckduckgo_are_read_without_their_ads() -> None:
+    row = "<tr{kind}><td>1.</td><td><a rel='nofollow' class='result-link' href='{href}'>t</a></td></tr>"
+    wrapped = "//duckduckgo.com/l/?uddg=https%3A%2F%2Fwww.e.com%2Fa%2F&amp;rut=x"
+    listed = row.format(kind="", href=wrapped)
+    sponsored = row.format(kind=" class='result-sponsored'", href=URL)
+
+    assert judge(DDG, f"<table>{sponsored}{listed}</table>").match.url == "https://www.e.com/a/"
+    assert judge(DDG, f"<table>{sponsored}</table>").code == "unrecognised_page"
+
+
 def test_wrapped_addresses_are_unwrapped_and_ads_are_none() -> None:
     encoded = base64.urlsafe_b64encode(URL.encode()).decode().rstrip("=")
     assert unwrap(f"https://www.bing.com/ck/a?!&u=a1{encoded}&ntb=1") == URL
@@ -216,6 +226,9 @@ def test_rests_are_read_from_seconds_dates_and_resets() -> None:
 
 def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:
     assert DDG.queries(URL) == ["site:e.com/a", '"https://e.com/a"']
+    # Without what engines leave out of a page's address or not, as they like.
+    assert DDG.queries("https://www.e.com/a/?id=7/") == ["site:e.com/a/?id=7/", '"https://www.e.com/a/?id=7/"']
+    assert DDG.queries("https://www.e.com/")[0] == "site:e.com"
     assert BING.queries(URL) == ["site:e.com/a", "url:https://e.com/a"]
     assert DDG.queries(URL + "x" * 500) == []
     assert BING.queries(URL + "x" * 2_030) == []
