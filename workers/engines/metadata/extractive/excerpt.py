@@ -1,9 +1,10 @@
 """Excerpt: the two or three sentences of a post that stand for it, or one made of its title."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -70,7 +71,10 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
     best = short[:BEST] + [(r, s) for r, s in short[BEST:] if opening <= s.place < opening + MOST_CHOSEN]
     if not best:
         return cut(ranked[0][1].text)
-    chosen = max(_combinations(best), key=lambda group: _worth(group, title, language, opening))
+    # Once a sentence: each is in hundreds of groups.
+    traits = {sentence.place: _Traits.of(sentence, language) for _, sentence in best}
+    subject = frozenset(terms_of(title, language))
+    chosen = max(_combinations(best), key=lambda group: _worth(group, subject, traits, opening))
     return _joiner(language).join(sentence.text for _, sentence in chosen)
 
 
@@ -163,12 +167,31 @@ def _combinations(best: list[tuple[float, Sentence]]) -> list[tuple[tuple[float,
     return [g for g in groups if sum(len(s.text) + 1 for _, s in g) - 1 <= LONGEST_EXCERPT] or [(best[0],)]
 
 
-def _worth(group: tuple[tuple[float, Sentence], ...], title: str, language: Language, first: int) -> float:
+@dataclass(frozen=True, slots=True)
+class _Traits:
+    """What tells of a sentence how it goes together with others."""
+
+    terms: frozenset[str]
+    turns_away: bool
+    refers_back: bool
+    is_question: bool
+
+    @classmethod
+    def of(cls, sentence: Sentence, language: Language) -> Self:
+        """Return the traits of a sentence."""
+        text = sentence.text
+        terms = frozenset(terms_of(text, language))
+        return cls(terms, turns_away(text, language), refers_back(text, language), is_question(text))
+
+
+def _worth(
+    group: tuple[tuple[float, Sentence], ...], subject: frozenset[str], traits: Mapping[int, _Traits], first: int
+) -> float:
     """Return what a group is worth: two or three good sentences that follow on, and use the room there is."""
     sentences = [sentence for _, sentence in group]
     worth = sum(rank for rank, _ in group) / len(group)
     for number, sentence in enumerate(sentences):
-        worth *= _follows_on(sentences[:number], sentence, title, language)
+        worth *= _follows_on(sentences[:number], sentence, subject, traits)
     if sentences[0].place == first:
         # What a post opens with is what its author would say of it.
         worth *= OPENING_FACTOR
@@ -179,22 +202,25 @@ def _worth(group: tuple[tuple[float, Sentence], ...], title: str, language: Lang
     return worth * (1.0 if len(group) > 1 else 0.8 if length >= ENOUGH else 0.6)
 
 
-def _follows_on(before: Sequence[Sentence], sentence: Sentence, title: str, language: Language) -> float:
+def _follows_on(
+    before: Sequence[Sentence], sentence: Sentence, subject: frozenset[str], traits: Mapping[int, _Traits]
+) -> float:
     """Return by what a sentence is worth more or less behind others, or at an excerpt's start."""
-    if turns_away(sentence.text, language):
+    own = traits[sentence.place]
+    if own.turns_away:
         return 0.3
     is_next = bool(before) and sentence.place == before[-1].place + 1
     # “These cookies” that open a post are those of its title.
-    if not is_next and sentence.place and refers_back(sentence.text, language):
+    if not is_next and sentence.place and own.refers_back:
         return 0.3
-    if is_question(sentence.text):
+    if own.is_question:
         return 0.3
     if not before:
         return 1.0
     if is_next and sentence.place - before[0].place == len(before):
         return 1.2 if sentence.opens else 1.5
     # One from elsewhere must be about the same.
-    shared = set(terms_of(sentence.text, language)) & set(terms_of(f"{title} {before[-1].text}", language))
+    shared = own.terms & (subject | traits[before[-1].place].terms)
     is_short = sum(len(one.text) for one in before) < ENOUGH
     return (0.8 if shared else 0.65) if is_short else 0.5
 

@@ -98,6 +98,7 @@ def test_the_models_words_become_the_metadata(good: Llm) -> None:
 
     assert made.excerpt == GOOD[1]
     assert made.category == "Home & Garden"
+    assert made.category_confidence == 0.9
     assert made.tags == ("cherry tomatoes", "balcony", "compost", "watering", "tomato plants")
     assert made.warnings == ()
     assert good.write(POST) == made
@@ -130,6 +131,11 @@ def test_a_model_that_babbles_is_held_to_the_schema_and_then_replaced(babbling: 
             "not about the post",
         ),
         (saying(tag="www.evil.example"), "an address"),
+        (saying(excerpt="The damn tomatoes on a balcony need sun and water in the pot."), "a word that offends"),
+        (
+            saying(excerpt="Tomatoes on a balcony need sun for 900 hours, and a deep pot."),
+            "a number that is not in the post",
+        ),
     ],
 )
 def test_what_a_post_made_the_model_say_is_not_said(says: list[str], fault: str, tmp_path) -> None:
