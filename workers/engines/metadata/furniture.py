@@ -13,9 +13,11 @@ LONGEST_LINE, LONGEST_WITHIN = 320, 160
 #: Characters of a heading that opens a section of furniture or steps.
 LONGEST_HEADING = 60
 
-_BEGIN = regex.compile(rf"^[\W_]*(?:{'|'.join(_KNOWN['begin'])})", regex.IGNORECASE)
+#: Signs that may stand before a line's first word; atomic, or a line of dashes would be tried from each of them.
+_SIGNS = "(?>(?:(?![©★☆⭐])[\\W_]){0,12})"
+_BEGIN = regex.compile(rf"^{_SIGNS}(?:{'|'.join(_KNOWN['begin'])})", regex.IGNORECASE)
 _WITHIN = regex.compile("|".join(_KNOWN["within"]), regex.IGNORECASE)
-_STEP = regex.compile(rf"^[\W_]*{_KNOWN['steps']}", regex.IGNORECASE)
+_STEP = regex.compile(rf"^{_SIGNS}{_KNOWN['steps']}", regex.IGNORECASE)
 _SECTIONS, _PROCEDURES = (
     regex.compile(rf"[\W\d_]*(?:{'|'.join(_KNOWN[name])})[\W_]*", regex.IGNORECASE)
     for name in ("sections", "procedures")

@@ -9,7 +9,7 @@ from pathlib import Path
 import regex
 
 from workers.engines.metadata.languages import WORD, Language
-from workers.engines.metadata.unwanted import ORDERS, is_unwanted
+from workers.engines.metadata.unwanted import FILES, ORDERS, is_unwanted
 
 #: Sentences that are compared with each other; the rest of a long post is told by its first ones.
 MOST_SENTENCES = 160
@@ -105,6 +105,7 @@ def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
         # A post whose title has such words, as one about newsletters, may use them.
         (_BOILERPLATE.search(text.replace("’", "'")) and not _BOILERPLATE.search(title), 0.15),
         (is_question(text), 0.35),
+        (FILES.search(text), 0.3),
         (text.endswith("!"), 0.8),
         (text[0] in "\"“«„'‘「", 0.6),
         (":" in text[-3:] or "…" in text or "..." in text, 0.5),
