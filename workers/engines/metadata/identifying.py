@@ -38,7 +38,7 @@ def _likely(text: str, among: Sequence[str]) -> dict[str, float]:
 
 
 def _identifier() -> Any:
-    # Two threads would load 100 MB each.
+    # Two threads would load 76 MB each.
     with _lock:
         return _loaded()
 
