@@ -1,9 +1,10 @@
 """Advice: which models of the catalogue this machine would run, and the command that brings them."""
 
+import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from workers.catalogue.catalogue import Model, models_of
+from workers.catalogue.catalogue import Model, models_of, read_catalogue
 from workers.catalogue.machine import Machine, gigabytes, this_machine
 from workers.catalogue.store import ModelStore
 
@@ -57,6 +58,26 @@ def remedy(family: str, engine: str, machine: Machine) -> str:
     least = models[-1]
     lacks = machine.lacks(least.needs)
     return f"{least.name}, the smallest of the catalogue, needs {lacks}; {command([least])} brings it all the same"
+
+
+def what_writes(family: str, language: str, extra: str, machine: Machine | None = None) -> str:
+    """Return how a machine gets the model of a family that suits it and writes a language, in a sentence for people.
+
+    `extra` names the packages that the family's models need."""
+    machine = machine or this_machine()
+    models = [
+        model
+        for model in read_catalogue().values()
+        if model.family == family and (not model.languages or language in model.languages)
+    ]
+    best = next((model for model in models if machine.lacks(model.needs) is None), models[-1])
+    if all(importlib.util.find_spec(package) for package in best.needs.packages):
+        brings = f"{command([best])} brings"
+    else:
+        brings = f"`pip install 'pressroom[{extra}]'` and {command([best])} bring"
+    brings += f" {best.gives} ({gigabytes(best.size_bytes)}, {best.licence})"
+    lacks = machine.lacks(best.needs)
+    return f"{brings}; it needs {lacks}, which this machine lacks." if lacks else f"{brings}."
 
 
 def _has_better(store: ModelStore, models: Sequence[Model], model: Model) -> bool:

@@ -36,10 +36,14 @@ class AltTextResult(BaseModel):
     """The text."""
 
     alt_text: str
-    confidence: float = Field(description="Between 0 and 1; it compares texts of one engine.")
+    confidence: float = Field(
+        description="Between 0 and 1: how likely the text is right (docs/alt-text.md, Confidence)."
+    )
     credits_used: int
     language: str
     engine: str
+    draft: bool | None = Field(None, description="True: no engine could tell what the picture shows; this is free.")
+    advice: str | None = Field(None, description="Of a draft: what would bring a text that says what is shown.")
 
 
 class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
@@ -80,5 +84,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
             credits_used=item.credits,
             language=output.language,
             engine=output.engine,
+            draft=text.draft or None,
+            advice=output.advice,
         )
-        return Response(result.model_dump())
+        return Response(result.model_dump(exclude_none=True))

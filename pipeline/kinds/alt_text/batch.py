@@ -69,6 +69,8 @@ class BatchResult(BaseModel):
     language: str | None = None
     engine: str | None = None
     credits_used: int
+    draft: bool | None = None
+    advice: str | None = None
     error: str | None = None
     message: str | None = None
     code: str | None = None
@@ -161,4 +163,5 @@ def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
         "language": output.language,
         "engine": output.engine,
         "credits_used": item.credits,
+        **({"draft": True, "advice": output.advice} if main.draft else {}),
     }

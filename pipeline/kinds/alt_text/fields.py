@@ -47,10 +47,13 @@ class PictureInput(Stored):
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """A text about a picture; `confidence` is in 0..1, and relative to others of the same engine."""
+    """A text about a picture; `confidence` is in 0..1 (docs/alt-text.md, Confidence).
+
+    `draft`: the engine found neither a subject nor a title nor a note, so it is free of charge."""
 
     text: str
     confidence: float
+    draft: bool = False
 
 
 class PictureTexts(Stored):
@@ -59,6 +62,8 @@ class PictureTexts(Stored):
     texts: dict[Mode, Caption]
     language: str
     engine: str
+    #: Of a draft: what would bring a text that says what the picture shows.
+    advice: str | None = None
 
     @property
     def main(self) -> Caption:

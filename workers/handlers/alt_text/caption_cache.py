@@ -46,6 +46,7 @@ class Source:
 class _Kept(BaseModel, strict=True):
     text: str = Field(min_length=1, max_length=MAX_CHARACTERS)
     confidence: float = Field(ge=0, le=1)
+    draft: bool = False
 
 
 class CaptionCache:
@@ -112,4 +113,4 @@ def _read(value: object) -> Caption | None:
         kept = _Kept.model_validate_json(value)
     except ValidationError:
         return None
-    return Caption(kept.text, kept.confidence)
+    return Caption(kept.text, kept.confidence, kept.draft)

@@ -1,11 +1,12 @@
 """Portrait: the texts that one item asks for: those that there are, those that are missing, or why there are none."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from pipeline.errors import PressroomError
 from pipeline.kinds.alt_text.fields import Caption, Mode, PictureTexts
+from workers.catalogue.advice import what_writes
 from workers.engines.captioning import Captioner
 from workers.handler import Done, Failed, Outcome, Release
 from workers.handlers.alt_text.caption_cache import Source
@@ -13,6 +14,8 @@ from workers.media.images.picture import Picture
 
 #: How long an item with a slow download is put back: by then the download has gone on.
 LATER = timedelta(seconds=2)
+#: What an answer says of a draft, before what would bring a text.
+UNKNOWN = "No engine here could tell what this picture shows, so the text is a draft, free of charge."
 
 
 @dataclass(eq=False, slots=True)
@@ -76,9 +79,12 @@ class Portrait:
         if self._is_postponed:
             return Release(LATER)
         said = [(mode, self._texts[mode]) for mode in self.modes]
-        texts = {mode: Caption(caption.text, round(caption.confidence, 4)) for mode, caption in said}
-        output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name)
-        return Done(output, engine=self.engine.name)
+        texts = {mode: replace(caption, confidence=round(caption.confidence, 4)) for mode, caption in said}
+        is_draft = all(caption.draft for caption in texts.values())
+        advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if is_draft else None
+        output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
+        # Nobody would keep a draft.
+        return Done(output, engine=self.engine.name, credits=0 if is_draft else None)
 
     def _key(self, mode: Mode) -> str:
         return self.source.key(sha256=self.sha256, mode=mode, language=self.language)

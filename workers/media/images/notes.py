@@ -66,6 +66,16 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
     return kept[:MAX_NOTES]
 
 
+def is_exposed(image: Image.Image) -> bool:
+    """Return whether the EXIF of a loaded image tells an exposure, as cameras write it."""
+    try:
+        camera = image.getexif().get_ifd(ExifTags.IFD.Exif)
+    except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; the picture itself is fine
+        log.info("notes unreadable", error=type(error).__name__)
+        return False
+    return any(camera.get(tag) for tag in (ExifTags.Base.ExposureTime, ExifTags.Base.FNumber))
+
+
 def clean(text: str) -> str:
     """Return a text on one line, without markup, control and invisible characters, cut at a word's end."""
     text = MARKUP.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS]))

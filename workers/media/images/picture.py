@@ -21,13 +21,14 @@ class Picture:
 
     `image` is RGB, turned as its EXIF says; behind transparent parts is a grey that contrasts with what is drawn.
     `opaque` is the alpha channel in mode L, 0 where nothing is drawn; None: next to nothing is transparent.
-    `notes` come with the most trustworthy first."""
+    `notes` come with the most trustworthy first. `is_exposed`: its EXIF tells a camera's exposure."""
 
     image: Image.Image
     format: str
     is_animated: bool = False
     opaque: Image.Image | None = None
     notes: Sequence[Note] = ()
+    is_exposed: bool = False
 
     @property
     def has_transparency(self) -> bool:

@@ -72,10 +72,11 @@ class Basic:
         description = describe(facts, wish.modes, wording)
         if own:
             return {mode: _authored(own, mode, text) for mode, text in description.items()}
-        if foreign and not facts.blocks:
-            quoted = quote_author(facts, foreign[0].text, wish.modes, wording)
+        if foreign and not facts.has_subject:
+            quoted = quote_author(facts, foreign[0], wish.modes, wording)
             return {mode: Caption(text, foreign[0].confidence) for mode, text in quoted.items()}
-        return {mode: Caption(text, facts.confidence) for mode, text in description.items()}
+        is_draft = not facts.has_subject
+        return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}
 
 
 def _authored(statements: Sequence[Statement], mode: Mode, described: str = "") -> Caption:

@@ -6,6 +6,7 @@ from workers.engines.captioning import Mode
 from workers.engines.captioning.basic.blocks import chosen, cut_at_word
 from workers.engines.captioning.basic.colours import family
 from workers.engines.captioning.basic.facts import Facts
+from workers.engines.captioning.basic.notes import Statement
 from workers.engines.captioning.basic.wording import Wording
 from workers.engines.captioning.text.shaping import LIMITS, fitted
 
@@ -32,14 +33,14 @@ def describe(facts: Facts, modes: Sequence[Mode], wording: Wording) -> dict[Mode
     return texts
 
 
-def quote_author(facts: Facts, text: str, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
-    """Return an author's words in another language than the wanted one, as a quotation."""
+def quote_author(facts: Facts, said: Statement, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
+    """Return an author's words, which need not be in the wanted language, as a quotation."""
     words = wording.words(facts)
     quoted: dict[Mode, str] = {}
     for mode in modes:
-        template = wording.form(mode).authored
+        template = wording.form(mode).titled if said.is_title else wording.form(mode).authored
         room = LIMITS[mode] - len(template.format(**words, quotes=wording.quoted([""]))) - 1
-        quoted[mode] = fitted([template.format(**words, quotes=wording.quoted([cut_at_word(text, room)]))], mode)
+        quoted[mode] = fitted([template.format(**words, quotes=wording.quoted([cut_at_word(said.text, room)]))], mode)
     return quoted
 
 
@@ -71,7 +72,7 @@ def _quotation(facts: Facts, mode: Mode, wording: Wording, words: Mapping[str, s
         template, blocks = form.beginning, facts.blocks[:1]
     template += _colours_of_text(facts, mode, wording)
     room = (ROOM_FOR_MAIN if mode == "long" else LIMITS[mode]) - len(template.format(**words, quotes=""))
-    texts = chosen(blocks, room, MOST_QUOTED[mode], wording.marks)
+    texts = chosen(blocks, room, MOST_QUOTED[mode], wording.marks, facts.heading)
     return template.format(**words, quotes=wording.quoted(texts))
 
 

@@ -27,6 +27,8 @@ LEAST_GRID = 3
 MOST_NAMES, LONGEST_NAME = 2, 30
 #: Least tones of a shaded object on white; flat drawings have fewer, although edges add some.
 SHADED = 16
+#: Most even pixels of a photo, and least of a graphic; tones that run into each other are neither.
+MOST_EVEN, LEAST_EVEN = 0.25, 0.45
 #: The longest side that is measured, in pixels.
 MEASURED_SIDE = 512
 #: Differences between neighbours, of 255: up to FAINT is flat (JPEG's noise), above SHARP is an edge.
@@ -39,11 +41,13 @@ EDGE, LINE_WIDTH = 8, 3
 class Texture:
     """How a picture is made.
 
-    `flat`, `soft`: shares of pixels with next to no, and with a small difference to their neighbours. `commonest`,
+    `flat`, `soft`, `even`: shares of pixels with next to no, with a small, and with no difference at all to their
+    neighbours: a camera's noise, or a soft shadow, leaves few without any. `commonest`,
     `four_commonest`: shares of the commonest of 4,096 tones. `tones`: tones of at least 0.05 % of the pixels."""
 
     flat: float
     soft: float
+    even: float
     commonest: float
     four_commonest: float
     tones: int
@@ -53,7 +57,10 @@ class Texture:
 
     @property
     def is_photographic(self) -> bool:
-        """Whether it has a camera's many soft tones. Measured: photos ≥0.2 soft, graphics ≤0.15."""
+        """Whether it has a camera's many soft tones. Measured: photos ≥0.2 soft, graphics ≤0.15;
+        even: photos ≤0.20, graphics and drawings ≥0.30."""
+        if self.even > MOST_EVEN:
+            return False
         if self.is_grey:
             return self.soft >= 0.16
         return self.soft >= 0.18 and self.tones >= 60 and self.four_commonest <= 0.85
@@ -84,7 +91,7 @@ def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
 def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre:
     if texture.is_photographic and min(picture.image.size) >= LEAST_PHOTO:
         return "photo"
-    if texture.flat < 0.75:
+    if texture.flat < 0.75 or texture.even < LEAST_EVEN:
         return "picture"
     texts = [line.text for line in lines if sum(map(str.isalpha, line.text)) > 1]
     if picture.has_transparency and 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts):
@@ -134,6 +141,7 @@ def texture_of(image: Image.Image) -> Texture:
     shares = np.sort(np.bincount(codes.ravel(), minlength=4096) / codes.size)[::-1]
     return Texture(
         flat=float((steps <= FAINT).mean()),
+        even=float((steps == 0).mean()),
         soft=float(((steps > FAINT) & (steps <= SHARP)).mean()),
         commonest=float(shares[0]),
         four_commonest=float(shares[:4].sum()),

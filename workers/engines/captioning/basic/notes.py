@@ -19,29 +19,33 @@ FOREIGN_CONFIDENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A text that an author wrote about a picture, and the confidence in it (0..1)."""
+    """A text that an author wrote about a picture, and the confidence in it (0..1); a title names it."""
 
     text: str
     confidence: float
+    is_title: bool = False
 
 
 def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement], list[Statement]]:
-    """Return two lists: notes in a language, or in an unknown one; and notes in other languages. Their order stays."""
+    """Return two lists: notes in a language, and notes in others or in one that can't be told. Their order stays.
+
+    A note of the second list can be quoted, and is no text in the language that is wanted."""
     own: list[Statement] = []
     foreign: list[Statement] = []
     for note in notes:
         text = clean(note.text)
         if UNQUOTABLE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
             continue
-        if language_of(note, text) in (language, None):
-            own.append(Statement(text, CONFIDENCE.get(note.field, CONFIDENCE["title"])))
+        confidence, is_title = CONFIDENCE.get(note.field, CONFIDENCE["title"]), note.field == "title"
+        if language_of(note, text) == language:
+            own.append(Statement(text, confidence, is_title))
         else:
-            foreign.append(Statement(text, FOREIGN_CONFIDENCE))
+            foreign.append(Statement(text, min(confidence, FOREIGN_CONFIDENCE), is_title))
     return own, foreign
 
 
 def language_of(note: Note, text: str) -> str | None:
-    """Return the language of a note (ISO 639-1) by its tag, or by at least two of its words; None: unknown."""
+    """Return the language of a note (ISO 639-1) by its tag, or by its words; None: unknown."""
     tag = (note.language or "").lower().partition("-")[0]
     if tag and tag not in ("x", "und", "mul", "zxx"):
         return tag
@@ -49,7 +53,7 @@ def language_of(note: Note, text: str) -> str | None:
     counts = {language: sum(word in own for word in words) for language, own in _own_words().items()}
     best = max(counts, key=lambda language: counts[language])
     others = max(count for language, count in counts.items() if language != best)
-    return best if counts[best] >= 2 and counts[best] > 2 * others else None
+    return best if counts[best] > 2 * others else None
 
 
 @cache

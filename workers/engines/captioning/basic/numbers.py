@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from workers.engines.captioning.basic.ocr import Line
 
-NUMBER = re.compile(r"[-–−+]?\s?[$€£¥]?\s?(\d[\d.,'’ ]*)\s?(?:[%€$£¥kKMm]|bn|mio|mil|°\s?[CF]?|[℃℉])?\.?")
+NUMBER = re.compile(
+    r"[-–−+]?\s?[$€£¥]?\s?(\d[\d.,'’ ]*)\s?"
+    r"(?:[%€$£¥kKMm]|bn|mio|mil|°\s?[CF]?|[℃℉]|e[-+−]?\d{1,3})?[.\-–—]?"
+)
 SHARE = re.compile(r"(\d{1,3}(?:[.,]\d)?)\s?%")
 #: Least marks of an upright and of a level axis, and its least length as a share of the picture's side.
 LEAST_UPRIGHT, LEAST_LEVEL, LEAST_SPAN = 3, 4, 0.25

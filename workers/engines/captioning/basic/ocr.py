@@ -26,6 +26,8 @@ MOST_ENLARGED = 3.0
 LONGEST_SHAPE = 3.0
 #: Smaller pictures, in pixels a side, are not read.
 LEAST_SIDE = 24
+#: Height by width of a line that is written upwards.
+UPRIGHT = 1.5
 #: Contrast, of 255, of clear letters; the score of fainter ones is multiplied by less, down to FAINT_SCORE.
 CLEAR, FAINT_SCORE = 48, 0.3
 #: A single letter that is higher, as a share of the picture, is a shape.
@@ -46,6 +48,8 @@ class Line:
     top: float
     right: float
     bottom: float
+    #: Whether it is written upwards or downwards, as the label of an axis.
+    is_upright: bool = False
 
     @property
     def height(self) -> float:
@@ -96,10 +100,10 @@ class Reader:
             return []
         sides = (shown.width, shown.height / share) * 2
         texts = [" ".join(text.translate(UNITS).split()) for text in found.txts]
-        lines = [
-            Line(text, float(score), *(np.ravel([box.min(0), box.max(0)]) / sides).tolist())
-            for text, score, box in zip(texts, found.scores, found.boxes, strict=True)
-        ]
+        lines = []
+        for text, score, box in zip(texts, found.scores, found.boxes, strict=True):
+            left, top, right, bottom = (np.ravel([box.min(0), box.max(0)]) / sides).tolist()
+            lines.append(Line(text, float(score), left, top, right, bottom, _is_upright(text, box)))
         grey = np.asarray(shown.convert("L"))
         return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
 
@@ -128,6 +132,11 @@ class Reader:
             )
         except (ImportError, OSError) as error:
             raise NotReady(f"rapidocr can't be loaded ({error}); pip install --force-reinstall rapidocr.") from error
+
+
+def _is_upright(text: str, box: Any) -> bool:
+    width, height = box.max(0) - box.min(0)
+    return len(text) > 2 and bool(height > UPRIGHT * width)
 
 
 def _is_text(line: Line) -> bool:

@@ -88,8 +88,8 @@ class Wording(_Table):
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
-        if set(self.nouns) != {*GENRES, "grey_photo"} or set(self.colours) != set(NAMES):
-            raise ValueError("the nouns are the genres and grey_photo, the colours those of NAMES")
+        if set(self.nouns) != {*GENRES, "grey_photo", "grey_picture"} or set(self.colours) != set(NAMES):
+            raise ValueError("the nouns are the genres, grey_photo and grey_picture, the colours those of NAMES")
         if self.papers and set(self.papers) != set(NAMES):
             raise ValueError("papers has all colours or none")
         return self
@@ -108,12 +108,14 @@ class Wording(_Table):
         plain = self.colours
         definite = {name: self.articles.get(name, self.article) + colour for name, colour in plain.items()}
         some = {name: self.partitives.get(name, self.partitive) + colour for name, colour in plain.items()}
-        noun, the = self.nouns["grey_photo" if facts.is_grey_photo else facts.genre]
+        kind = "picture" if facts.genre == "photo" and not facts.is_photo else facts.genre
+        noun, the = self.nouns[f"grey_{kind}" if facts.is_grey_photo else kind]
         first = facts.colours[0]
         paper, middle, (top, bottom) = facts.paper or first, facts.middle or first, facts.halves or (first, first)
         return {
             "noun": noun,
             "the": the,
+            "plain_noun": self.nouns[kind][1],
             "colours": self.listed([plain[name] for name in facts.colours]),
             "definite": self.listed([definite[name] for name in facts.colours]),
             "some": self.listed([some[name] for name in facts.colours]),

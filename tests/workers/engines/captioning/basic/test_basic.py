@@ -8,7 +8,7 @@ from typing import Any
 import drawn_pictures as drawn
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import ExifTags, Image, ImageDraw
 
 from pipeline.languages import LanguageNotSupported
 from workers.engines import Stopped
@@ -27,6 +27,13 @@ def as_file(image: Image.Image, form: str = "PNG", **options: object) -> Picture
     return read_picture(file.getvalue(), max_pixels=10_000_000, max_side=4_000)
 
 
+def camera() -> bytes:
+    """Return the EXIF of a camera: an exposure."""
+    exif = Image.Exif()
+    exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.ExposureTime] = 0.01
+    return exif.tobytes()
+
+
 def turned(image: Image.Image) -> Picture:
     """Return a JPEG that lies on its side, and says so."""
     exif = Image.Exif()
@@ -42,7 +49,7 @@ def described(image: Image.Image) -> Picture:
         '<rdf:Alt><rdf:li xml:lang="es">Un perro corre por la playa al atardecer</rdf:li></rdf:Alt>'
         "</Iptc4xmpCore:AltTextAccessibility></rdf:Description></rdf:RDF></x:xmpmeta>"
     )
-    return as_file(image, "JPEG", xmp=packet.encode(), quality=90)
+    return as_file(image, "JPEG", xmp=packet.encode(), quality=90, exif=camera())
 
 
 def animated() -> Picture:
@@ -57,9 +64,10 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "bar chart": lambda: as_file(drawn.bar_chart()),
     "line chart": lambda: as_file(drawn.line_chart()),
     "pie chart": lambda: as_file(drawn.pie_chart()),
-    "photo": lambda: as_file(drawn.photo(), "JPEG", quality=85),
-    "sign": lambda: as_file(drawn.photo_with_sign(), "JPEG", quality=90),
-    "grey photo": lambda: as_file(drawn.photo().convert("L"), "JPEG"),
+    "photo": lambda: as_file(drawn.photo(), "JPEG", quality=85, exif=camera()),
+    "painting": lambda: as_file(drawn.photo(), "JPEG", quality=85),
+    "sign": lambda: as_file(drawn.photo_with_sign(), "JPEG", quality=90, exif=camera()),
+    "grey photo": lambda: as_file(drawn.photo().convert("L"), "JPEG", exif=camera()),
     "logo": lambda: as_file(drawn.logo()),
     "icon": lambda: as_file(drawn.icon()),
     "white logo": lambda: as_file(drawn.white(drawn.logo())),
@@ -73,12 +81,13 @@ PICTURES: dict[str, Callable[[], Picture]] = {
 
 SHORT_ENGLISH = {
     "banner": "Graphic with the text “Summer sale: 50 % off” and “Only until 31 August”, white on dark blue",
-    "form": "Screenshot with the text “Acme Cloud”, “Sign in” and “Continue”, mostly white",
+    "form": "Screenshot with the text “Sign in”, “Acme Cloud” and “Continue”, mostly white",
     "settings": "Screenshot with the text “Settings”, “Bluetooth” and “Notifications” on a black background",
     "bar chart": "Chart titled “Revenue 2025”",
     "line chart": "Chart titled “Visitors per day”",
     "pie chart": "Chart titled “Where readers come from”",
     "photo": "Photo, mostly light blue, brown and green",
+    "painting": "Picture, mostly light blue, brown and green",
     "sign": "Photo with the text “NO ENTRY”, mostly light blue, brown and green",
     "grey photo": "Black-and-white photo",
     "logo": "Logo with the text “Acme” on a transparent background",
@@ -278,7 +287,7 @@ def test_what_stands_in_the_middle_of_a_photo_has_its_colour_told() -> None:
     def photo(middle: str) -> Picture:
         image = drawn.photo()
         ImageDraw.Draw(image).ellipse((410, 270, 790, 530), fill=middle)
-        return as_file(image, "JPEG", quality=90)
+        return as_file(image, "JPEG", quality=90, exif=camera())
 
     texts = captions(Basic(Blind()), photo("#e0305a"))
 
@@ -346,15 +355,15 @@ def test_letters_that_hardly_stand_out_are_read_with_less_confidence() -> None:
     clear, hardly = (captions(Basic(), as_file(faint(ink)), modes=("short",))["short"] for ink in (60, 222))
 
     assert "Available from September" in hardly.text
-    assert clear.confidence > 0.9
+    assert clear.confidence > 0.85
     assert hardly.confidence < 0.5
 
 
 def test_confidence_tells_text_from_colours(basic: Basic, pictures: dict[str, Picture]) -> None:
     confidence = {name: captions(basic, picture)["short"].confidence for name, picture in pictures.items()}
 
-    assert confidence["banner"] > 0.95
-    assert confidence["photo"] < confidence["sign"] < confidence["banner"]
+    assert 0.85 < confidence["banner"] <= 0.9
+    assert confidence["photo"] < confidence["sign"] <= 0.5
     assert all(0.2 <= confidence[name] <= 0.4 for name in ("photo", "grey photo", "icon", "illustration", "plain"))
 
 
@@ -378,13 +387,15 @@ def test_a_note_by_the_author_in_another_language_is_quoted(basic: Basic) -> Non
     ("note", "language", "said"),
     [
         (Note("caption", "Photo of the harbour at dawn. Copyright me."), "en", "The harbour at dawn. Copyright me."),
-        (Note("alt_text", "Harbour"), "es", "Harbour"),  # a word that tells no language is taken for the wanted one
+        (Note("alt_text", "Harbour"), "es", "Imagen con esta descripción de su autor: «Harbour»"),
+        (Note("title", "Blume"), "en", "Picture titled “Blume”"),  # no translation, in whatever language it is
+        (Note("caption", "Rendered by a tracer, with care, for you"), "en", "Plain area in red"),
         (Note("alt_text", "The dog is on the beach with a ball"), "es", "Imagen con esta descripción"),
         (Note("alt_text", "Ein Hund", "de-AT"), "de", "Ein Hund"),
         (Note("caption", "OLYMPUS DIGITAL CAMERA"), "en", "Plain area in red"),
         (Note("title", "IMG_20240611.jpg"), "en", "Plain area in red"),
         (Note("title", "Untitled-3"), "en", "Plain area in red"),
-        (Note("alt_text", "<script>alert(1)</script> \u202e"), "en", "Alert(1)"),
+        (Note("alt_text", "<script>alert(1)</script> \u202e"), "en", "Picture that its author describes as “alert(1)”"),
     ],
 )
 def test_notes_are_judged_before_they_are_believed(note: Note, language: str, said: str) -> None:
