@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
@@ -36,6 +36,8 @@ class SearchEngine:
     pages: set[str] = field(default_factory=set)
     #: Indexed as well, and listed by the second form of a query alone.
     second: set[str] = field(default_factory=set)
+    #: Which pages are indexed besides, by what `site:` names; `__main__` has as many as are asked for.
+    rule: Callable[[str], bool] = lambda place: False
     faults: deque[str] = field(default_factory=deque)
     always: str | None = None
     #: The fault of all queries of a provider.
@@ -50,6 +52,7 @@ class SearchEngine:
     asked: list[tuple[float, str, str]] = field(default_factory=list)
     #: The engines that SearXNG was to ask, as they were sent.
     named: set[str] = field(default_factory=set)
+    count: int = 0  # of all queries ever
     agents: set[str] = field(default_factory=set)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -86,7 +89,10 @@ class SearchEngine:
         """Return what is listed under a query."""
         listed = [CONTROL, *sorted(self.pages)]
         if query.startswith("site:"):
-            return [page for page in listed if place_of(page).startswith(query.removeprefix("site:"))][:10]
+            place = query.removeprefix("site:")
+            if self.rule(place):
+                return [f"https://{place}"]
+            return [page for page in listed if place_of(page).startswith(place)][:10]
         asked = query.removeprefix("url:").strip('"')
         rows = [page for page in [*listed, *sorted(self.second)] if place_of(page).startswith(place_of(asked))][:10]
         # Rows of other sites, which hold its words, are an answer to what is no operator.
@@ -95,6 +101,9 @@ class SearchEngine:
     async def _slow_down(self, request: web.Request) -> web.Response:
         self.delay = float(request.match_info["seconds"])
         return web.Response()
+
+    async def _count(self, request: web.Request) -> web.Response:
+        return web.Response(text=str(self.count))
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         provider = request.match_info["provider"]
@@ -108,6 +117,7 @@ class SearchEngine:
             query = request.query["q"]
             self.named.update({request.query["engines"]} if "engines" in request.query else ())
         self.asked.append((time.time(), provider, query))
+        self.count += 1
         self.agents.add(request.headers.get("User-Agent", ""))
         await asyncio.sleep(self.delay)
         while self.is_held and not self.ended.is_set():
@@ -224,7 +234,7 @@ def search_engine() -> Iterator[SearchEngine]:
         app.add_routes(
             [web.route("*", "/{provider}", engine._answer), web.route("*", "/{provider}/search", engine._answer)]
         )
-        app.add_routes([web.post("/delay/{seconds}", engine._slow_down)])
+        app.add_routes([web.post("/delay/{seconds}", engine._slow_down), web.post("/count/all", engine._count)])
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)
@@ -249,5 +259,7 @@ if __name__ == "__main__":
     # For benchmarks: an engine in a process of its own, until it is ended.
     with search_engine() as alone:
         alone.asked = deque(maxlen=1)
+        # Every second page is listed.
+        alone.rule = lambda place: place.partition("?")[0][-1] in "02468"
         print(json.dumps([alone.address, alone.environment(providers="duckduckgo")]), flush=True)
         threading.Event().wait()

@@ -148,14 +148,15 @@ class Asker:
         progress.miss(verdict)
         is_answer = verdict.match.has_host or not provider.needs_proof
         if progress.form < len(forms):
-            return self._ask_again(provider, query, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
+            return self._ask_again(provider, query, permit, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
         if is_answer or self._proofs.has_seen(provider, began):
             return Asked(provider, query, progress.negative)
         progress.missed_at = self._proofs.missed_at(provider, began)
-        return self._ask_again(provider, query, Event.INCONCLUSIVE)
+        return self._ask_again(provider, query, permit, Event.INCONCLUSIVE)
 
-    def _ask_again(self, provider: Provider, query: str, event: Event) -> Asked:
-        self._feedback.note(provider, event)
+    def _ask_again(self, provider: Provider, query: str, permit: Permit, event: Event) -> Asked:
+        if permit.is_booked:  # else it would change nothing
+            self._feedback.note(provider, event)
         return Asked(provider, query, AGAIN)
 
     def _prove(

@@ -187,6 +187,8 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         business in its query (a session, a campaign). None as well where that query would be too long, or what was
         said is older than a job that wants new answers, or of another index than the provider has now."""
         reuse = self._settings.reuse
+        if not reuse.longest:
+            return None
         since = check.task.job_id if check.task.input.fresh else None
         known = self._database.run(verdicts.find_verdict(names, check.page, reuse=reuse, since_job=since))
         if known is None:

@@ -124,7 +124,8 @@ class Pacer:
 
     def take(self, providers: Sequence[str]) -> Permit | OutOfUse | None:
         """Return a permit of the first of some providers that may be asked now; None: one has to wait."""
-        return self._permit(providers, self._look())
+        recent = self._overview if time.monotonic() < self._overview_until else None
+        return self._permit(providers, recent or self._look())
 
     def take_again(self, provider: str, *, most: timedelta, stop: Callable[[], bool]) -> bool:
         """Take the next permit of a provider for another try; false once `stop`, or when it would take over `most`."""
