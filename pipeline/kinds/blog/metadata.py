@@ -30,6 +30,10 @@ VISIBLE = "LNPS"
 Style = Literal["realistic", "illustration", "abstract", "minimalist", "photographic"]
 
 
+#: The style of requests that name none.
+DEFAULT_STYLE: Style = "realistic"
+
+
 class TitleEmpty(InvalidRequest):
     """The title has no visible character."""
 
@@ -45,7 +49,10 @@ class BlogMetadataRequest(Request):
         max_length=MAX_CONTENT,
         description="The post as text, Markdown or HTML: it makes everything more to the point.",
     )
-    image_style: Style = Field("realistic", description="One that can't be made here gives the nearest, and a warning.")
+    image_style: Style = Field(
+        DEFAULT_STYLE, description="One that can't be made here gives the nearest, and `image_note` says so."
+    )
+    image_title: bool = Field(True, description="Whether drawn pictures bear the title; false where a theme sets it.")
     language: LanguageTag = Field("en", description="Language code of the post: en, pt-BR, zh-Hant.")
     source: Source | None = Field(None, description="Where the request comes from.")
 
@@ -74,6 +81,7 @@ class BlogMetadataOutput(Stored):
     language: str
     warnings: list[str]
     generated_at: str
+    image_note: str | None = None
 
 
 class BlogPicture(BaseModel):
@@ -102,6 +110,9 @@ class BlogMetadataResult(BaseModel):
     engine: str = Field(description="Who wrote, who painted, and who looked at generated pictures: llm+diffusion+vlm.")
     credits_used: int
     warnings: list[str] = Field(description="What is not as it was asked for, and why.")
+    image_note: str | None = Field(
+        None, description="What is to be known of all pictures: that they are drawn, where no model makes photographs."
+    )
     generated_at: str
 
 

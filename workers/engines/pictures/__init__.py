@@ -14,9 +14,15 @@ ENGINES: Mapping[str, str] = {
 }
 
 
+#: The looks (`Painted.look`) of the pictures of an account's other posts, the last post's first.
+Recent = Sequence[Sequence[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The post that pictures are made for, and their style, one of STYLES; `summary` and `tags` are its metadata's."""
+    """The post that pictures are made for, and their style, one of STYLES; `summary` and `tags` are its metadata's.
+
+    `with_title`: whether pictures that can bear the title do. Pictures should look like none in `recent`."""
 
     title: str
     summary: str
@@ -24,6 +30,8 @@ class Brief:
     tags: tuple[str, ...]
     style: str
     language: str
+    with_title: bool = True
+    recent: Recent = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,7 @@ class Painted:
 
     `is_seen` is False if the description only says what the picture was made for.
     `warnings` say, in English, how it differs from what was asked for; pictures of one request may repeat them.
+    `look` names what makes it look as it does, for the `recent` of later briefs.
     """
 
     data: bytes
@@ -40,6 +49,7 @@ class Painted:
     description: str
     warnings: tuple[str, ...] = ()
     is_seen: bool = True
+    look: str = ""
 
 
 class Painter(Protocol):

@@ -72,7 +72,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         post = read_post(request.title, request.content, request.language)
         written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
         _go_on(task, 1)
-        covers = self._covers(request, _brief(post, written, request.image_style), task.is_stopped)
+        covers = self._covers(request, _brief(post, written, request), task.is_stopped)
         expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
         images = []
         for number, cover in enumerate(covers.made, start=1):
@@ -89,6 +89,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             tags=list(written.metadata.tags),
             language=request.language,
             warnings=list(dict.fromkeys(warnings)),
+            image_note=covers.note,
             generated_at=timestamp(datetime.now(UTC)),
         )
         return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
@@ -119,15 +120,16 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         )
 
 
-def _brief(post: Post, written: Written, style: str) -> Brief:
+def _brief(post: Post, written: Written, request: BlogMetadataRequest) -> Brief:
     metadata = written.metadata
     return Brief(
         title=post.title,
         summary=metadata.excerpt,
         category=metadata.category,
         tags=metadata.tags,
-        style=style,
+        style=request.image_style,
         language=post.language,
+        with_title=request.image_title,
     )
 
 

@@ -1,9 +1,10 @@
 """Covers: a post's pictures, each by the first engine that can make it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.errors import PressroomError
+from pipeline.kinds.blog.metadata import DEFAULT_STYLE
 from pipeline.log import get_logger
 from workers.engines import Stopped
 from workers.engines.locks import FairLock
@@ -11,6 +12,9 @@ from workers.engines.pictures import Brief, Painted, Painter
 from workers.media.images.measuring import Measures, measure
 
 log = get_logger(__name__)
+
+#: The styles that only a model can make.
+PHOTOGRAPHIC = ("realistic", "photographic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Covers:
 
     made: list[Cover] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    note: str | None = None
 
 
 def paint_covers(
@@ -52,8 +57,8 @@ def paint_covers(
         with lock_of(painter).unless(stop):
             made = _paint(painter, brief, wanted, stop)
         for painted in made:
-            _add(covers, painter.name, brief, painted)
-    return covers
+            _add(covers, painter.name, painted)
+    return _with_note(covers, brief.style)
 
 
 def _paint(painter: Painter, brief: Brief, count: int, stop: Callable[[], bool]) -> Sequence[Painted | PressroomError]:
@@ -66,7 +71,7 @@ def _paint(painter: Painter, brief: Brief, count: int, stop: Callable[[], bool])
         return []
 
 
-def _add(covers: Covers, engine: str, brief: Brief, painted: Painted | PressroomError) -> None:
+def _add(covers: Covers, engine: str, painted: Painted | PressroomError) -> None:
     if isinstance(painted, PressroomError):
         log.warning("picture not made", engine=engine, error=painted.message)
         return
@@ -77,7 +82,23 @@ def _add(covers: Covers, engine: str, brief: Brief, painted: Painted | Pressroom
         return
     covers.made.append(Cover(engine, painted, measures))
     covers.warnings.extend(painted.warnings)
-    if painted.style != brief.style and not painted.warnings:
-        covers.warnings.append(
-            f"The style {brief.style} could not be made here; {painted.style} is the nearest that could."
-        )
+
+
+def _with_note(covers: Covers, style: str) -> Covers:
+    """Return the covers, and that they are of another style: once as a note, or as a warning where it was asked for.
+
+    Where no model makes photographs, that is so for every request: a warning on each would hide the others."""
+    others = sorted({cover.painted.style for cover in covers.made} - {style})
+    if not others:
+        return covers
+    listed = " and ".join(others)
+    if style in PHOTOGRAPHIC and all(cover.painted.style != style for cover in covers.made):
+        note = f"These are drawn pictures ({listed}): no model that makes {style} ones is ready on this server."
+        warnings = [] if style == DEFAULT_STYLE else [f"The style {style} could not be made here."]
+        return replace(covers, note=note, warnings=[*covers.warnings, *warnings])
+    if any(cover.painted.warnings for cover in covers.made):
+        return covers
+    return replace(
+        covers,
+        warnings=[*covers.warnings, f"The style {style} could not be made for all pictures; others are {listed}."],
+    )

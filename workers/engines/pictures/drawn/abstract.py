@@ -109,6 +109,22 @@ def overlap(scene: Scene) -> Page:
     return scene.beside(largest=108)
 
 
+def halftone(scene: Scene) -> Page:
+    """Rows of dots that grow towards a corner."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    first, last = (p.accent, p.mid) if random.random() < 0.5 else (p.mid, p.accent)
+    left, step = (600 if scene.has_title else 0), 42
+    is_low = random.random() < 0.5
+    for column in range((WIDTH - left) // step + 1):
+        for row in range(HEIGHT // step + 1):
+            x, y = left + column * step + (step / 2 if row % 2 else 0), row * step
+            down = y / HEIGHT if is_low else 1 - y / HEIGHT
+            share = min(1.0, 0.62 * (x - left) / (WIDTH - left) + 0.38 * down)
+            if share > 0.12:
+                canvas.disc((x, y), 3 + 19 * share, mixed(first, last, share))
+    return Page(Box(MARGIN, MARGIN, 572, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
+
+
 def _tile(scene: Scene, x: float, y: float, side: float, front: Colour, third: Colour) -> None:
     canvas, random = scene.canvas, scene.random
     turn = random.choice((0, 90, 180, 270))
@@ -163,4 +179,4 @@ def _shadow(scene: Scene, outline: list[Point]) -> None:
         scene.canvas.image.paste((20, 14, 30), (left, top), soft)
 
 
-DESIGNS = by_name(tiles, arcs, paper, flow, glow, overlap)
+DESIGNS = by_name(tiles, arcs, paper, flow, glow, overlap, halftone)

@@ -72,6 +72,11 @@ class Palette(BaseModel):
     pale: _Oklch
     is_dark: bool
 
+    @property
+    def key(self) -> str:
+        """Return what tells it from all others: green-cream-yellow."""
+        return "-".join(self.names)
+
     def on_ground(self) -> "Palette":
         """Return the palette for things that stand right on the ground: on a dark one, nothing dark."""
         if not self.is_dark:

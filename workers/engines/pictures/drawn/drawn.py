@@ -1,8 +1,7 @@
 """drawn: covers drawn from a post's title, without any model; the same title gives the same bytes."""
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Self
 
@@ -13,37 +12,20 @@ from pipeline.log import get_logger
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.pictures import Brief, Painted
-from workers.engines.pictures.drawn import abstract, illustration, minimalist, topics
 from workers.engines.pictures.drawn.canvas import Canvas
-from workers.engines.pictures.drawn.colours import DARK, LIGHT, Palette
 from workers.engines.pictures.drawn.fonts import NEEDED, Face, Fonts, can_shape, unshaped
-from workers.engines.pictures.drawn.scene import Design, Scene
-from workers.engines.pictures.drawn.shapes import MOTIFS
-from workers.engines.pictures.drawn.topics import subject_of
+from workers.engines.pictures.drawn.plans import DESIGNS, Plan, plans_of
+from workers.engines.pictures.drawn.scene import Scene
+from workers.engines.pictures.drawn.shapes import MOTIFS, NOTHING
 from workers.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.wording import with_title, words_of
 
 log = get_logger(__name__)
 
-#: A change to the drawings gives other pictures for the same titles; this keeps their seeds apart.
-VERSION = 2
-
-DESIGNS: Mapping[str, Mapping[str, Design]] = {
-    "illustration": illustration.DESIGNS,
-    "abstract": abstract.DESIGNS,
-    "minimalist": minimalist.DESIGNS,
-}
-
-#: What comes nearest to the styles that can't be drawn.
-NEAREST = "illustration"
-
-#: Motifs for a post of which nothing is known.
-GENERAL = ("pencil", "bulb", "book", "cup", "balloon")
-
 
 class Drawn:
-    """Drawn covers of 1200 x 630 pixels, in the styles that can be drawn; others become illustrations, and say so."""
+    """Drawn covers of 1200 x 630 pixels, in the styles that can be drawn; others become what is nearest."""
 
     name = "drawn"
 
@@ -73,17 +55,17 @@ class Drawn:
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
         """Return `count` covers, each of another design and palette as long as there are some. Raises Stopped."""
-        text, missing = self._fonts.settable(brief.title)
+        text, missing = self._fonts.settable(brief.title) if brief.with_title else ("", "")
         painted = []
-        for plan in _plans(brief, count):
+        for plan in plans_of(brief, count, has_title=bool(text)):
             if stop():
                 raise Stopped
             painted.append(self._cover(brief, plan, text, missing))
         return painted
 
-    def _cover(self, brief: Brief, plan: "_Plan", text: str, missing: str) -> Painted:
+    def _cover(self, brief: Brief, plan: Plan, text: str, missing: str) -> Painted:
         canvas = Canvas(plan.palette.ground)
-        motif = MOTIFS[plan.motif]
+        motif = MOTIFS[plan.motif] if plan.motif else NOTHING
         scene = Scene(canvas, plan.palette, Random(plan.seed), motif, has_title=bool(text))  # noqa: S311  # no secret
         page = DESIGNS[plan.style][plan.design](scene)
         if text:
@@ -95,6 +77,7 @@ class Drawn:
             plan.style,
             _described(brief, plan, text),
             _warnings(brief.style, plan.style, text, missing),
+            look=plan.look,
         )
 
 
@@ -106,58 +89,10 @@ def _set_title(canvas: Canvas, page: Page, text: str, face: Face, language: str)
     draw(canvas.image, typeset(text, face, page, language), page)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What one cover will be."""
-
-    style: str
-    design: str
-    motif: str
-    palette: Palette
-    seed: bytes
-
-
-def _plans(brief: Brief, count: int) -> list[_Plan]:
-    """Return a plan for each cover: by the title alone, so that a title always gets the same covers."""
-    style = brief.style if brief.style in DESIGNS else NEAREST
-    digest = hashlib.sha256(f"{VERSION} {style} {brief.title}".encode("utf-8", "surrogatepass")).digest()
-    random = Random(digest)  # noqa: S311  # no secret
-    general = random.choice(GENERAL)
-    motif = subject_of(brief.title, brief.tags, brief.language) or topics.motif_of(brief.category, brief.tags, general)
-    designs = _designs(style, motif, random)
-    light, dark = random.sample(LIGHT, len(LIGHT)), random.sample(DARK, len(DARK))
-    # One in three is dark, and which one differs.
-    night = random.randrange(3)
-    palettes = [
-        dark[index // 3 % len(dark)] if index % 3 == night else light[index % len(light)] for index in range(count)
-    ]
-    plans = []
-    for index, palette in enumerate(palettes):
-        design = designs[index % len(designs)]
-        thing = "laptop" if design == "desk" and motif not in topics.ON_DESK else motif
-        plans.append(_Plan(style, design, thing, palette, digest + bytes([index % 256])))
-    return plans
-
-
-def _designs(style: str, motif: str, random: Random) -> list[str]:
-    """Return a style's designs in the order in which they are used."""
-    designs = list(DESIGNS[style])
-    random.shuffle(designs)
-    if style == "illustration":
-        # The topic first, then scenes that suit it, then any.
-        fitting = random.sample(topics.SCENES[motif], 2)
-        designs = list(dict.fromkeys(["hero", *fitting, *designs]))
-    elif style == "minimalist":
-        # The one that shows the topic is among three.
-        designs.remove("emblem")
-        designs.insert(random.randrange(3), "emblem")
-    return designs
-
-
-def _described(brief: Brief, plan: _Plan, text: str) -> str:
+def _described(brief: Brief, plan: Plan, text: str) -> str:
     """Return the description of a cover in the brief's language; `text` is what stands on it, or ""."""
     words, palette = words_of(brief.language), plan.palette
-    motif, sun = words["motifs"][plan.motif], words["moon" if palette.is_dark else "sun"]
+    motif, sun = words["motifs"][plan.motif] if plan.motif else "", words["moon" if palette.is_dark else "sun"]
     picture = words["drawn"][plan.style].format(what=words["designs"][plan.design].format(motif=motif, sun=sun))
     first, second, third = (words["colours"][name] for name in palette.names)
     picture = words["in_colours"].format(picture=picture, first=first, second=second, third=third)
@@ -168,9 +103,9 @@ def _described(brief: Brief, plan: _Plan, text: str) -> str:
 
 def _warnings(wanted: str, style: str, text: str, missing: str) -> tuple[str, ...]:
     warnings = []
-    if wanted != style:
+    if wanted != style and wanted in DESIGNS:
         warnings.append(
-            f"The style {wanted} can't be drawn; the pictures are of the style {style}. A diffusion model can make it."
+            f"Nothing that can be drawn stands for this post, so pictures of other styles than {wanted} were made."
         )
     if unshaped(missing):
         warnings.append(f"The title's script can't be set without {NEEDED}, so the title is not on the pictures.")

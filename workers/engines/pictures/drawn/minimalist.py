@@ -67,4 +67,41 @@ def quarter(scene: Scene) -> Page:
     return Page(Box(MARGIN, MARGIN, 650, HEIGHT - MARGIN), p.ink, down="middle", largest=112)
 
 
-DESIGNS = by_name(rising, rainbow, band, emblem, horizon, quarter)
+def frame(scene: Scene) -> Page:
+    """A double frame around the title, with a disc at the middle of its upper and lower edge."""
+    canvas, p = scene.canvas, scene.palette
+    paint = p.deep if not p.is_dark else p.bright
+    for inset, width in ((34, 10), (56, 3)):
+        canvas.fill(rounded(inset, inset, WIDTH - inset, HEIGHT - inset), paint)
+        canvas.fill(rounded(inset + width, inset + width, WIDTH - inset - width, HEIGHT - inset - width), p.ground)
+    for y in (45.0, HEIGHT - 45.0):
+        canvas.disc((WIDTH / 2, y), 34, p.ground)
+        canvas.disc((WIDTH / 2, y), 22, p.accent)
+    return Page(Box(120, 112, WIDTH - 120, HEIGHT - 112), p.ink, across="centre", down="middle", largest=124, lines=5)
+
+
+def stripes(scene: Scene) -> Page:
+    """Upright stripes at the side, from broad to fine."""
+    canvas, p, random = scene.canvas, scene.palette, scene.random
+    paints = [p.deep if not p.is_dark else p.pale, p.mid, p.bright, p.accent]
+    random.shuffle(paints)
+    x = float(WIDTH)
+    for index, width in enumerate((118, 84, 58, 38, 24, 14)):
+        canvas.fill(rounded(x - width, 0, x, HEIGHT), paints[index % len(paints)])
+        x -= width + 10
+    return Page(Box(MARGIN, MARGIN, 760, HEIGHT - MARGIN), p.ink, down="middle", largest=124)
+
+
+def card(scene: Scene) -> Page:
+    """A card with the title on a ground of two colours."""
+    canvas, p = scene.canvas, scene.palette
+    first, second = (p.mid, p.accent) if scene.random.random() < 0.5 else (p.accent, p.mid)
+    canvas.fill(rounded(0, 0, WIDTH, HEIGHT), first)
+    canvas.fill([(0, HEIGHT), (WIDTH, 0), (WIDTH, HEIGHT)], second)
+    canvas.fill(rounded(92, 84, WIDTH - 76, HEIGHT - 68), p.deep if not p.is_dark else p.pale)
+    canvas.fill(rounded(80, 72, WIDTH - 88, HEIGHT - 80), p.ground)
+    canvas.fill(rounded(128, 120, 224, 130), first if first != p.ground else second)
+    return Page(Box(128, 158, WIDTH - 136, HEIGHT - 122), p.ink, down="middle", largest=124, lines=4)
+
+
+DESIGNS = by_name(rising, rainbow, band, emblem, horizon, quarter, frame, stripes, card)

@@ -191,3 +191,6 @@ def _scaled(points: Sequence[Point], centre: Point, scale: float) -> list[Point]
 
 #: The things that stand for what a post is about, and what furnishes a scene; both by name.
 MOTIFS, PROPS = (read_drawings(Path(__file__).with_name(name)) for name in ("motifs.toml", "props.toml"))
+
+#: Stands where a design shows no motif.
+NOTHING = Drawing(())

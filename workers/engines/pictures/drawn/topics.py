@@ -1,12 +1,14 @@
-"""Topics: which motif and which scenes suit a post: for the thing that its title names, or else for its category."""
+"""Topics: which motif and which scenes suit a post: what its title names, or else what is true for its category."""
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from workers.engines.pictures import Brief
 
 #: A title's words are looked through up to here: what a post is about stands before.
 LONGEST = 300
@@ -29,8 +31,8 @@ PREFIX, VOWELS = re.compile(r"\b(?:[وفبك]?ال|لل)(?=\w{3})"), re.compile(
 _HERE = Path(__file__).parent
 _TOPICS: Mapping[str, Any] = tomllib.loads((_HERE / "topics.toml").read_text("utf-8"))
 
-#: By motif: the words of categories and tags, the special motifs first; and the two scenes that suit it best.
-WORDS: Mapping[str, Sequence[str]] = {motif: words.split() for motif, words in _TOPICS["words"].items()}
+#: By motif: the words of categories that it is true for, whatever their posts are about; and the scenes that suit it.
+SYMBOLS: Mapping[str, Sequence[str]] = {motif: words.split() for motif, words in _TOPICS["symbols"].items()}
 SCENES: Mapping[str, Sequence[str]] = _TOPICS["scenes"]
 
 #: What can stand on a desk.
@@ -51,18 +53,24 @@ def subject_of(title: str, tags: Sequence[str], language: str) -> str | None:
     return None
 
 
-def motif_of(category: str, tags: Iterable[str], otherwise: str) -> str:
-    """Return the motif of a category, or else of a tag; `otherwise`: nothing is known for them."""
-    for text in (category, *tags):
-        words = re.findall(r"\w+", text.lower())
-        for motif, stems in WORDS.items():
-            if any(
-                word.startswith(stem[:-1]) if stem.endswith("*") else word in (stem, stem + "s")
-                for word in words
-                for stem in stems
-            ):
-                return motif
-    return otherwise
+def motif_of(brief: Brief) -> str | None:
+    """Return the motif of what a post is about, or else one that is true for its category; None: there is none."""
+    # A tag that neither title nor summary has may only say what the category is.
+    said = f"{brief.title} {brief.summary}".lower()
+    tags = [tag for tag in brief.tags[:FIRST_TAGS] if tag.lower() in said]
+    return subject_of(brief.title, tags, brief.language) or _symbol_of(brief.category)
+
+
+def _symbol_of(category: str) -> str | None:
+    words = re.findall(r"\w+", category.lower())
+    for motif, stems in SYMBOLS.items():
+        if any(
+            word.startswith(stem[:-1]) if stem.endswith("*") else word in (stem, stem + "s")
+            for word in words
+            for stem in stems
+        ):
+            return motif
+    return None
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -16,8 +17,9 @@ from workers.engines.pictures import Brief, Painted, wording
 from workers.engines.pictures.drawn import shapes, topics
 from workers.engines.pictures.drawn.canvas import WIDTH, Canvas
 from workers.engines.pictures.drawn.colours import DARK, LIGHT
-from workers.engines.pictures.drawn.drawn import DESIGNS, GENERAL, Drawn
+from workers.engines.pictures.drawn.drawn import Drawn
 from workers.engines.pictures.drawn.fonts import Fonts, sized
+from workers.engines.pictures.drawn.plans import DESIGNS, plans_of
 from workers.engines.pictures.drawn.scene import MARGIN, Scene
 from workers.engines.pictures.drawn.typesetting import Page, _width
 
@@ -55,7 +57,7 @@ def test_no_letter_is_shown_as_the_box_of_a_missing_one(fonts: Fonts, kind: str)
 
 
 def test_a_title_with_letters_that_no_font_has_is_left_out_and_that_is_said(engine: Drawn) -> None:
-    (cover,) = _covers(engine, _brief("বারান্দায় টমেটো"), 1)
+    (cover,) = _covers(engine, _brief("বারান্দায় টমেটো", "realistic"), 1)
 
     assert cover.warnings == ("No font here has ব া র ন ্ দ য ় …, so the title is not on the pictures.",)
     assert cover.description.endswith("for the post “বারান্দায় টমেটো”.")
@@ -75,11 +77,11 @@ def test_without_the_library_that_shapes_simple_scripts_are_set_and_others_are_l
         assert engine.readiness() is None
         engine.setup()
         for title, language in (TITLES["long"], TITLES["russian"], TITLES["japanese"]):
-            (cover,) = _covers(engine, _brief(title, language=language), 1)
+            (cover,) = _covers(engine, _brief(title, "realistic", language), 1)
             assert cover.warnings == ()
             assert "with the title" in cover.description or "タイトルは" in cover.description
         for title, language in (TITLES["arabic"], TITLES["hebrew"], TITLES["hindi"], TITLES["thai"]):
-            (cover,) = _covers(engine, _brief(title, language=language), 1)
+            (cover,) = _covers(engine, _brief(title, "realistic", language), 1)
             assert "libfribidi" in cover.warnings[0]
             assert "with the title" not in cover.description
     finally:
@@ -122,7 +124,7 @@ def _contrast(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("style", DESIGNS)
 def test_the_covers_of_a_post_differ_in_design_and_in_colours(engine: Drawn, style: str) -> None:
-    for title in ("Coffee, explained", "Why index funds beat most experts"):
+    for title in ("Coffee, explained", "What we still owe each other"):
         small = [
             np.asarray(_opened(cover).resize((48, 25), Image.Resampling.BOX).convert("LAB"), float)
             for cover in _covers(engine, _brief(title, style))
@@ -145,7 +147,7 @@ def test_the_same_post_gets_the_same_bytes_and_another_others(engine: Drawn) -> 
 
 @pytest.mark.parametrize("style", DESIGNS)
 def test_covers_are_small_jpeg_files_for_link_previews(engine: Drawn, style: str) -> None:
-    for cover in _covers(engine, _brief("Covers", style), 6):
+    for cover in _covers(engine, _brief("Coffee", style), 6):
         image = Image.open(io.BytesIO(cover.data))
         assert (image.format, image.size, cover.content_type) == ("JPEG", (1200, 630), "image/jpeg")
         assert len(cover.data) <= 150_000
@@ -157,9 +159,58 @@ def test_a_style_that_can_not_be_drawn_is_not_pretended(engine: Drawn, style: st
     (cover,) = _covers(engine, _brief("Tea", style), 1)
 
     assert style not in engine.styles()
-    assert cover.style == "illustration"
-    assert cover.warnings[0].startswith(f"The style {style} can't be drawn")
+    # The handler says so once for all pictures; a warning each would say the same.
+    assert (cover.style, cover.warnings) == ("illustration", ())
     assert cover.description.startswith("Illustration of")
+
+
+def test_a_post_about_nothing_that_can_be_drawn_gets_no_thing_at_all(engine: Drawn) -> None:
+    covers = _covers(engine, _brief("What we still owe each other", "realistic"), 6)
+
+    assert {cover.style for cover in covers} == {"abstract", "minimalist"}
+    assert all(cover.look.endswith("/None") for cover in covers)
+    assert all(cover.warnings == () for cover in covers)
+
+
+def test_illustrations_that_were_asked_for_and_can_t_be_drawn_are_said_to_be_none(engine: Drawn) -> None:
+    (cover,) = _covers(engine, _brief("What we still owe each other"), 1)
+
+    assert cover.warnings == (
+        "Nothing that can be drawn stands for this post, so pictures of other styles than illustration were made.",
+    )
+
+
+@pytest.mark.parametrize("style", ["realistic", *DESIGNS])
+@pytest.mark.parametrize("title", ["Tea for two", "What we still owe each other"])
+def test_without_the_title_the_pictures_show_no_letter(engine: Drawn, style: str, title: str) -> None:
+    brief = replace(_brief(title, style), with_title=False)
+    for cover in _covers(engine, brief, 4):
+        assert "with the title" not in cover.description
+        assert cover.description.endswith(f"for the post “{title}”.")
+    # Other words of the same kind, as an untitled cover has none of them.
+    for plan in plans_of(brief, 3, has_title=False):
+        assert style == "minimalist" or plan.design not in DESIGNS["minimalist"]
+
+
+@pytest.mark.parametrize("style", ["realistic", *DESIGNS])
+def test_the_posts_of_one_blog_look_different(engine: Drawn, style: str) -> None:
+    recent: list[tuple[str, ...]] = []
+    for number in range(4):
+        brief = replace(_brief(f"Coffee, part {number}", style), recent=tuple(recent))
+        recent.insert(0, tuple(plan.look for plan in plans_of(brief, 3, has_title=True)))
+
+    first = [looks[0].split("/") for looks in recent]
+    assert len({design for design, _, _ in first}) == 4
+    assert len({palette for _, palette, _ in first}) == 4
+    # Twelve palettes: no cover of four posts has the colours of another.
+    assert len({look.split("/")[1] for looks in recent for look in looks}) == 12
+
+
+def test_the_same_post_after_the_same_others_gets_the_same(engine: Drawn) -> None:
+    brief = replace(_brief("Tea for two"), recent=(("hero/blue-sand-coral/cup",),))
+
+    assert _covers(engine, brief, 2) == _covers(engine, brief, 2)
+    assert "hero" not in _covers(engine, brief, 1)[0].look
 
 
 def test_right_to_left_titles_turn_the_whole_cover_round(engine: Drawn) -> None:
@@ -173,25 +224,31 @@ def test_right_to_left_titles_turn_the_whole_cover_round(engine: Drawn) -> None:
 
 
 @pytest.mark.parametrize(
-    ("category", "tags", "motif"),
+    ("title", "tags", "category", "motif"),
     [
-        ("Home & Garden", (), "plant"),
-        ("Music", (), "headphones"),
-        ("Business", (), "chart"),
-        ("Pets & Animals", (), "paw"),
-        ("Technology", (), "laptop"),
-        ("", ("kaffee", "espresso"), "cup"),
-        ("Reise", (), "balloon"),
-        ("Zzz", ("article",), "pencil"),
+        ("Building a gardening bot", (), "Technology", "plant"),
+        ("What to do with your old videotapes", (), "Technology", "tape"),
+        ("A server rack in the cellar", (), "Technology", "server"),
+        ("Macaroni like my grandmother's", (), "Food & Recipes", "pasta"),
+        ("Mornings", ("kaffee", "espresso"), "Lifestyle", "cup"),
+        ("A quiet season", (), "Music", "note"),
+        ("A quiet season", (), "Travel", "compass"),
+        # No one thing is true for all of these.
+        ("A quiet season", (), "Technology", None),
+        ("A quiet season", (), "Home & Garden", None),
+        ("A quiet season", ("software", "gadgets"), "General", None),
     ],
 )
-def test_motifs_follow_the_category_and_then_the_tags(category: str, tags: tuple[str, ...], motif: str) -> None:
-    assert topics.motif_of(category, tags, "pencil") == motif
+def test_motifs_follow_the_title_the_tags_and_then_only_what_is_true_for_a_category(
+    title: str, tags: tuple[str, ...], category: str, motif: str | None
+) -> None:
+    brief = Brief(title, "An espresso, and kaffee for two.", category, tags, "realistic", "en")
+    assert topics.motif_of(brief) == motif
 
 
 def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language() -> None:
     words = json.loads(Path(wording.__file__).with_suffix(".json").read_text("utf-8"))
-    used = {*topics.WORDS, *topics.ON_DESK, *topics.SCENES, *GENERAL, *topics.SUBJECTS}
+    used = {*topics.SYMBOLS, *topics.ON_DESK, *topics.SCENES, *topics.SUBJECTS}
     colours = {name for palette in (*LIGHT, *DARK) for name in palette.names}
 
     assert set(words) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}
@@ -205,21 +262,21 @@ def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language()
 @pytest.mark.parametrize(
     ("language", "style", "start", "quoted"),
     [
-        ("en", "abstract", "Abstract picture of ", "“{Tea}”"),
-        ("es", "illustration", "Ilustración: ", "«{Tea}»"),
-        ("fr", "minimalist", "Couverture minimaliste : ", "« {Tea} »"),
-        ("de-AT", "illustration", "Illustration: ", "„{Tea}“"),
-        ("pt", "abstract", "Imagem abstrata: ", "“{Tea}”"),
-        ("it", "minimalist", "Copertina minimalista: ", "«{Tea}»"),
-        ("ja", "illustration", "イラスト：", "「{Tea}」"),
-        ("zh-Hant", "minimalist", "极简封面：", "《{Tea}》"),
-        ("ko", "illustration", "Illustration of ", "“{Tea}”"),
+        ("en", "abstract", "Abstract picture of ", "“{Matcha}”"),
+        ("es", "illustration", "Ilustración: ", "«{Matcha}»"),
+        ("fr", "minimalist", "Couverture minimaliste : ", "« {Matcha} »"),
+        ("de-AT", "illustration", "Illustration: ", "„{Matcha}“"),
+        ("pt", "abstract", "Imagem abstrata: ", "“{Matcha}”"),
+        ("it", "minimalist", "Copertina minimalista: ", "«{Matcha}»"),
+        ("ja", "illustration", "イラスト：", "「{Matcha}」"),
+        ("zh-Hant", "minimalist", "极简封面：", "《{Matcha}》"),
+        ("ko", "illustration", "Illustration of ", "“{Matcha}”"),
     ],
 )
 def test_descriptions_say_what_is_seen_in_the_posts_language(
     engine: Drawn, language: str, style: str, start: str, quoted: str
 ) -> None:
-    for cover in _covers(engine, _brief("{Tea}", style, language)):
+    for cover in _covers(engine, _brief("{Matcha}", style, language)):
         assert cover.description.startswith(start)
         assert cover.description.endswith((f"{quoted}.", f"{quoted}。"))
         assert cover.description.count("{") == 1

@@ -10,6 +10,12 @@ from workers.engines.pictures.drawn.colours import DARK, LIGHT, Colour, Palette
 NEW = (
     *("bicycle", "blocks", "bread", "bubbles", "cake", "clock", "dumbbell", "football", "guitar", "lotion", "phone"),
     *("piano", "rings", "shoe", "suitcase", "tent", "tomatoes", "tools", "train", "yarn"),
+    *("apple", "battery", "bed", "bee", "bird", "boat", "briefcase", "bucket", "calendar", "capsule"),
+    *("carrot", "cheese", "checklist", "cloud", "compass", "cutlery", "database", "dice", "envelope"),
+    *("fish", "flower", "gear", "gift", "globe", "icecream", "key", "keyboard", "lock", "lotus"),
+    *("magnifier", "megaphone", "mortarboard", "note", "pasta", "peak", "pizza", "plane", "planet", "pot"),
+    *("racket", "robot", "rocket", "roller", "scales", "server", "snowflake", "sofa", "spool", "tape"),
+    *("tooth", "tree", "trophy", "tv", "umbrella", "window", "wine"),
 )
 
 

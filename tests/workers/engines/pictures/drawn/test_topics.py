@@ -25,7 +25,8 @@ NAMED = [
     ("de", "Das richtige Handy für Senioren", "phone"),
     ("pt", "Bolo de cenoura da minha avó", "cake"),
     ("pt", "Aprender violão sozinho", "guitar"),
-    ("it", "Pasta al pomodoro", "tomatoes"),
+    ("it", "Pasta al pomodoro", "pasta"),
+    ("it", "Salsa di pomodoro", "tomatoes"),
     ("it", "La tecnica del pomodoro", "clock"),
     ("it", "Suonare il piano da adulti", "piano"),
     ("zh", "如何在家冲一杯好咖啡", "cup"),
@@ -69,7 +70,6 @@ UNNAMED = [
     ("en", "What I learned from 1,000 phone calls"),
     ("en", "Weekend in the garden"),
     ("en", "Teamwork makes teaching easier"),
-    ("en", "Piano di marketing in cinque passi"),
     ("en", ""),
     ("es", "La mala suerte no existe"),
     ("es", "Biología celular para principiantes"),
@@ -128,22 +128,22 @@ def test_covers_show_the_subject_rather_than_the_category(engine: Drawn) -> None
     assert "un piano droit" in _described(engine, "Apprendre le piano", "Music", "fr")
 
 
-def test_covers_without_a_subject_show_the_category_as_before(engine: Drawn) -> None:
-    assert "a potted plant" in _described(engine, "Small balconies, big plans", "Home & Garden")
-    assert "a dumbbell" in _described(engine, "The season ahead", "Sports & Fitness")
-    assert "two speech bubbles" in _described(engine, "Notes on a divorce", "Relationships")
+def test_covers_without_a_subject_show_what_is_true_for_the_category(engine: Drawn) -> None:
+    assert "a compass" in _described(engine, "Small plans, big sky", "Travel")
+    assert "two speech bubbles" in _described(engine, "Notes on letting go", "Relationships")
     assert "three toy blocks" in _described(engine, "Why they say no", "Parenting & Family")
 
 
-def test_three_covers_show_nothing_that_does_not_suit_the_post() -> None:
-    assert set(topics.SCENES) == set(shapes.MOTIFS)
-    assert all(len(set(scenes)) == 2 for scenes in topics.SCENES.values())
+def test_scenes_stand_beside_things_that_there_are() -> None:
+    assert set(topics.SCENES) <= set(shapes.MOTIFS)
+    assert set(topics.SYMBOLS.keys()) <= set(shapes.MOTIFS)
 
 
-def test_food_is_shown_in_a_kitchen_and_at_a_table(engine: Drawn) -> None:
+def test_a_scene_suits_the_post_and_the_other_covers_show_its_subject(engine: Drawn) -> None:
     covers = engine.paint(Brief("Pot roast", "", "Food & Recipes", (), "illustration", "en"), count=3)
-    shown = " ".join(cover.description for cover in covers if isinstance(cover, Painted))
-    assert all(thing in shown for thing in ("a bowl of vegetables between", "a kitchen shelf", "a desk by a window"))
+    shown = [cover.description for cover in covers if isinstance(cover, Painted)]
+    assert sum("a plate between a fork and a knife" in one for one in shown) == 2
+    assert sum("a kitchen shelf" in one for one in shown) == 1
 
 
 @pytest.mark.parametrize(
