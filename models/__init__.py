@@ -2,6 +2,7 @@
 
 from models.account import Account
 from models.api_key import ApiKey
+from models.cover_record import CoverRecord
 from models.credit_entry import CreditEntry
 from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
 from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
@@ -17,6 +18,7 @@ __all__ = [
     "ITEM_INDEXES",
     "Account",
     "ApiKey",
+    "CoverRecord",
     "CreditEntry",
     "IndexMonitor",
     "IndexMonitorChange",

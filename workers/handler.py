@@ -157,11 +157,16 @@ class Apart(Protocol):
 
 
 @runtime_checkable
-class Gated(Protocol):
-    """A handler that may not always claim: a pace or a breaker stands before its items, which stay as they are."""
+class UsesDatabase(Protocol):
+    """A handler that reads or writes a table of its own."""
 
     def use(self, database: Database) -> None:
-        """Take the database that its gate is in; called once, before anything else."""
+        """Take the database; called once, before anything else."""
+
+
+@runtime_checkable
+class Gated(UsesDatabase, Protocol):
+    """A handler that may not always claim: a pace or a breaker stands before its items, which stay as they are."""
 
     def admit(self, lanes: Sequence[str], room: int) -> Mapping[str, int]:
         """Return how many runs of each lane may be claimed now, at most `room`; of lanes that are missing, none."""

@@ -21,7 +21,7 @@ from pipeline.offers import publish_offers
 from pipeline.settings import Settings
 from workers.claiming import Claimer
 from workers.engines import Stopped
-from workers.handler import Failed, Gated, Handler, Release, Watchable
+from workers.handler import Failed, Handler, Release, UsesDatabase, Watchable
 from workers.heartbeat import Heartbeat, Run
 from workers.late_handlers import LateHandlers
 from workers.outcomes import to_row, unforeseen
@@ -83,7 +83,7 @@ class Runner:
     def setup(self) -> None:
         """Set the engines up and tell everybody what they offer; kinds whose handler is not ready are not claimed."""
         for handler in {id(handler): handler for handler in self._handlers.values()}.values():
-            if isinstance(handler, Gated):
+            if isinstance(handler, UsesDatabase):
                 handler.use(self._database)
             try:
                 handler.setup()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kinds.blog.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
 from pipeline.languages import base_language
@@ -14,14 +15,18 @@ from workers.engines import Stopped
 from workers.engines.family import Family
 from workers.engines.metadata import Post
 from workers.engines.metadata.plain import read_post
-from workers.engines.pictures import Brief
+from workers.engines.pictures import Brief, Recent
 from workers.handler import Done, Handler, Outcome, Task
 from workers.handlers.blog.covers import Cover, Covers, paint_covers
 from workers.handlers.blog.looking import describe_unseen
+from workers.handlers.blog.looks import LooksRecord
 from workers.handlers.blog.writing import Written, write_metadata
 from workers.resources import Resources
 
 log = get_logger(__name__)
+
+#: From here on a category may decide what a picture shows (docs/blog.md says what a confidence means).
+SURE = 0.5
 
 
 class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
@@ -48,6 +53,11 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         self._captioning = settings.captioning
         # Alt texts set it up, in the same process; until then there is none that could look.
         self._captioners = captioners or resources.family("captioning")
+        self._looks = LooksRecord()
+
+    def use(self, database: Database) -> None:
+        """Take the database that has the accounts' records of looks."""
+        self._looks = LooksRecord(database)
 
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none can write; without one that draws, texts come alone."""
@@ -72,13 +82,15 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         post = read_post(request.title, request.content, request.language)
         written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
         _go_on(task, 1)
-        covers = self._covers(request, _brief(post, written, request), task.is_stopped)
+        recent = self._looks.of_others(task.account_id, request.title)
+        covers = self._covers(request, _brief(post, written, request, recent), task.is_stopped)
         expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
         images = []
         for number, cover in enumerate(covers.made, start=1):
             _go_on(task, number)
             images.append(self._keep(task, cover, number, expires_at))
         task.progress(1 + PICTURES, 1 + PICTURES)
+        self._looks.add(task.account_id, request.title, [cover.painted.look for cover in covers.made])
         missing = PICTURES - len(images)
         warnings = [*written.warnings, *covers.warnings, *_missing_warning(missing)]
         output = BlogMetadataOutput(
@@ -120,16 +132,17 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         )
 
 
-def _brief(post: Post, written: Written, request: BlogMetadataRequest) -> Brief:
+def _brief(post: Post, written: Written, request: BlogMetadataRequest, recent: Recent) -> Brief:
     metadata = written.metadata
     return Brief(
         title=post.title,
         summary=metadata.excerpt,
-        category=metadata.category,
+        category=metadata.category if metadata.category_confidence >= SURE else "",
         tags=metadata.tags,
         style=request.image_style,
         language=post.language,
         with_title=request.image_title,
+        recent=recent,
     )
 
 

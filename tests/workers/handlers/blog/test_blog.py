@@ -4,15 +4,18 @@ import io
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from payers import Payer, open_account
 from PIL import Image
 
+from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
+from pipeline.kinds.blog.cover_record_table import POSTS, PostLooks, add_looks, recent_looks
 from pipeline.kinds.blog.metadata import BlogMetadataRequest
 from pipeline.offers import Offer
 from pipeline.settings import Settings
@@ -29,6 +32,7 @@ GOOD = Metadata(
     excerpt="A summary of the post in a sentence or two.",
     category="Home & Garden",
     tags=("tomatoes", "balcony", "pots", "sun", "water"),
+    category_confidence=0.9,
 )
 EVERYTHING_BROKE = RuntimeError("CUDA out of memory")
 
@@ -80,7 +84,14 @@ class Painter:
             ServiceUnavailable("The model said no.")
             if place in self.failing
             # What it says of its type is not believed.
-            else Painted(self.data, "text/html", style, f"Picture {place} by {self.name}", is_seen=self.is_seen)
+            else Painted(
+                self.data,
+                "text/html",
+                style,
+                f"Picture {place} by {self.name}",
+                is_seen=self.is_seen,
+                look=f"{brief.title}/{place}",
+            )
             for place in range(count)
         ]
 
@@ -104,6 +115,7 @@ class Item:
     """A task that keeps what it is given."""
 
     input: Any
+    account_id: UUID = field(default_factory=uuid4)
     stops_at: int = 99
     kept: dict[str, tuple[bytes, timedelta | None]] = field(default_factory=dict)
     steps: list[float] = field(default_factory=list)
@@ -207,6 +219,59 @@ def test_a_post_gets_texts_and_three_pictures_that_are_kept_for_a_week() -> None
     )
     assert item.steps[-1] == 4
     assert item.steps == sorted(item.steps)
+
+
+def test_a_category_that_nobody_is_sure_of_decides_on_no_picture() -> None:
+    painter = Painter("drawn")
+    carry_out(handler_of([Writer("extractive", replace(GOOD, category_confidence=0.4))], [painter]), a_post())
+
+    assert painter.asked[0][0].category == ""
+
+
+def test_pictures_without_the_title_are_asked_for_by_the_request() -> None:
+    painter = Painter("drawn")
+    handler = handler_of([Writer("extractive")], [painter])
+    carry_out(handler, a_post())
+    carry_out(handler, a_post(image_title=False))
+
+    assert [brief.with_title for brief, _ in painter.asked] == [True, False]
+
+
+@pytest.mark.parametrize(("style", "warns"), [("realistic", False), ("photographic", True)])
+def test_that_pictures_are_drawn_is_said_once_and_as_a_warning_only_to_who_asked(style: str, warns: bool) -> None:
+    handler = handler_of([Writer("extractive")], [Painter("drawn", can=["illustration"])])
+
+    output = carry_out(handler, a_post(image_style=style)).output
+
+    assert output.image_note == (
+        f"These are drawn pictures (illustration): no model that makes {style} ones is ready on this server."
+    )
+    assert bool(output.warnings) == warns
+    assert carry_out(handler, a_post(image_style="illustration")).output.image_note is None
+
+
+def test_the_next_post_of_an_account_knows_how_the_last_ones_look(database: Database, payer: Payer) -> None:
+    painter = Painter("drawn")
+    handler = handler_of([Writer("extractive")], [painter])
+    handler.use(database)
+    for title in ("One", "Two", "Two"):
+        carry_out(handler, Item({"title": title}, account_id=payer.account_id))
+    carry_out(handler, Item({"title": "Another blog's"}, account_id=open_account(database).account_id))
+
+    recent = [brief.recent for brief, _ in painter.asked]
+    one, two = ((*(f"{title}/{place}" for place in range(3)),) for title in ("One", "Two"))
+    assert recent == [(), (one,), (one,), ()]
+    carry_out(handler, Item({"title": "Three"}, account_id=payer.account_id))
+    assert painter.asked[-1][0].recent == (two, one)
+
+
+def test_a_record_of_looks_keeps_the_last_posts_alone(database: Database, payer: Payer) -> None:
+    for number in range(POSTS + 3):
+        database.run(add_looks(payer.account_id, PostLooks(f"post {number}", ("hero/blue/cup",))))
+
+    kept = [one.post for one in database.run(recent_looks(payer.account_id))]
+
+    assert kept == [f"post {number}" for number in range(POSTS + 2, 2, -1)]
 
 
 def test_what_one_painter_can_t_make_is_asked_of_the_next() -> None:
