@@ -22,7 +22,8 @@ Recent = Sequence[Sequence[str]]
 class Brief:
     """The post that pictures are made for, and their style, one of STYLES; `summary` and `tags` are its metadata's.
 
-    `with_title`: whether pictures that can bear the title do. Pictures should look like none in `recent`."""
+    `with_title`: whether pictures that can bear the title do. Pictures should look like none in `recent`.
+    `attempt`: how often pictures for the same post were made before, and not good; another one gives others."""
 
     title: str
     summary: str
@@ -32,6 +33,7 @@ class Brief:
     language: str
     with_title: bool = True
     recent: Recent = ()
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from workers.engines import Stopped
 from workers.engines.family import Family
 from workers.engines.metadata import Post
 from workers.engines.metadata.plain import read_post
-from workers.engines.pictures import Brief, Recent
+from workers.engines.pictures import Brief, Painter, Recent
 from workers.handler import Done, Handler, Outcome, Task
-from workers.handlers.blog.covers import Cover, Covers, paint_covers
+from workers.handlers.blog.checking import PictureCheck, make_reader
+from workers.handlers.blog.covers import Cover, Covers, checked_covers, paint_covers
 from workers.handlers.blog.looking import describe_unseen
 from workers.handlers.blog.looks import LooksRecord
 from workers.handlers.blog.writing import Written, write_metadata
@@ -54,6 +55,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         # Alt texts set it up, in the same process; until then there is none that could look.
         self._captioners = captioners or resources.family("captioning")
         self._looks = LooksRecord()
+        self._reader = resources.shared(make_reader)
 
     def use(self, database: Database) -> None:
         """Take the database that has the accounts' records of looks."""
@@ -83,7 +85,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
         _go_on(task, 1)
         recent = self._looks.of_others(task.account_id, request.title)
-        covers = self._covers(request, _brief(post, written, request, recent), task.is_stopped)
+        covers = self._covers(_brief(post, written, request, recent), task.is_stopped)
         expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
         images = []
         for number, cover in enumerate(covers.made, start=1):
@@ -106,18 +108,22 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         )
         return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
 
-    def _covers(self, request: BlogMetadataRequest, brief: Brief, stop: Callable[[], bool]) -> Covers:
-        covers = paint_covers(self._painters.engines, brief, count=PICTURES, lock_of=self._lock_of, stop=stop)
-        language = base_language(request.language)
-        seen = describe_unseen(
-            covers.made,
-            self._captioners.engines,
-            language,
-            limits=self._captioning,
-            lock_of=self._lock_of,
-            stop=stop,
-        )
-        return replace(covers, made=seen)
+    def _covers(self, brief: Brief, stop: Callable[[], bool]) -> Covers:
+        check = PictureCheck(brief, self._reader.read, self._captioning.max_pixels, self._captioning.max_side)
+
+        def paint(painters: Sequence[Painter], brief: Brief, count: int) -> Covers:
+            covers = paint_covers(painters, brief, count=count, lock_of=self._lock_of, stop=stop)
+            seen = describe_unseen(
+                covers.made,
+                self._captioners.engines,
+                base_language(brief.language),
+                limits=self._captioning,
+                lock_of=self._lock_of,
+                stop=stop,
+            )
+            return replace(covers, made=seen)
+
+        return checked_covers(self._painters.engines, brief, PICTURES, paint, check.fault_of)
 
     def _keep(self, task: Task[BlogMetadataRequest], cover: Cover, number: int, expires_at: datetime) -> StoredPicture:
         suffix = f"-cover-{number}{cover.measures.suffix}"

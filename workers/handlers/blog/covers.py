@@ -61,6 +61,50 @@ def paint_covers(
     return _with_note(covers, brief.style)
 
 
+def checked_covers(
+    painters: Sequence[Painter],
+    brief: Brief,
+    count: int,
+    paint: Callable[[Sequence[Painter], Brief, int], Covers],
+    fault_of: Callable[[Cover], str | None],
+) -> Covers:
+    """Return up to `count` pictures without a fault: one that has some is made again once, then by another engine.
+
+    `paint` makes pictures and has them described. What was replaced is said in a warning."""
+    covers = paint(painters, brief, count)
+    kept, faults = _sorted_out(covers.made, fault_of)
+    if not faults:
+        return covers
+    generating = [painter for painter in painters if painter.name in {engine for engine, _ in faults}]
+    others = [painter for painter in painters if painter not in generating]
+    log.info("generated pictures made again", faults=faults)
+    again, still = _sorted_out(paint(generating, replace(brief, attempt=1), len(faults)).made, fault_of)
+    kept += again
+    warnings = list(covers.warnings)
+    if missing := count - len(kept):
+        log.warning("generated pictures not used", faults=still)
+        drawn = paint(others, brief, missing)
+        kept += drawn.made
+        warnings += [*drawn.warnings, _replaced(missing, [fault for _, fault in still or faults])]
+    return _with_note(replace(covers, made=kept, warnings=warnings), brief.style)
+
+
+def _sorted_out(
+    covers: Sequence[Cover], fault_of: Callable[[Cover], str | None]
+) -> tuple[list[Cover], list[tuple[str, str]]]:
+    """Return the covers that have no fault, and engine and fault of the others."""
+    judged = [(cover, fault_of(cover)) for cover in covers]
+    return (
+        [cover for cover, fault in judged if fault is None],
+        [(cover.engine, fault) for cover, fault in judged if fault is not None],
+    )
+
+
+def _replaced(missing: int, faults: Sequence[str]) -> str:
+    what = " or ".join(dict.fromkeys(faults))
+    return f"Of {missing} generated pictures each {what}, also when made again; they were replaced by drawn ones."
+
+
 def _paint(painter: Painter, brief: Brief, count: int, stop: Callable[[], bool]) -> Sequence[Painted | PressroomError]:
     try:
         return list(painter.paint(brief, count=count, stop=stop))[:count]

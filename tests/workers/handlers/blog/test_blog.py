@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from payers import Payer, open_account
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
@@ -147,6 +147,7 @@ class Captioner:
     refuses: Sequence[int] = ()
     asked: list[Wish] = field(default_factory=list)
     gpu: str | None = None
+    says: str = ""
 
     def languages(self) -> Sequence[str]:
         return ["en", "pt"]
@@ -160,7 +161,11 @@ class Captioner:
         return [
             ServiceUnavailable("away")
             if number in self.refuses
-            else {"seo": Caption(f"A {wish.picture.image.getpixel((0, 0))} field, in {wish.language}.", 0.9)}
+            else {
+                "seo": Caption(
+                    self.says or f"A tomato, {wish.picture.image.getpixel((0, 0))} field, in {wish.language}.", 0.9
+                )
+            }
             for number, wish in enumerate(wishes)
         ]
 
@@ -295,7 +300,7 @@ def test_what_a_model_made_is_described_by_a_model_that_looks_at_it() -> None:
     done = carry_out(handler_of([Writer("llm")], painters, [vlm]), a_post(language="pt-BR"))
 
     said = [image.description for image in done.output.images]
-    assert said == ["A (255, 0, 0) field, in pt.", "Picture 1 by diffusion", "Picture 0 by drawn"]
+    assert said == ["A tomato, (255, 0, 0) field, in pt.", "Picture 1 by diffusion", "Picture 0 by drawn"]
     assert done.engine == "llm+diffusion+drawn+vlm"
     assert (len(vlm.asked), {wish.modes for wish in vlm.asked}) == (2, {("seo",)})
 
@@ -484,3 +489,69 @@ def test_metadata_that_breaks_a_promise_is_noticed(changes: dict[str, Any]) -> N
     check_metadata(GOOD)
     with pytest.raises(MetadataInvalid):
         check_metadata(Metadata(**fields))
+
+
+def test_a_picture_that_shows_nothing_of_the_subject_is_made_again_and_then_drawn() -> None:
+    vlm, diffusion, drawn = Captioner(says="Two men in suits."), Painter("diffusion", is_seen=False), Painter("drawn")
+
+    done = carry_out(handler_of([Writer("llm")], [diffusion, drawn], [vlm]), a_post())
+
+    assert [brief.attempt for brief, _ in diffusion.asked] == [0, 1]
+    assert [count for _, count in drawn.asked] == [3]
+    assert (done.engine, done.credits) == ("llm+drawn", 3)
+    assert done.output.warnings[0] == (
+        "Of 3 generated pictures each shows nothing of the subject, also when made again; "
+        "they were replaced by drawn ones."
+    )
+
+
+def test_only_the_pictures_with_a_fault_are_made_again() -> None:
+    class Improving(Captioner):
+        def caption(
+            self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+        ) -> Sequence[Captions | PressroomError]:
+            self.says = "Ripe tomatoes on a vine." if self.asked else "Two men in suits."
+            return super().caption(wishes, stop=stop)
+
+    diffusion, drawn = Painter("diffusion", failing=[2], is_seen=False), Painter("drawn")
+
+    done = carry_out(handler_of([Writer("llm")], [diffusion, drawn], [Improving()]), a_post(image_style="realistic"))
+
+    assert [image.description for image in done.output.images] == [
+        *("Picture 0 by drawn", "Ripe tomatoes on a vine.", "Ripe tomatoes on a vine.")
+    ]
+    assert done.output.warnings == []
+
+
+@pytest.mark.parametrize("title", ["On letting go", "Brief History"])
+def test_of_a_subject_that_is_no_thing_nobody_says_that_it_is_missing(title: str) -> None:
+    diffusion = Painter("diffusion", is_seen=False)
+    handler = handler_of([Writer("llm")], [diffusion, Painter("drawn")], [Captioner(says="A path in fog.")])
+
+    assert carry_out(handler, a_post(title=title)).engine == "llm+diffusion+vlm"
+    assert len(diffusion.asked) == 1
+
+
+def test_a_missing_replacement_is_a_missing_picture() -> None:
+    vlm, diffusion = Captioner(says="Two men in suits."), Painter("diffusion", is_seen=False)
+
+    done = carry_out(handler_of([Writer("llm")], [diffusion], [vlm]), a_post())
+
+    assert (done.output.images, done.credits) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_gibberish"),
+    [("Tomatoes on a balcony", False), ("Opne", False), ("Tmoaots balcnoy wtaer", True)],
+)
+def test_letters_that_say_nothing_are_found_by_the_ocr(text: str, is_gibberish: bool) -> None:
+    sign = Image.new("RGB", (900, 500), "white")
+    ImageDraw.Draw(sign).text((60, 200), text, "black", ImageFont.load_default(64))
+    file = io.BytesIO()
+    sign.save(file, "PNG")
+    diffusion = Painter("diffusion", data=file.getvalue(), is_seen=False)
+
+    done = carry_out(handler_of([Writer("llm")], [diffusion, Painter("drawn")]), a_post())
+
+    assert ("has letters that say nothing" in " ".join(done.output.warnings)) == is_gibberish
+    assert done.engine == ("llm+drawn" if is_gibberish else "llm+diffusion")

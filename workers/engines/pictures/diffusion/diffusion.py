@@ -34,6 +34,10 @@ OPENINGS, NEGATIVE = _PROMPTS["openings"], _PROMPTS["negative"]
 TITLE, SUMMARY = 120, 100
 
 
+#: From the seeds of one attempt to those of the next.
+SEEDS_APART = 100
+
+
 class PictureUnsafe(PressroomError):
     """The pipeline's own safety checker held a picture back."""
 
@@ -83,7 +87,8 @@ class Diffusion:
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
         """Return pictures of `count` seeds from the configured one on. Raises Stopped between two steps."""
-        seeds = [self._settings.seed + index for index in range(count)]
+        first = self._settings.seed + brief.attempt * SEEDS_APART
+        seeds = [first + index for index in range(count)]
         return self._thread.run(lambda: self._paint(brief, seeds, stop))
 
     def _paint(
@@ -178,8 +183,10 @@ def _loaded(settings: DiffusionSettings) -> Any:
 
 
 def prompt_of(brief: Brief) -> str:
-    """Return the prompt for a post's pictures: one line, the post's words in quotes."""
-    prompt = f'{OPENINGS[brief.style]} "{_plain(brief.title, TITLE)}"'
+    """Return the prompt for a post's pictures: one line, in which the post's words are a subject and nothing else.
+
+    No quotes around them: newer models write what stands in quotes on the picture."""
+    prompt = f"{OPENINGS[brief.style]} {_plain(brief.title, TITLE)}"
     if brief.category:
         prompt += f", {_plain(brief.category, 40)}"
     if brief.summary:

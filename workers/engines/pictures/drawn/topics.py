@@ -53,6 +53,14 @@ def subject_of(title: str, tags: Sequence[str], language: str) -> str | None:
     return None
 
 
+def subjects_in(text: str, language: str) -> frozenset[str]:
+    """Return the motifs of all things that a text names."""
+    base = language.lower().replace("_", "-").partition("-")[0]
+    pattern, motifs = _subjects(base if base in LANGUAGES else "")
+    found = pattern.finditer(_others().sub("/", WITHOUT.sub("/", _words(text))))
+    return frozenset(motifs[match.lastindex - 1] for match in found if match.lastindex is not None)
+
+
 def motif_of(brief: Brief) -> str | None:
     """Return the motif of what a post is about, or else one that is true for its category; None: there is none."""
     # A tag that neither title nor summary has may only say what the category is.
