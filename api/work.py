@@ -82,23 +82,26 @@ class Work:
         """Return the order of a request whose fields are in order. Raises InvalidRequest for what the kind refuses."""
         offers = await self._services.offer_cache.offers()
         kind = self._kind_of(request)
-        if kind.limits.body_bytes is None:
+
+        def checked() -> Order:
             kind.check(request, offers)
-        else:
-            # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
-            async with self._services.large_requests:
-                await asyncio.to_thread(kind.check, request, offers)
-        return Order.of(
-            kind,
-            self._route,
-            caller,
-            request,
-            job_id=upload.job_id,
-            request_id=context_of(req).request_id,
-            idempotency_key=read_idempotency_key(req),
-            file_hashes=upload.hashes,
-            settings=self._services.settings,
-        )
+            return Order.of(
+                kind,
+                self._route,
+                caller,
+                request,
+                job_id=upload.job_id,
+                request_id=context_of(req).request_id,
+                idempotency_key=read_idempotency_key(req),
+                file_hashes=upload.hashes,
+                settings=self._services.settings,
+            )
+
+        if kind.limits.body_bytes is None:
+            return checked()
+        # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
+        async with self._services.large_requests:
+            return await asyncio.to_thread(checked)
 
     def _kind_of(self, request: BaseModel) -> AnyKind:
         """Return the kind of the job that a request makes; one of this route's queue."""

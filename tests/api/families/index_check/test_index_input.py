@@ -1,19 +1,28 @@
 """What index jobs are made of: URLs, bare domains, sitemaps, URLs that can't be checked; and their names."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from uuid import UUID
+from types import SimpleNamespace
+from uuid import UUID, uuid4
 
 import pytest
+from falcon.testing import create_asgi_req
 from http_service import Answer, Service, start_service
 from payers import Payer, open_account
 from web_server import Answer as WebAnswer
 from web_server import WebServer, reply, web_server
 
+from api.request_context import SCOPE_KEY, RequestContext
+from api.work import Work
 from pipeline.database import Database
-from pipeline.kinds.index_check.check import FAULTY_LANE
+from pipeline.keys import Caller
+from pipeline.kind import NewItem
+from pipeline.kinds.index_check.check import FAULTY_LANE, IndexCheck, IndexCheckRequest, UrlInput
 from pipeline.lifecycle import claim
+from pipeline.offers import Offers
+from pipeline.settings import Settings
 
 A, B = "https://example.org/a", "https://example.org/b"
 
@@ -190,3 +199,29 @@ def test_slow_sitemaps_hold_up_nobody_else(service: Service, client: Payer, site
         thread.join()
     assert [answer.status for answer in answers] == [201, 201]
     assert create(service, client, sitemap_url=site.url("/slow0")).status == 201
+
+
+def test_many_urls_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_in: list[threading.Thread] = []
+
+    class Watched(IndexCheck):
+        def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
+            read_in.append(threading.current_thread())
+            return super().items(request)
+
+    class NoOffers:
+        async def offers(self) -> Offers:
+            return Offers()
+
+    services = SimpleNamespace(settings=Settings(), large_requests=asyncio.Semaphore(1), offer_cache=NoOffers())
+    req = create_asgi_req()
+    req.scope[SCOPE_KEY] = RequestContext("id", "POST", "/indexing/jobs")
+    caller = Caller(account_id=uuid4(), api_key_id=uuid4(), tier="free")
+    work = Work(services, Watched(), "/indexing/jobs")  # type: ignore[arg-type]
+    request = IndexCheckRequest(type="check", urls=["https://пример.example/"])
+
+    order = asyncio.run(work._order_of(req, caller, request, SimpleNamespace(job_id=uuid4(), hashes={})))  # type: ignore[arg-type]
+
+    assert len(order.submission.items) == 1
+    assert read_in
+    assert threading.main_thread() not in read_in
