@@ -192,3 +192,34 @@ def test_a_list_of_lines_with_what_is_no_url_names_it() -> None:
 
     with pytest.raises(NoSitemap, match="'name,address' is none"):
         parser.feed(f"{A}\nname,address\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("begins", "repeated", "why"),
+    [
+        (b"<urlset><!--", b"a", "a tag or a comment of more than 1,048,576 bytes"),
+        (b"<urlset><", b"a", "a tag or a comment of more than 1,048,576 bytes"),
+        (b'<urlset a="', b"a", "a tag or a comment of more than 1,048,576 bytes"),
+        (b"<urlset ", b'a="1" ', "a tag or a comment of more than 1,048,576 bytes"),
+        (b"<!DOCTYPE urlset [", b"<!ELEMENT a ANY>", "a tag or a comment of more than 1,048,576 bytes"),
+        (b"<urlset>", b"<a/>", "more than 2,000,000 elements"),
+    ],
+)
+def test_what_costs_much_time_for_few_bytes_is_read_no_further(begins: bytes, repeated: bytes, why: str) -> None:
+    parser = SitemapParser(list[str]().append, list[str]().append, max_bytes=50_000_000)
+
+    with pytest.raises(NoSitemap, match=why):
+        parser.feed(gzip.compress(begins + repeated * (9_000_000 // len(repeated))))
+
+
+def test_long_texts_and_many_comments_are_no_tags_without_an_end() -> None:
+    pages: list[str] = []
+    parser = SitemapParser(pages.append, pages.append, max_bytes=50_000_000)
+    about = b"<url><loc>https://e.example/a</loc><about>" + b"word " * 500_000 + b"</about></url>"
+
+    parser.feed(
+        gzip.compress(b"<urlset>" + b"<!-- made by a tool -->" * 100_000 + about + b"<?x y?>" * 200_000 + b"</urlset>")
+    )
+    parser.close()
+
+    assert pages == [A]
