@@ -38,11 +38,13 @@ def find_verdict(
 ) -> Statement[Known | None]:
     """Read what one of the providers said of a page lately; the first that said something counts.
 
-    `since_job`: only what was said since that job was made."""
+    `since_job`: only what was said since that job was made. That a page is not indexed, as processes of the release
+    before say it without proof, is not used: they don't name the index."""
     return Statement(
         "SELECT v.output, now() - v.checked_at AS age FROM verdict v"
         " WHERE v.page = %(page)s AND v.provider = ANY(%(providers)s) AND v.checked_at > now() -"
         " CASE WHEN v.output->>'reason' = 'indexed' THEN %(indexed)s ELSE %(not_indexed)s END"
+        " AND (v.output->>'reason' = 'indexed' OR v.output ? 'index')"
         " AND (%(job)s::uuid IS NULL OR v.checked_at > (SELECT j.created_at FROM job j WHERE j.id = %(job)s))"
         " ORDER BY array_position(%(providers)s, v.provider::text) LIMIT 1",
         {

@@ -77,3 +77,16 @@ def test_a_fresh_url_whose_report_was_lost_is_not_asked_for_twice(start: Start, 
 
     assert len(engine.asked) == 1
     assert pool.job(job_id).items_ok == 1
+
+
+def test_a_negative_that_the_release_before_kept_without_proof_is_not_used(start: Start, engine: SearchEngine) -> None:
+    pool = start("bing")
+    pool.check(HERE, GONE)
+    # It wrote no index, and asked in one form alone.
+    pool.query("UPDATE verdict SET output = output - 'index'")
+    engine.pages.add(GONE)
+
+    here, gone = pool.check(HERE, GONE)
+
+    assert [(raw_result_of(item) or {})["reason"] for item in (here, gone)] == ["indexed", "indexed"]
+    assert (here.captured, gone.captured) == (0, 1)
