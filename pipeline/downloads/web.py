@@ -1,6 +1,6 @@
 """Web: guarded requests whose answer is told as it is: its status, its headers, the redirects before it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -98,12 +98,15 @@ class Web:
             await self._session.close()
 
     @asynccontextmanager
-    async def open(self, text: str) -> AsyncIterator[Opened]:
-        """Ask for a URL, follow its redirects, and give the last answer while the block lasts. Raises Unfetched."""
+    async def open(self, text: str, *, on_turn: Callable[[], None] = lambda: None) -> AsyncIterator[Opened]:
+        """Ask for a URL, follow its redirects, and give the last answer while the block lasts. Raises Unfetched.
+
+        `on_turn` is called whenever a request is made, after it has waited for others of ours."""
         url = self._target(text)
         trail: tuple[Redirect, ...] = ()
         while len(trail) <= self._settings.redirects:
             async with self._slots.at(url.raw_host or ""):
+                on_turn()
                 response = await self._get(url, trail)
                 try:
                     location = response.headers.get("Location")

@@ -1,6 +1,8 @@
 """Why not: each cause as a site on loopback, and what is said of it."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,12 +12,13 @@ from index_pools import GONE, HERE, Start, raw_result_of
 from search_engine import SearchEngine
 from web_server import Answer, WebServer, reply, web_server
 
+from pipeline.engine_settings import DiagnosisSettings
 from pipeline.kind import as_json
 from pipeline.kinds.index_check.check import UrlInput
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.settings import Settings
 from workers.handler import Done, Failed, Release
-from workers.handlers.index_check.diagnosis.diagnosing import Diagnosing
+from workers.handlers.index_check.diagnosis.diagnosing import Diagnosing, Diagnostician
 from workers.handlers.index_check.diagnosis.directives import forbidding_headers
 from workers.handlers.index_check.unchecked import UrlUnchecked
 
@@ -175,6 +178,33 @@ def test_a_page_that_does_not_come_in_time_is_told_as_such(site: WebServer) -> N
     try:
         found = ask(diagnosing, site.url("/slow"))
         assert (found.causes, "took longer than 0.3 s" in found.sentence) == (["unreachable"], True)
+    finally:
+        diagnosing.close()
+
+
+def test_a_page_whose_turn_does_not_come_is_not_called_slow() -> None:
+    class Busy:
+        @asynccontextmanager
+        async def open(self, *_: object, **__: object) -> AsyncIterator[None]:
+            await asyncio.Event().wait()
+            yield
+
+    async def diagnose() -> None:
+        await Diagnostician(Busy(), DiagnosisSettings(seconds=0.05)).diagnose(uuid4(), HERE)  # type: ignore[arg-type]
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(diagnose())
+
+
+def test_a_diagnosis_that_takes_too_long_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def wait(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(Diagnostician, "diagnose", wait)
+    task, answer = GivenTask(UrlInput(url=HERE, diagnose=True)), Done(RawResult(reason="not_indexed"))
+    diagnosing = opened()
+    try:
+        assert diagnosing.explain(task, answer) is answer
     finally:
         diagnosing.close()
 

@@ -34,7 +34,7 @@ class Diagnostician:
         self._sites = Sites(web, settings)
 
     async def diagnose(self, job_id: UUID, url: str) -> Diagnosis:
-        """Return why a page may be in no results."""
+        """Return why a page may be in no results. Raises TimeoutError when its host was busy with others of ours."""
         page, site = await asyncio.gather(self._page(url), self._site(job_id, url))
         return diagnosis_of(page, site)
 
@@ -47,10 +47,20 @@ class Diagnostician:
         await self._web.__aexit__()
 
     async def _page(self, url: str) -> PageFacts:
+        loop, began = asyncio.get_running_loop(), False
+
+        def begin() -> None:
+            nonlocal began
+            if not began:
+                began = True
+                limit.reschedule(loop.time() + self._settings.seconds)
+
         try:
-            async with asyncio.timeout(self._settings.seconds):
-                return await look_at(self._web, url, self._settings)
+            async with asyncio.timeout(self._settings.seconds) as limit:
+                return await look_at(self._web, url, self._settings, begin)
         except TimeoutError:
+            if not began:
+                raise  # we were slow, and not the page
             seconds = f"{self._settings.seconds:g}"
             return PageFacts(url, trouble="timeout", message=f"{shown(url)} took longer than {seconds} s.")
 
@@ -77,6 +87,9 @@ class Diagnosing:
             return outcome
         try:
             diagnosis = self._diagnose(task.job_id, task.input.url)
+        except TimeoutError:
+            log.info("no turn for a diagnosis", url=shown(task.input.url))
+            return outcome
         except Exception:
             # Whatever a page has made of our parsers: without this, the answer that was paid for would be lost.
             log.exception("page not diagnosed", url=shown(task.input.url))
@@ -99,7 +112,11 @@ class Diagnosing:
     def _diagnose(self, job_id: UUID, url: str) -> Diagnosis:
         loop, diagnostician = self._opened()
         work = asyncio.run_coroutine_threadsafe(diagnostician.diagnose(job_id, url), loop)
-        return work.result(2 * self._settings.seconds + GRACE_SECONDS)
+        try:
+            return work.result(2 * self._settings.seconds + GRACE_SECONDS)
+        except TimeoutError:
+            work.cancel()
+            raise
 
     def _opened(self) -> tuple[asyncio.AbstractEventLoop, Diagnostician]:
         with self._guard:

@@ -1,7 +1,7 @@
 """Page: what is looked at of one page: its answer, and what its HTML and headers say to crawlers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
@@ -40,11 +40,13 @@ class PageFacts:
     refresh: str | None = None
 
 
-async def look_at(web: Web, url: str, settings: DiagnosisSettings) -> PageFacts:
+async def look_at(
+    web: Web, url: str, settings: DiagnosisSettings, on_turn: Callable[[], None] = lambda: None
+) -> PageFacts:
     """Return what is to be seen of a page. Raises TimeoutError when its caller says so."""
     facts = PageFacts(url)
     try:
-        async with web.open(url) as opened:
+        async with web.open(url, on_turn=on_turn) as opened:
             facts.status, facts.final_url, facts.redirects = opened.status, opened.url, opened.redirects
             facts.noindex += forbidding_headers(opened.headers.getall("X-Robots-Tag", []))
             facts.canonical = _of_header(opened)
