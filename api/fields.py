@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import AnyKind
+from pipeline.kind import UPLOADED, AnyKind
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -29,6 +29,18 @@ def require_files(kind: AnyKind, hashes: Mapping[str, str]) -> None:
     absent = [name for name in kind.files if name not in hashes]
     if absent:
         raise FieldsInvalid([missing(name) for name in absent])
+
+
+def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Return a form's texts with the fields that its files stand for. Raises FieldsInvalid where both were sent."""
+    for name, field in kind.uploads.items():
+        if name not in hashes:
+            continue
+        if field in sent:
+            message = f"Send either the file {name} or the field {field}."
+            raise FieldsInvalid([{"field": name, "message": message, "code": "field_doubled"}])
+        sent = {**sent, field: f"{UPLOADED}{name}"}
+    return sent
 
 
 def read_fields(model: type[Model], sent: bytes | dict[str, Any]) -> Model:

@@ -92,12 +92,12 @@ class FormReader:
     """Reads the forms of one kind."""
 
     def __init__(self, kind: AnyKind, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
-        self._files = kind.files
+        self._files = {*kind.files, *kind.uploads}
         self._texts = {*kind.request.model_fields, "api_key"}
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
-        self._max_parts = len(kind.request.model_fields) + len(kind.files) + SPARE_PARTS
+        self._max_parts = len(kind.request.model_fields) + len(self._files) + SPARE_PARTS
         options = MultipartParseOptions()
         options.max_body_part_count = 0  # counted here, to say how many there may be
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES

@@ -140,7 +140,7 @@ class JobCancellation(Resource):
 
     async def _delete_upload(self, job: Job) -> None:
         kind = self._services.kinds.get(job.kind)
-        if kind is None or not kind.files:
+        if kind is None or not kind.takes_files:
             return
         try:
             await asyncio.to_thread(self._services.artifacts.delete_upload, job.id)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from api.answers import name_job, show_accepted, show_delivery, show_response
 from api.auth import header_key, query_key
 from api.bodies import read_json, refuse_length
-from api.fields import read_fields, require_files
+from api.fields import read_fields, require_files, with_uploads
 from api.forms import FormReader, Upload
 from api.preferences import Preference, read_idempotency_key, read_preference
 from api.request_context import RequestContext, context_of
@@ -33,7 +33,9 @@ class Work:
         self._services = services
         self._kind = kind
         self._route = route
-        self._max_bytes = kind.limits.body_bytes or api.max_json_bytes + len(kind.files) * api.max_upload_bytes
+        self._max_bytes = kind.limits.body_bytes or (
+            api.max_json_bytes + len([*kind.files, *kind.uploads]) * api.max_upload_bytes
+        )
         self._forms = FormReader(
             kind,
             max_file_bytes=api.max_upload_bytes,
@@ -52,7 +54,7 @@ class Work:
             with services.waiting.enter(job_id, waits=self._waits(preference)) as waiter:
                 is_counted = await self._admit(order, context_of(req))
                 # With files alone: they are deleted when the client leaves, and then no job may want them.
-                submitted = await submit_job(order.submission, services, alone=bool(self._kind.files))
+                submitted = await submit_job(order.submission, services, alone=bool(upload.hashes))
                 if submitted.outcome == "accepted":
                     upload.is_wanted = True
                     services.waker.wake(self._kind.queue)
@@ -67,7 +69,7 @@ class Work:
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
         """Return the request when it is in order; checked in the order of docs/api.md, Errors."""
         services = self._services
-        if self._kind.files:
+        if self._is_form(req):
             self._forms.refuse_length(req)
         else:
             refuse_length(req, self._max_bytes)
@@ -109,14 +111,21 @@ class Work:
 
     async def _read(self, req: falcon.asgi.Request, upload: Upload) -> tuple[bytes | dict[str, Any], object]:
         """Return the fields as sent, a JSON body or a form's texts, and the key among them."""
-        if self._kind.files:
+        if self._is_form(req):
             texts = await self._forms.read(req, upload)
             return texts, texts.get("api_key")
         body, fields = await read_json(req, max_bytes=self._max_bytes)
         return body, fields.get("api_key")
 
+    def _is_form(self, req: falcon.asgi.Request) -> bool:
+        """Return whether the request is a form: always, of a kind that needs files."""
+        is_sent = (req.content_type or "").partition(";")[0].strip().lower() == "multipart/form-data"
+        return bool(self._kind.files) or (bool(self._kind.uploads) and is_sent)
+
     def _checked(self, sent: bytes | dict[str, Any], upload: Upload) -> BaseModel:
         require_files(self._kind, upload.hashes)
+        if isinstance(sent, dict):
+            sent = with_uploads(self._kind, sent, upload.hashes)
         model: type[BaseModel] = self._kind.request
         return read_fields(model, sent)
 

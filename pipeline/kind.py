@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -25,6 +26,9 @@ class Stored(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
 
+
+#: What a field begins with in whose place a file was sent; the file's name follows.
+UPLOADED = "upload:"
 
 R = TypeVar("R", bound=Request)
 I = TypeVar("I", bound=BaseModel)  # noqa: E741  as in Kind[Request, Input, Output]
@@ -161,6 +165,9 @@ class Kind(Generic[R, I, O]):
     unit: ClassVar[str] = "items"
     #: Files among the request's form fields.
     files: ClassVar[tuple[str, ...]] = ()
+    #: Files that may be sent in place of a field, each with that field, which then says `upload:NAME`. The
+    #: request is then a form, else JSON.
+    uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
     #: Request fields that are long: its items hold them, and the job's row then does not keep them once more.
     bulky: ClassVar[frozenset[str]] = frozenset()
     #: Whether its answer is sent while it is made, as parts; the output of its only item is then `streams.Parts`.
@@ -169,6 +176,11 @@ class Kind(Generic[R, I, O]):
     lanes: ClassVar[tuple[str, ...]] = ()
     answer: ClassVar[Answer] = Answer()
     limits: Limits = Limits()
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether a request may bring files."""
+        return bool(self.files or self.uploads)
 
     request: type[R]
     input: type[I]

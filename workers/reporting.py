@@ -71,7 +71,7 @@ class Reporter:
         ended = {item.job_id for item in taken if item.job_state}
         if ended:
             self._send(lambda pipe: add_notice(pipe, ended))  # before what only we need: somebody waits for it
-        self._delete_uploads({task.job_id for one in due if one.kind.files for task in one.run.tasks} & ended)
+        self._delete_uploads({task.job_id for one in due if one.kind.takes_files for task in one.run.tasks} & ended)
         for one in due:
             self._observe(one)
         for item in taken:

@@ -59,12 +59,15 @@ def _operation(kind: AnyKind, route: str, schemas: Json) -> dict[str, Any]:
         "tags": [kind.queue],
         "security": [*OPENAPI["security"], {}],
         "parameters": JOB_PARAMETERS if kind.answer.receipt is None else [IDEMPOTENCY_KEY],
-        "requestBody": {"required": True, "content": dict([_request_content(kind, schemas)])},
+        "requestBody": {"required": True, "content": _request_content(kind, schemas)},
         "responses": {
             **_answers(kind, schemas),
             **errors(*WORK_ERRORS),
         },
     }
+
+
+FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 
 def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
@@ -81,7 +84,7 @@ def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     }
 
 
-def _request_content(kind: AnyKind, schemas: Json) -> tuple[str, dict[str, Any]]:
+def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     name = add_model(schemas, kind.request, "validation")
     schema = schemas[name]
     schema["properties"] = {**schema.get("properties", {}), **_file_fields(kind), "api_key": KEY_FIELD}
@@ -89,11 +92,19 @@ def _request_content(kind: AnyKind, schemas: Json) -> tuple[str, dict[str, Any]]
         schema["required"] = required
     sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}
     content = {"schema": ref(name), "example": sent}
-    return "multipart/form-data" if kind.files else "application/json", content
+    if not kind.uploads:
+        return {"multipart/form-data" if kind.files else "application/json": content}
+    needed = [name for name in schema.get("required", []) if name not in kind.uploads.values()]
+    form = {
+        **schema,
+        "properties": {**schema["properties"], **dict.fromkeys(kind.uploads, FILE)},
+        "required": [*needed, *kind.uploads],
+    }
+    return {"application/json": content, "multipart/form-data": {"schema": form}}
 
 
 def _file_fields(kind: AnyKind) -> dict[str, Any]:
-    return {name: {"type": "string", "contentMediaType": "application/octet-stream"} for name in kind.files}
+    return dict.fromkeys(kind.files, FILE)
 
 
 def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:

@@ -1,17 +1,19 @@
 """Alt text: a picture behind a URL is described in one text."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from pydantic import BaseModel, Field
 
 from pipeline.images import ImageUrlInvalid
 from pipeline.jobs import Job
-from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
 from pipeline.kinds.alt_text.fields import (
     CREDITS,
     EXAMPLE_URL,
     HANDLER,
     PICTURE_LIMITS,
+    Hinted,
     ImageUrl,
     Language,
     Mode,
@@ -19,12 +21,13 @@ from pipeline.kinds.alt_text.fields import (
     PictureTexts,
     require_language,
 )
+from pipeline.kinds.alt_text.inline import check_inline, is_inline
 from pipeline.languages import offered_languages
 from pipeline.offers import Offers
 from pipeline.urls import fault_of
 
 
-class AltTextRequest(Request):
+class AltTextRequest(Hinted):
     """Which picture, and what text of it."""
 
     image_url: ImageUrl
@@ -43,6 +46,7 @@ class AltTextResult(BaseModel):
     language: str
     engine: str
     draft: bool | None = Field(None, description="True: no engine could tell what the picture shows; this is free.")
+    decorative: bool | None = Field(None, description="True: an ornament, alt_text is empty; with allow_decorative.")
     advice: str | None = Field(None, description="Of a draft: what would bring a text that says what is shown.")
 
 
@@ -54,15 +58,20 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     routes = ("/generate", "/atg/generate")
     handler = HANDLER
     unit = "images"
-    summary = "Describe the picture behind a URL, as alt text."
+    summary = "Describe a picture, behind a URL or sent along, as alt text."
+    uploads = MappingProxyType({"image": "image_url"})
+    #: It may be a picture of some megabytes.
+    bulky = frozenset({"image_url"})
     example = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
     answer = Answer(model=AltTextResult)
     limits = PICTURE_LIMITS
 
     def check(self, request: AltTextRequest, offers: Offers) -> None:
-        """Refuse what is no URL, and a language that no engine writes."""
+        """Refuse what is no URL and no picture, and a language that no engine writes."""
+        if is_inline(request.image_url):
+            check_inline(request.image_url)
         # Where it leads to is looked at by the worker, who goes there.
-        if fault := fault_of(request.image_url.strip().replace(" ", "%20")):
+        elif fault := fault_of(request.image_url.strip().replace(" ", "%20")):
             raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
         # No offers: no pool has published any yet, and the worker decides.
         if known := offered_languages(offers, "captioning"):
@@ -71,7 +80,12 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
         """Return the picture as one item."""
         return [
-            NewItem(PictureInput(image_url=request.image_url, mode=request.mode, language=request.language), CREDITS)
+            NewItem(
+                PictureInput(
+                    image_url=request.image_url, mode=request.mode, language=request.language, hints=request.hints()
+                ),
+                CREDITS,
+            )
         ]
 
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
@@ -85,6 +99,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
             language=output.language,
             engine=output.engine,
             draft=text.draft or None,
+            decorative=text.decorative or None,
             advice=output.advice,
         )
         return Response(result.model_dump(exclude_none=True))

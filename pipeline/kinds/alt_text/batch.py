@@ -14,6 +14,7 @@ from pipeline.kinds.alt_text.fields import (
     HANDLER,
     LANE,
     PICTURE_LIMITS,
+    Hinted,
     ImageUrl,
     Language,
     PictureInput,
@@ -35,7 +36,7 @@ class TooManyImages(InvalidRequest):
     code = "too_many_images"
 
 
-class BatchImage(Request):
+class BatchImage(Hinted):
     """One picture, and what texts of it."""
 
     image_url: ImageUrl
@@ -70,6 +71,7 @@ class BatchResult(BaseModel):
     engine: str | None = None
     credits_used: int
     draft: bool | None = None
+    decorative: bool | None = None
     advice: str | None = None
     error: str | None = None
     message: str | None = None
@@ -129,7 +131,9 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         """Return an item a picture, in order."""
         return [
             NewItem(
-                PictureInput(image_url=image.image_url, mode=image.mode, language=image.language), CREDITS, lane=LANE
+                PictureInput(image_url=image.image_url, mode=image.mode, language=image.language, hints=image.hints()),
+                CREDITS,
+                lane=LANE,
             )
             for image in request.images
         ]
@@ -163,5 +167,6 @@ def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
         "language": output.language,
         "engine": output.engine,
         "credits_used": item.credits,
+        **({"decorative": True} if main.decorative else {}),
         **({"draft": True, "advice": output.advice} if main.draft else {}),
     }

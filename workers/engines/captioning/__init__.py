@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.errors import PressroomError
-from pipeline.kinds.alt_text.fields import MODES, Caption, Mode
+from pipeline.kinds.alt_text.fields import MODES, NO_HINTS, Caption, Hints, Mode
 from workers.engines import never
 from workers.media.images.picture import Picture
 
-__all__ = ["ENGINES", "MODES", "Caption", "Captioner", "Captions", "Mode", "Wish"]
+__all__ = ["ENGINES", "MODES", "NO_HINTS", "Caption", "Captioner", "Captions", "Hints", "Mode", "Wish"]
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
@@ -21,11 +21,12 @@ ENGINES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A picture, the modes of the texts that are wanted, and their language (ISO 639-1)."""
+    """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it."""
 
     picture: Picture
     modes: tuple[Mode, ...]
     language: str
+    hints: Hints = NO_HINTS
 
 
 Captions = Mapping[Mode, Caption]

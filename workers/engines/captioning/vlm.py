@@ -1,7 +1,6 @@
 """vlm: captions in many languages by a vision-language chat model, any that transformers can load."""
 
 import functools
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,16 +13,13 @@ from pipeline.settings import Settings
 from workers.catalogue.catalogue import read_catalogue
 from workers.engines.captioning import Mode, Wish
 from workers.engines.captioning.generation.decoding import Decoded, generate
-from workers.engines.captioning.generation.generator import Generator
+from workers.engines.captioning.generation.generator import Generator, SecondLook
+from workers.engines.captioning.prompts import FILE, NAMES, prompt_of
 from workers.engines.model_choice import settled
 
-_FILE = tomllib.loads(Path(__file__).with_name("vlm.toml").read_text("utf-8"))
-#: English names by ISO 639-1.
-NAMES: dict[str, str] = _FILE["names"]
 #: Languages in scripts of which a token holds one letter or less.
-DENSE = frozenset(_FILE["dense"].split())
+DENSE = frozenset(FILE["dense"].split())
 
-PROMPTS: dict[Mode, str] = {mode: f"{prompt} {_FILE['rules']}" for mode, prompt in _FILE["prompts"].items()}
 MOST_TOKENS: dict[Mode, int] = {"short": 48, "seo": 64, "long": 160}
 #: Times as many for DENSE languages, whose texts would be cut off otherwise.
 DENSE_TIMES = 2
@@ -36,6 +32,7 @@ class Vlm(Generator):
 
     name = "vlm"
     gpu_batch = 16
+    looks_again = True
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -65,22 +62,38 @@ class Vlm(Generator):
             tokenizer.pad_token = tokenizer.eos_token
         return processor
 
+    def _look_again(self, looks: Sequence[SecondLook], stop: Callable[[], bool]) -> Sequence[Decoded]:
+        """Return a text for each second look: what was wrong with the first, and what OCR read, stand in the prompt."""
+        import torch
+
+        prompts = [
+            self._chat(prompt_of(look.mode, look.wish.language, look.wish.hints, faults=look.faults, read=look.read))
+            for look in looks
+        ]
+        with torch.inference_mode(), self._features:
+            return self._one_each([look.mode for look in looks], [look.wish for look in looks], prompts, stop)
+
     def _generate(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         """Return the model's texts; each picture passes the vision tower once, for all its modes."""
         import torch
 
         with torch.inference_mode(), self._features:
+            modes = [[wish.modes[place] for wish in wishes] for place in range(len(wishes[0].modes))]
             rounds = [
-                self._one_each([wish.modes[place] for wish in wishes], wishes, stop)
-                for place in range(len(wishes[0].modes))
+                self._one_each(
+                    row, wishes, [self._prompt(mode, wish) for mode, wish in zip(row, wishes, strict=True)], stop
+                )
+                for row in modes
             ]
         rows = zip(*rounds, strict=True)
         return [dict(zip(wish.modes, texts, strict=True)) for wish, texts in zip(wishes, rows, strict=True)]
 
-    def _one_each(self, modes: Sequence[Mode], wishes: Sequence[Wish], stop: Callable[[], bool]) -> list[Decoded]:
-        """Return one text of each picture, of the mode in the same place."""
+    def _one_each(
+        self, modes: Sequence[Mode], wishes: Sequence[Wish], prompts: Sequence[str], stop: Callable[[], bool]
+    ) -> list[Decoded]:
+        """Return one text of each picture, of the mode and by the prompt in the same place."""
         inputs = self._processor(
-            text=[self._prompt(mode, wish.language) for mode, wish in zip(modes, wishes, strict=True)],
+            text=list(prompts),
             images=[[image] for image in self._prepared(_fitted(wish.picture.image) for wish in wishes)],
             padding=True,
             return_tensors="pt",
@@ -99,8 +112,10 @@ class Vlm(Generator):
             ],
         )
 
-    def _prompt(self, mode: Mode, language: str) -> str:
-        prompt = PROMPTS[mode].format(language=NAMES[language])
+    def _prompt(self, mode: Mode, wish: Wish) -> str:
+        return self._chat(prompt_of(mode, wish.language, wish.hints))
+
+    def _chat(self, prompt: str) -> str:
         messages = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": prompt}]}]
         return str(self._processor.apply_chat_template(messages, add_generation_prompt=True))
 

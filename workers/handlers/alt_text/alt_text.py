@@ -2,19 +2,21 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from pipeline.engine_settings import ModelSettings
 from pipeline.errors import PressroomError
+from pipeline.images import ImageTooLarge
 from pipeline.kinds.alt_text.fields import MODES, PictureInput, PictureTexts, modes_of, require_language
+from pipeline.kinds.alt_text.inline import IMAGE_FIELD, UPLOAD, is_inline, read_data_url
 from pipeline.languages import LanguageNotSupported
 from pipeline.log import get_logger
 from pipeline.offers import Offer
 from workers.engines import Stopped
-from workers.engines.captioning import Captioner, Captions, Wish
+from workers.engines.captioning import NO_HINTS, Captioner, Captions, Hints, Wish
 from workers.engines.family import Family
 from workers.engines.models import fingerprint
 from workers.handler import Handler, Outcome, Task
@@ -91,12 +93,8 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; one that can't be described fails alone."""
         with self._counted():
-            portraits = [self._portrait(task.input.mode, task.input.language, task.is_stopped) for task in tasks]
-            wanted: dict[str, list[Portrait]] = {}
-            for task, portrait in zip(tasks, portraits, strict=True):
-                if not portrait.is_over:
-                    wanted.setdefault(task.input.image_url, []).append(portrait)
-            self._load(wanted)
+            portraits = [self._portrait(task.input, task.is_stopped) for task in tasks]
+            self._load(tasks, portraits)
             for engine in self._family.engines:
                 loaded = [portrait for portrait in portraits if portrait.engine is engine and not portrait.is_over]
                 if loaded:
@@ -113,22 +111,51 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _portrait(self, mode: str, language: str, is_stopped: Callable[[], bool]) -> Portrait:
+    def _portrait(self, wanted: PictureInput, is_stopped: Callable[[], bool]) -> Portrait:
         """Return a portrait for the first engine that writes its language."""
+        language, hints = wanted.language, wanted.hints or NO_HINTS
         engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
-        portrait = Portrait(modes_of(mode), language, engine, self._source(engine), is_stopped)
+        portrait = Portrait(modes_of(wanted.mode), language, engine, self._source(engine), is_stopped, hints)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
         except LanguageNotSupported as error:
             portrait.fail(error)
         return portrait
 
-    def _load(self, wanted: Mapping[str, list[Portrait]]) -> None:
+    def _files(
+        self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[Portrait]
+    ) -> Iterator[tuple[bytes, list[Portrait]]]:
+        """Yield the file of each picture, with the portraits that want it: those that came along, then downloads."""
+        wanted: dict[str, list[Portrait]] = {}
+        for task, portrait in zip(tasks, portraits, strict=True):
+            if portrait.is_over:
+                continue
+            if not is_inline(task.input.image_url):
+                wanted.setdefault(task.input.image_url, []).append(portrait)
+                continue
+            try:
+                yield self._brought(task), [portrait]
+            except PressroomError as error:
+                portrait.fail(error)
+        yield from self._downloads.files(wanted, is_crowded=lambda: self._runs >= self.slots)
+
+    def _brought(self, task: Task[PictureInput]) -> bytes:
+        """Return the picture that a request brought. Raises ImageFailure, Gone, ServiceUnavailable."""
+        if task.input.image_url != UPLOAD:
+            return read_data_url(task.input.image_url)
+        most = self.resources.settings.fetch.max_bytes
+        with task.upload(IMAGE_FIELD) as file:
+            body = file.read(most + 1)
+        if len(body) > most:
+            raise ImageTooLarge(f"The file image has more than {most:,} bytes. Send a smaller one.")
+        return body
+
+    def _load(self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[Portrait]) -> None:
         """Give each portrait its picture, by its URL; or its texts from the cache, or an error, or a later time."""
         pictures: dict[bytes, Future[Picture]] = {}
         waiting: list[tuple[Portrait, Future[Picture]]] = []
-        for body, sharing in self._downloads.files(wanted, is_crowded=lambda: self._runs >= self.slots):
+        for body, sharing in self._files(tasks, portraits):
             sha256 = hashlib.sha256(body).digest()
             for portrait in sharing:
                 portrait.sha256 = sha256
@@ -175,10 +202,10 @@ def _make_decoders(resources: Resources) -> Decoders:
 
 
 def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:
-    """Return portraits in groups of the same file and language: the model sees each once."""
-    groups: dict[tuple[bytes, str], list[Portrait]] = {}
+    """Return portraits in groups of the same file, language and hints: the model sees each once."""
+    groups: dict[tuple[bytes, str, Hints], list[Portrait]] = {}
     for portrait in portraits:
-        groups.setdefault((portrait.sha256, portrait.language), []).append(portrait)
+        groups.setdefault((portrait.sha256, portrait.language, portrait.hints), []).append(portrait)
     return list(groups.values())
 
 
@@ -188,7 +215,8 @@ def _caption(engine: Captioner, groups: Sequence[Sequence[Portrait]]) -> Sequenc
     for group in groups:
         picture = next(portrait.picture for portrait in group if portrait.picture is not None)
         wanted = {mode for portrait in group for mode in portrait.missing}
-        wishes.append(Wish(picture, tuple(mode for mode in MODES if mode in wanted), group[0].language))
+        modes = tuple(mode for mode in MODES if mode in wanted)
+        wishes.append(Wish(picture, modes, group[0].language, group[0].hints))
     try:
         return engine.caption(wishes, stop=lambda: all(portrait.is_stopped() for group in groups for portrait in group))
     except PressroomError as error:

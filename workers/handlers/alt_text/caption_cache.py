@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from pipeline.log import get_logger
 from pipeline.settings import Settings
-from workers.engines.captioning import Caption
+from workers.engines.captioning import NO_HINTS, Caption, Hints
 
 log = get_logger(__name__)
 
@@ -37,16 +37,19 @@ class Source:
     model: str | None
     release: str = version("pressroom")
 
-    def key(self, *, sha256: bytes, mode: str, language: str) -> str:
+    def key(self, *, sha256: bytes, mode: str, language: str, hints: Hints = NO_HINTS) -> str:
         """Return the cache key of a text of a picture."""
         parts = [sha256.hex(), mode, language, self.engine, self.model, self.release]
+        if hints != NO_HINTS:
+            parts.append(json.dumps(asdict(hints)))
         return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class _Kept(BaseModel, strict=True):
-    text: str = Field(min_length=1, max_length=MAX_CHARACTERS)
+    text: str = Field(max_length=MAX_CHARACTERS)
     confidence: float = Field(ge=0, le=1)
     draft: bool = False
+    decorative: bool = False
 
 
 class CaptionCache:
@@ -113,4 +116,6 @@ def _read(value: object) -> Caption | None:
         kept = _Kept.model_validate_json(value)
     except ValidationError:
         return None
-    return Caption(kept.text, kept.confidence, kept.draft)
+    if not kept.text and not kept.decorative:
+        return None
+    return Caption(kept.text, kept.confidence, kept.draft, kept.decorative)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pipeline.errors import PressroomError
 from pipeline.kinds.alt_text.fields import Caption, Mode, PictureTexts
 from workers.catalogue.advice import what_writes
-from workers.engines.captioning import Captioner
+from workers.engines.captioning import NO_HINTS, Captioner, Hints
 from workers.handler import Done, Failed, Outcome, Release
 from workers.handlers.alt_text.caption_cache import Source
 from workers.media.images.picture import Picture
@@ -27,6 +27,7 @@ class Portrait:
     engine: Captioner
     source: Source
     is_stopped: Callable[[], bool]
+    hints: Hints = NO_HINTS
     sha256: bytes = b""
     picture: Picture | None = None
     _texts: dict[Mode, Caption] = field(default_factory=dict)
@@ -87,4 +88,4 @@ class Portrait:
         return Done(output, engine=self.engine.name, credits=0 if is_draft else None)
 
     def _key(self, mode: Mode) -> str:
-        return self.source.key(sha256=self.sha256, mode=mode, language=self.language)
+        return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

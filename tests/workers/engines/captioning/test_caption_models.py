@@ -73,7 +73,10 @@ def all_modes(captioner: Generator) -> tuple[Sequence[dict[Mode, Caption]], int]
     ]
     passes: list[int] = []
     hook = towers[0].register_forward_hook(lambda *_: passes.append(1))
+    # Random weights never end a text, which would be looked at once more.
+    captioner.looks_again = False
     captions = captioner.caption(wishes(MODES)[:4])
+    del captioner.looks_again
     hook.remove()
     return captions, len(passes)
 
@@ -133,7 +136,7 @@ def test_a_language_that_is_not_written_fails_its_picture_alone(blip: Blip) -> N
 
 
 def test_a_chat_model_is_asked_in_the_language_that_is_wanted(vlm: Vlm) -> None:
-    prompt = vlm._prompt("short", "es")
+    prompt = vlm._prompt("short", wishes(language="es")[0])
 
     assert "Spanish" in prompt
     assert prompt.startswith("User: <image>")
@@ -150,7 +153,7 @@ def test_letters_that_take_a_token_each_are_prepared_more_tokens(vlm: Vlm, monke
     monkeypatch.setattr("workers.engines.captioning.vlm.generate", spy)
     vlm.caption([Wish(PICTURES[2], ("short",), language) for language in ("en", "ja")])
 
-    assert given == [[MOST_TOKENS["short"], 2 * MOST_TOKENS["short"]]]
+    assert given[:1] == [[MOST_TOKENS["short"], 2 * MOST_TOKENS["short"]]]
 
 
 def test_who_stops_waits_for_a_token_at_most(captioner: Generator) -> None:

@@ -17,6 +17,9 @@ from workers.engines.captioning.basic.ocr import Reader
 from workers.engines.captioning.basic.wording import LANGUAGES, wording_of
 from workers.engines.captioning.text.shaping import shape
 
+#: The confidence that a plain area, an empty picture or a divider is an ornament.
+ORNAMENT_CONFIDENCE = 0.7
+
 
 class Basic:
     """The fallback, which is always ready."""
@@ -69,6 +72,8 @@ class Basic:
             # Without OCR, which takes half a second.
             return {mode: _authored(own, mode) for mode in wish.modes}
         facts, wording = find_facts(wish.picture, self._reader), wording_of(wish.language)
+        if wish.hints.allow_decorative and facts.is_ornament and not (own or foreign):
+            return dict.fromkeys(wish.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))
         description = describe(facts, wish.modes, wording)
         if own:
             return {mode: _authored(own, mode, text) for mode, text in description.items()}

@@ -32,6 +32,8 @@ TALLEST_TEXT, ON_SIDE = 0.6, 0.4
 LEAST_OPAQUE = 16
 #: Least share of the main colour in the middle third, and in the upper and lower thirds.
 LEAST_MIDDLE, LEAST_HALF = 0.5, 0.55
+#: The sides of a divider, the longer by the shorter.
+DIVIDER = 8
 GREYS = frozenset(("black", "white", "grey"))
 #: In pixels: the shortest side of a picture whose parts are compared, and the side that it is shrunk to for that.
 LEAST_PARTED, LONGEST_COMPARED = 32, 384
@@ -68,6 +70,8 @@ class Facts:
     is_empty: bool
     is_transparent: bool
     is_animated: bool
+    #: Whether it shows nothing: it is plain, empty, or a divider without text.
+    is_ornament: bool
 
 
 def find_facts(picture: Picture, reader: Reader) -> Facts:
@@ -83,6 +87,7 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
     is_plain = texture.is_plain and not lines
     ink, paper = ink_of(image, lines) or (None, None)
     has_scene = genre in SCENES and not picture.has_transparency
+    is_empty = picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:])
     is_scenic = has_scene and texture.even < LEAST_EVEN
     return Facts(
         genre=genre,
@@ -102,9 +107,10 @@ def find_facts(picture: Picture, reader: Reader) -> Facts:
         is_grey_photo=genre == "photo" and texture.is_grey,
         is_photo=genre == "photo" and picture.is_exposed,
         is_plain=is_plain,
-        is_empty=picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:]),
+        is_empty=is_empty,
         is_transparent=picture.has_transparency,
         is_animated=picture.is_animated,
+        is_ornament=is_plain or is_empty or (not lines and max(image.size) >= DIVIDER * min(image.size)),
     )
 
 

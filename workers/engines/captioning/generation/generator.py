@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,11 @@ from pipeline.kinds.alt_text.fields import require_language
 from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, models, never
 from workers.engines.captioning import Caption, Captions, Mode, Wish
+from workers.engines.captioning.basic.ocr import Reader
 from workers.engines.captioning.generation.decoding import Decoded
+from workers.engines.captioning.generation.looking import Fault, confidence_of, faults_of, quotations
+from workers.engines.captioning.prompts import is_decorative
+from workers.engines.captioning.text.cleaning import clean
 from workers.engines.captioning.text.shaping import NothingSaid, shape
 from workers.engines.model_choice import missing
 from workers.engines.own_thread import OwnThread
@@ -23,6 +28,16 @@ log = get_logger(__name__)
 
 #: Pictures in one batch on a processor, where the settings name no size.
 BATCH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """A text to be written again: what was wrong with it, and the lines that OCR read; None: it did not look."""
+
+    wish: Wish
+    mode: Mode
+    faults: Sequence[Fault]
+    read: Sequence[str] | None
 
 
 class ModelFailed(EngineUnavailable):
@@ -37,6 +52,8 @@ class Generator(ABC):
     name: str
     #: The same on a GPU, where a token for many pictures takes little longer than a token for one.
     gpu_batch: int
+    #: Whether it can be told what was wrong with a text; one that takes no words can't.
+    looks_again: bool = False
 
     def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
         self.batch = settings.batch or BATCH
@@ -45,6 +62,7 @@ class Generator(ABC):
         self._takes_tensors = False
         self._settings = model
         self._thread = OwnThread(self.name)
+        self._reader = Reader(settings.threads)
         self._model: Any = None
         self._processor: Any = None
 
@@ -122,13 +140,43 @@ class Generator(ABC):
         import torch
 
         try:
-            return [_shaped(texts) for texts in self._generate(wishes, stop)]
+            return self._judged(wishes, self._generate(wishes, stop), stop)
         except torch.OutOfMemoryError:
             raise
         except (ValueError, RuntimeError, IndexError, TypeError, ArithmeticError) as error:
             if len(wishes) > 1:
                 return [self._batch_captions([wish], stop)[0] for wish in wishes]
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
+
+    def _judged(
+        self, wishes: Sequence[Wish], said: Sequence[dict[Mode, Decoded]], stop: Callable[[], bool]
+    ) -> list[Captions | PressroomError]:
+        """Return the texts with their confidence; faulty ones are written once more, and the better one is taken."""
+        judged = [self._judge(wish, texts) for wish, texts in zip(wishes, said, strict=True)]
+        faulty = [(row, mode) for row, texts in enumerate(judged) for mode, (_, look) in texts.items() if look.faults]
+        if self.looks_again and faulty:
+            again = self._look_again([judged[row][mode][1] for row, mode in faulty], stop)
+            for (row, mode), second in zip(faulty, again, strict=True):
+                first, look = judged[row][mode]
+                after = self._faults(look.wish, mode, second, look.read)
+                if _rank(second, after) <= _rank(first, look):
+                    judged[row][mode] = second, after
+        return [_shaped(texts) for texts in judged]
+
+    def _judge(self, wish: Wish, texts: dict[Mode, Decoded]) -> dict[Mode, tuple[Decoded, SecondLook]]:
+        return {mode: (said, self._faults(wish, mode, said, None)) for mode, said in texts.items()}
+
+    def _faults(self, wish: Wish, mode: Mode, said: Decoded, read: Sequence[str] | None) -> SecondLook:
+        """Return what is wrong with a text; a picture is only read where its text quotes something."""
+        if wish.hints.allow_decorative and is_decorative(said.text):
+            return SecondLook(wish, mode, (), read)
+        if read is None and quotations(clean(said.text)):
+            read = [line.text for line in self._reader.read(wish.picture.image)]
+        return SecondLook(wish, mode, faults_of(said, mode, read), read)
+
+    def _look_again(self, looks: Sequence[SecondLook], stop: Callable[[], bool]) -> Sequence[Decoded]:
+        """Return a text for each second look."""
+        raise NotImplementedError
 
     def _warm_up(self) -> None:
         blank = Picture(Image.new("RGB", (64, 64)), "PNG")
@@ -177,11 +225,20 @@ class Generator(ABC):
         """Return the model's texts for a batch of pictures that want the same number of texts."""
 
 
-def _shaped(texts: dict[Mode, Decoded]) -> Captions | PressroomError:
+def _rank(said: Decoded, look: SecondLook) -> tuple[bool, int, float]:
+    return "empty" in look.faults, len(look.faults), -said.confidence
+
+
+def _shaped(texts: dict[Mode, tuple[Decoded, SecondLook]]) -> Captions | PressroomError:
     try:
-        return {
-            mode: Caption(shape(one.text, mode, is_ended=one.is_ended), round(one.confidence, 4))
-            for mode, one in texts.items()
-        }
+        return {mode: _caption(mode, said, look) for mode, (said, look) in texts.items()}
     except NothingSaid as error:
         return error
+
+
+def _caption(mode: Mode, said: Decoded, look: SecondLook) -> Caption:
+    """Return a text as its mode promises, with its confidence. Raises NothingSaid."""
+    confidence = round(confidence_of(said, look.faults, look.read), 4)
+    if look.wish.hints.allow_decorative and is_decorative(said.text):
+        return Caption("", confidence, decorative=True)
+    return Caption(shape(said.text, mode, is_ended=said.is_ended), confidence)
