@@ -211,8 +211,8 @@ def _provider(url: str | None, interval: float, jitter: float = 0.0) -> Provider
 class SiteServiceSettings(BaseModel):
     """A service that tells site owners of their own sites."""
 
-    per_day: int = Field(2_000, ge=1, description="Requests a day about a site; of Google 2,000 are allowed.")
-    per_minute: int = Field(600, ge=1, description="Requests a minute about a site; of Google 600 are allowed.")
+    per_day: int = Field(2_000, ge=1, description="Requests a day about a site; Search Console allows 2,000.")
+    per_minute: int = Field(600, ge=1, description="Requests a minute about a site; Search Console allows 600.")
 
 
 class SearchConsoleSettings(SiteServiceSettings):

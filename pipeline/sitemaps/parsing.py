@@ -78,7 +78,10 @@ class _Elements:
             self.form = FORMS.get(name)
             if self.form is None:
                 kind = "is a web page" if name.lower() == "html" else f"begins with <{name[:40]}>"
-                raise NoSitemap(f"{kind}, which is no sitemap, no index of sitemaps, no RSS and no Atom")
+                raise NoSitemap(
+                    f"{kind}, which is no sitemap, no index of sitemaps, no RSS and no Atom; "
+                    "a site's robots.txt mostly says where its sitemap is"
+                )
         self._open.append(name)
         if len(self._open) > MAX_DEPTH:
             raise NoSitemap(f"has elements more than {MAX_DEPTH} deep")

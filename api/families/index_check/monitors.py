@@ -24,6 +24,7 @@ from pipeline.errors import Conflict, InvalidRequest, NotFound
 from pipeline.keys import Caller
 from pipeline.kind import Request
 from pipeline.kinds.index_check.check import MAX_BODY_BYTES, MAX_NAME, MAX_URLS, NAME, IndexCheck, IndexCheckRequest
+from pipeline.kinds.index_check.given import SitemapUrl
 from pipeline.kinds.index_check.monitors.changes import CHANGE_KINDS, ChangeKind, list_changes, shown
 from pipeline.kinds.index_check.monitors.monitor import (
     Every,
@@ -72,7 +73,7 @@ class MonitorRequest(Request):
     """What is checked, how often, and who is told."""
 
     urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="URLs; or else:")
-    sitemap_url: str | None = Field(None, description="A sitemap, which is read before each check.")
+    sitemap_url: SitemapUrl | None = Field(None, description="A sitemap, which is read before each check.")
     every: Every = Field(description="day or week.")
     name: str | None = Field(
         None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="Its name, and that of its jobs."
@@ -87,7 +88,7 @@ class MonitorChanges(Request):
 
     state: State | None = Field(None, description="paused or active.")
     urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="Instead of those before.")
-    sitemap_url: str | None = Field(None, description="Instead of the URLs before.")
+    sitemap_url: SitemapUrl | None = Field(None, description="Instead of the URLs before.")
     every: Every | None = Field(None, description="day or week.")
     name: str | None = Field(None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="null: none.")
     engine: str | None = Field(None, description="null: the operator's order.")

@@ -211,7 +211,8 @@ class IndexRetry(IndexWork):
         job = (await find_own(services, caller, req.context.job_id)).job
         urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
         if not urls:
-            raise NothingToRetry("No URL of this job has failed, for this reason at least; there is nothing to retry.")
+            wanted_one = f"has ended with the reason {wanted.reason}" if wanted.reason else "has failed"
+            raise NothingToRetry(f"No URL of this job {wanted_one}, as yet; there is nothing to retry.")
         kept = {name: job.request[name] for name in KEPT if name in job.request}
         if wanted.reason == "not_indexed":
             kept["fresh"] = True  # what is asked again is the answer itself

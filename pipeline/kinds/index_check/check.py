@@ -12,7 +12,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
-from pipeline.kinds.index_check.given import Given, read_url, read_urls
+from pipeline.kinds.index_check.given import Given, SitemapUrl, read_url, read_urls
 from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.monitors.changes import forget_changes, forget_pages
 from pipeline.kinds.index_check.urls import RawResult
@@ -71,7 +71,7 @@ class IndexCheckRequest(Request):
         max_length=MAX_URLS,
         description="URLs; the same one twice counts once, and example.org/a stands for https://example.org/a.",
     )
-    sitemap_url: str | None = Field(
+    sitemap_url: SitemapUrl | None = Field(
         None, max_length=MAX_CHARACTERS, description="A sitemap, or an index of sitemaps, instead of urls."
     )
     skip_invalid: bool = Field(
@@ -235,7 +235,7 @@ def check_urls(request: IndexCheckRequest) -> None:
     if faults:
         raise UrlsInvalid(
             f"{len(faults):,} of {len(request.urls):,} URLs can't be checked, and nothing was charged. The first: "
-            f"{faults[0]['message']} Correct them, leave them out, or send skip_invalid: true.",
+            f"{faults[0]['message']} Correct them or leave them out; a job skips them with skip_invalid: true.",
             details=faults[:MAX_NAMED],
             invalid_urls=len(faults),
         )
@@ -245,7 +245,8 @@ def require_engine(engine: str | None, known: Sequence[str]) -> None:
     """Refuse an engine that is not among those that are known; None is any of them. Raises InvalidRequest."""
     if engine is not None and engine not in known:
         raise InvalidRequest(
-            f"engine can't be {engine[:40]!a}; configured are {', '.join(known) or 'none'}.",
+            f"engine can't be {engine[:40]!a}; set up here are {', '.join(known) or 'none'}. "
+            "Name one of them, or leave it out.",
             code="engine_unknown",
             field="engine",
         )
@@ -262,8 +263,8 @@ def _check_index(index: str, engine: str | None, offers: Offers) -> None:
     if index not in (ready if offered or ready else INDEXES):
         listed = ", ".join(f"{name} (by {', '.join(engines)})" for name, engines in ready.items())
         raise InvalidRequest(
-            f"index can't be {index[:40]!a}; {'engine answers from' if engine else 'configured are'} "
-            f"{listed or ('none' if offered else ', '.join(INDEXES))}.",
+            f"index can't be {index[:40]!a}: {f'the engine {engine} answers from' if engine else 'set up here are'} "
+            f"{listed or ('none' if offered else ', '.join(INDEXES))}. Name one of them, or leave it out.",
             code="index_unknown",
             field="index",
         )

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from publicsuffixlist import PublicSuffixList
+from pydantic import AfterValidator
 
 from pipeline.urls import MAX_CHARACTERS, fault_of, host_key
 
@@ -35,11 +36,20 @@ def read_urls(sent: Iterable[str]) -> Iterator[Given]:
 
 def read_url(text: str) -> Given:
     """Return what is made of a URL: `example.org/a` is `https://example.org/a`."""
-    url = text if text.startswith(("http://", "https://")) else _completed(text)
+    url = completed(text)
     fault = fault_of(url)
     if fault is not None:
         return Given(_storable(text), fault=fault)
     return Given(url, None if url == text else text)
+
+
+def completed(text: str) -> str:
+    """Return a URL with a scheme, where it is a bare domain; others stay as they are."""
+    return text if text.startswith(("http://", "https://")) else _completed(text)
+
+
+#: The URL of a sitemap in a request.
+SitemapUrl = Annotated[str, AfterValidator(completed)]
 
 
 def _completed(text: str) -> str:

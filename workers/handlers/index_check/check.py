@@ -230,7 +230,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         attempts = check.task.attempts
         if asked.verdict.is_passing and attempts + 1 < MAX_TRIES:
             wait = min(LONGEST_WAIT, timedelta(seconds=self._settings.unreachable_seconds) * 2**attempts)
-            return Retry(wait, failure(asked))
+            return Retry(wait, failure(asked, remedy="It is asked for again."))
         return Failed(failure(asked))
 
     def _put_back(self, check: UrlCheck) -> Failed | Release:
@@ -262,7 +262,7 @@ def is_wanted(provider: Provider, url: UrlInput) -> bool:
     return url.engine in (None, provider.name) and url.index in (None, provider.index)
 
 
-def failure(asked: Asked) -> UrlUnchecked:
-    """Return why a URL has no answer, with what its record shows."""
+def failure(asked: Asked, *, remedy: str = "") -> UrlUnchecked:
+    """Return why a URL has no answer, with what its record shows; `remedy` instead of what helps by the code."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
-    return UrlUnchecked(asked.verdict.code, cause=cause_of(asked.verdict.cause), **shown)
+    return UrlUnchecked(asked.verdict.code, cause=cause_of(asked.verdict.cause), remedy=remedy, **shown)

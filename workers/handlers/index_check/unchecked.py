@@ -36,12 +36,20 @@ REMEDIES = {
 }
 
 
+#: What helps whoever sent the URL.
+ADVICE = {
+    "transport": "Retry it later; if that lasts, the operator should see whether this machine reaches the Internet.",
+    "engine_unavailable": "Retry it later; the operator sees by `pressroom doctor` what is missing.",
+    "query_too_long": "Name another `engine`.",
+}
+
+
 class UrlUnchecked(PressroomError):
     """No provider gave an answer about a URL; `shown` stands in its record."""
 
     def __init__(self, code: str, *, cause: str = "", remedy: str = "", **shown: Any) -> None:
         is_block = code in BLOCKS
-        remedy = remedy or ("Retry it later, with fewer others." if is_block else "")
+        remedy = remedy or ("Retry it later, with fewer others." if is_block else ADVICE.get(code, ""))
         message = f"The URL was not checked: {cause or cause_of(code)}. Nothing was charged for it. {remedy}".rstrip()
         super().__init__(message, code=code, **{"reason": "rate_limited" if is_block else "error", **shown})
 

@@ -139,6 +139,7 @@ def test_a_monitor_is_made_listed_and_shown(service: Service, client: Payer) -> 
         ({"urls": [A], "sitemap_url": A, "every": "day"}, "urls_or_sitemap"),
         ({"urls": ["ftp://e.example/"], "every": "day"}, "urls_invalid"),
         ({"sitemap_url": "sitemap.xml", "every": "day"}, "url_invalid"),
+        ({"sitemap_url": "example.org:22/sitemap.xml", "every": "day"}, "url_invalid"),
         ({"urls": [A], "every": "day", "webhook_url": "file:///etc/passwd"}, "url_invalid"),
         ({"urls": [A], "every": "day", "webhook_url": "http://169.254.169.254/latest"}, "url_invalid"),
         ({"urls": [A], "every": "day", "webhook_url": "https://hook.example:5432/"}, "url_invalid"),

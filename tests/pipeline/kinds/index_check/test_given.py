@@ -52,3 +52,9 @@ def test_what_was_made_of_urls_is_all_that_is_stored() -> None:
     assert stored[0] == ({"url": A, "diagnose": True}, 1)
     assert stored[1] == ({"url": B, "sent": "example.org/b", "diagnose": True}, 1)
     assert (stored[2][0].keys(), stored[2][1]) == ({"url", "fault"}, 0)
+
+
+def test_a_sitemap_may_be_named_without_a_scheme_as_pages_may() -> None:
+    named = [IndexCheckRequest(type="check", sitemap_url=sent).sitemap_url for sent in ("example.org/s.xml", "s.xml")]
+
+    assert named == ["https://example.org/s.xml", "s.xml"]

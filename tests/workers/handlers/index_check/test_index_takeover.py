@@ -79,6 +79,7 @@ def test_a_stalled_answer_and_an_unreachable_provider_fail_as_errors_without_cha
     found = raw_result_of(item)
     assert found is not None
     assert (item.state, item.captured, found["reason"], found["code"]) == ("failed", 0, "error", "transport")
+    assert "Retry it later" in found["message"]
 
 
 @pytest.mark.parametrize("provider", ["duckduckgo", "bing", "serpapi"])
