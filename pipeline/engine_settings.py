@@ -94,6 +94,7 @@ class PicturesSettings(BaseModel):
     engines: str | None = _engines()
     fonts: str | None = Field(None, description="Folder of fonts for titles that the shipped ones can't set.")
     diffusion: DiffusionSettings = DiffusionSettings()
+    safety: ModelSettings = ModelSettings()
 
 
 class WhisperSettings(BaseModel):

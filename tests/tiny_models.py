@@ -148,3 +148,20 @@ def _save_chat_model(kind: Any, config: Any, folder: Path) -> None:
     model.generation_config.eos_token_id = 6
     model.generation_config.pad_token_id = 0
     model.save_pretrained(folder)
+
+
+def build_safety(folder: Path, *, flags: bool, label: str = "nsfw") -> Path:
+    """Write an image classifier into a folder that flags every picture, or none; return the folder."""
+    import torch
+    from transformers import ViTConfig, ViTForImageClassification
+    from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+
+    torch.manual_seed(0)
+    config = ViTConfig(**VISION, num_channels=3, id2label={0: "normal", 1: label}, label2id={"normal": 0, label: 1})
+    model = ViTForImageClassification(config)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([0.0, 4.0 if flags else -4.0]))
+    model.save_pretrained(folder, safe_serialization=True)
+    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder

@@ -14,6 +14,7 @@ from workers.engines.transcription.whisper.weights import in_order
 
 SMALL = Machine(memory_bytes=4 * 10**9, cores=2)
 SERVER = Machine(memory_bytes=32 * 10**9, cores=16)
+LARGE = Machine(memory_bytes=64 * 10**9, cores=32)
 GPU = Machine(memory_bytes=64 * 10**9, cores=16, gpu_bytes=24 * 10**9)
 
 
@@ -26,8 +27,9 @@ def chosen(machine: Machine) -> set[str]:
     ("machine", "names"),
     [
         (SMALL, {"whisper-base", "blip-base"}),
-        (SERVER, {"whisper-small", "smolvlm-500m", "qwen2.5-1.5b", "lcm-dreamshaper-7"}),
-        (GPU, {"whisper-large-v3-turbo", "qwen3-vl-2b", "qwen3-4b", "flux2-klein-4b"}),
+        (SERVER, {"whisper-small", "smolvlm-500m", "lcm-dreamshaper-7", "nsfw-detector"}),
+        (LARGE, {"whisper-small", "smolvlm-500m", "qwen2.5-1.5b", "lcm-dreamshaper-7", "nsfw-detector"}),
+        (GPU, {"whisper-large-v3-turbo", "qwen3-vl-2b", "qwen3-4b", "flux2-klein-4b", "nsfw-detector"}),
     ],
 )
 def test_of_alternatives_the_first_that_suits_the_machine_is_recommended(machine: Machine, names: set[str]) -> None:
@@ -81,7 +83,7 @@ def test_engine_runs_what_is_here_and_suits_rather_than_what_is_first(tmp_path: 
 
 
 def test_remedy_names_the_command_or_what_the_machine_lacks() -> None:
-    assert remedy("metadata", "llm", SERVER).startswith("`pressroom models fetch qwen2.5-1.5b` brings excerpts")
+    assert remedy("metadata", "llm", LARGE).startswith("`pressroom models fetch qwen2.5-1.5b` brings excerpts")
     assert remedy("metadata", "llm", SMALL) == (
         "qwen2.5-1.5b, the smallest of the catalogue, needs 10.0 GB of memory; "
         "`pressroom models fetch qwen2.5-1.5b` brings it all the same"

@@ -10,14 +10,15 @@ from typing import Any, Self
 
 from PIL import Image
 
-from pipeline.engine_settings import DiffusionSettings
+from pipeline.engine_settings import DiffusionSettings, ModelSettings
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from workers.engines import Stopped, models, never
-from workers.engines.model_choice import missing, settled
+from workers.engines.model_choice import OFF, missing, settled
 from workers.engines.own_thread import OwnThread
 from workers.engines.pictures import STYLES, Brief, Painted
+from workers.engines.pictures.diffusion.safety import SafetyClassifier, has_own_checker
 from workers.engines.pictures.encoding import CONTENT_TYPE, encoded
 from workers.engines.pictures.wording import generated
 
@@ -39,7 +40,7 @@ SEEDS_APART = 100
 
 
 class PictureUnsafe(PressroomError):
-    """The pipeline's own safety checker held a picture back."""
+    """A safety check held a picture back."""
 
     code = "picture_unsafe"
 
@@ -55,24 +56,36 @@ class Diffusion:
 
     name = "diffusion"
 
-    def __init__(self, settings: DiffusionSettings) -> None:
+    def __init__(self, settings: DiffusionSettings, safety: SafetyClassifier | None = None) -> None:
         self._settings = settings
+        self._safety = safety or SafetyClassifier(ModelSettings(model=OFF))
         self._pipeline: Any = None
         self._thread = OwnThread(self.name)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine with the operator's model."""
-        return cls(settled(settings, settings.pictures.diffusion, "pictures", cls.name))
+        own = settled(settings, settings.pictures.diffusion, "pictures", cls.name)
+        return cls(own, SafetyClassifier.from_settings(settings))
 
     def readiness(self) -> str | None:
         """Return what is missing; None: nothing."""
         needed = ("torch", "transformers", "accelerate", "diffusers")
-        return missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
+        lacks = missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
+        return lacks or (self._unchecked() if self._needs_classifier() else None)
 
     def setup(self) -> None:
         """Load the pipeline: safetensors alone, and no code that comes with it. Raises NotReady."""
         self._pipeline = self._thread.run(lambda: _loaded(self._settings))
+        if not self._safety.is_off and self._safety.readiness() is None:
+            self._thread.run(self._safety.setup)
+
+    def _needs_classifier(self) -> bool:
+        return not self._safety.is_off and not has_own_checker(self._settings.model)
+
+    def _unchecked(self) -> str | None:
+        needs = self._safety.readiness()
+        return needs and f"no picture is delivered that no safety check has seen: {needs}"
 
     @property
     def gpu(self) -> str | None:
@@ -141,8 +154,15 @@ class Diffusion:
             if isinstance(error, torch.OutOfMemoryError):
                 raise
             return [PictureFailed(f"The diffusion model could not make a picture: {error}") for _ in seeds]
-        flags = getattr(answer, "nsfw_content_detected", None) or [False] * len(seeds)
+        flags = self._flags(answer)
         return [_painted(image, brief, flagged) for image, flagged in zip(answer.images, flags, strict=True)]
+
+    def _flags(self, answer: Any) -> list[bool]:
+        """Return which pictures the pipeline's own checker, or the classifier, holds back."""
+        own = getattr(answer, "nsfw_content_detected", None) or [False] * len(answer.images)
+        if not self._safety.is_set_up:
+            return list(own)
+        return [one or other for one, other in zip(own, self._safety.flags(answer.images), strict=True)]
 
     def _arguments(self, brief: Brief) -> dict[str, Any]:
         """Return what the pipeline is called with: what is set, and what it knows of."""
@@ -160,7 +180,7 @@ class Diffusion:
 
 def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | PressroomError:
     if flagged:
-        return PictureUnsafe("The model's safety checker held a picture back; change the title, or try another style.")
+        return PictureUnsafe("The safety check held a picture back; change the title, or try another style.")
     description = generated(brief.language, brief.style, brief.title)
     return Painted(encoded(image.convert("RGB"), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
 
