@@ -56,7 +56,7 @@ format: install-test  ## format the code
 bench: install-test  ## measure against the raw limits of this machine
 	$(BIN)/python -m benchmarks
 
-quality: install-test  ## count what speech, transcripts and posts' texts get wrong (ARGS='speech --count 20')
+quality: install-test  ## count what speech, transcripts, posts' texts and alt texts get wrong (ARGS='speech --count 20')
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 clean:  ## delete what was built here, but no data

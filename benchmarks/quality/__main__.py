@@ -1,4 +1,4 @@
-"""`python -m benchmarks.quality [speech] [transcription] [posts]`: print tables as Markdown. Takes minutes."""
+"""`python -m benchmarks.quality [speech] [transcription] [posts] [pictures]`: print tables, which takes minutes."""
 
 import argparse
 import logging
@@ -11,6 +11,7 @@ import numpy as np
 import structlog
 
 from benchmarks.quality.listening import Listener, base, resample, tiny_english
+from benchmarks.quality.pictures import judge_pictures, picture_samples, pictures_rows, ready_captioners
 from benchmarks.quality.posts import judge_all, posts_rows, ready_engines, samples
 from benchmarks.quality.prompts import INSTALL, SPEAKERS, Prompt, read_prompts, with_noise
 from benchmarks.quality.speaking import Speech, sentences, speak_apart
@@ -23,11 +24,12 @@ ENGINES = ("espeak", "hibari", "piper", "kokoro")
 def main() -> None:
     """Measure what the command line names; by default everything."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["speech", "transcription", "posts", []], help="default: all")
+    known = ["speech", "transcription", "posts", "pictures", []]
+    parser.add_argument("what", nargs="*", choices=known, help="default: all")
     parser.add_argument("--count", type=int, default=100, help="sentences of each engine, prompts of each language")
     parser.add_argument("--languages", default=",".join(SPEAKERS), help="those of the recordings")
     parser.add_argument("--engines", default=",".join(ENGINES), help="those that speak")
-    parser.add_argument("--samples", action="store_true", help="print what was made of each post, too")
+    parser.add_argument("--samples", action="store_true", help="print what was made of each post and picture")
     wanted = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     print(machine())
@@ -42,6 +44,12 @@ def main() -> None:
         _print(posts_rows(judged))
         for name, posts in judged if wanted.samples else ():
             print(f"\n## {name}\n\n" + "\n\n".join(samples(posts)))
+    if "pictures" in (wanted.what or ["pictures"]):
+        seen = [(captioner.name, list(judge_pictures(captioner))) for captioner in ready_captioners()]
+        _print(pictures_rows(seen))
+        for name, pictures in seen if wanted.samples else ():
+            print(f"\n## {name}")
+            _print(picture_samples(pictures))
 
 
 def speech_rows(engines: list[str], count: int, folder: Path) -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,55 @@
+"""What `make quality` says of pictures, on the engine that is always there."""
+
+import pytest
+
+from benchmarks.quality.drawing import drawn_pictures
+from benchmarks.quality.pictures import Judged, judge_caption, judge_pictures, picture_samples, pictures_rows
+from workers.engines.captioning import Caption
+from workers.engines.captioning.basic.basic import Basic
+
+
+@pytest.fixture(scope="module")
+def judged() -> list[Judged]:
+    return list(judge_pictures(Basic()))
+
+
+def test_there_are_thirty_pictures_in_five_languages() -> None:
+    pictures = list(drawn_pictures())
+
+    assert len({picture.name for picture in pictures}) == len(pictures) == 30
+    assert {picture.language for picture in pictures} == {"en", "de", "es", "fr", "it"}
+
+
+def test_basic_claims_nothing_false(judged: list[Judged]) -> None:
+    assert {one.drawn.name: one.false for one in judged if one.false} == {}
+
+
+def test_basic_finds_most_of_what_is_written_and_gives_the_rest_away(judged: list[Judged]) -> None:
+    paid = [one for one in judged if not one.is_draft]
+
+    assert len(paid) >= 15
+    assert sum(len(one.missed) for one in paid) <= sum(len(one.drawn.facts) for one in paid) / 10
+    assert all(one.confidence <= 0.5 for one in judged if one.is_draft)
+
+
+@pytest.mark.parametrize(
+    ("text", "false"),
+    [
+        ("A banner titled “Winter sale”", "Winter sale"), ("Photo of a banner", "photo"),
+        ("<b>Summer sale</b>", "markup"),
+        ("A banner with “Summer sale: 50 % off”", ""),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_a_false_claim(text: str, false: str) -> None:
+    banner = next(drawn_pictures())
+
+    found = judge_caption(banner, Caption(text, 0.5), 0.1).false
+
+    assert (false in found[0]) if false else not found
+
+
+def test_tables_have_a_cell_for_each_head(judged: list[Judged]) -> None:
+    for rows in (pictures_rows([("basic", judged)]), picture_samples(judged)):
+        head, *others = rows
+        assert others
+        assert all(len(row) == len(head) for row in others)
