@@ -197,6 +197,8 @@ class MonitorBase(Resource):
         for name in ("sitemap_url", "webhook_url"):
             if fields.get(name) is not None:
                 self._check_address(name, fields[name])
+        if not fields.keys() & {"urls", *OF_JOBS}:
+            return
         kind = self._services.kinds[IndexCheck.name]
         offers = await self._services.offer_cache.offers()
         request = IndexCheckRequest(
@@ -285,7 +287,8 @@ class MonitorResource(MonitorBase):
         sent = wanted.model_dump(include=wanted.model_fields_set)
         _refuse_nothing(sent)
         request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
-        await self._check({**sent, **request})
+        # A monitor whose engine is gone may still be paused.
+        await self._check({**sent, **request} if sent.keys() & {"urls", *OF_JOBS} else sent)
         changed: dict[str, Any] = {name: sent[name] for name in ("name", "every", "state") if name in sent}
         if request != monitor.request:
             changed["request"] = {name: value for name, value in request.items() if value is not None}

@@ -22,6 +22,7 @@ from pipeline.kinds.index_check.owned import with_lanes
 from pipeline.kinds.index_check.sites import OwnedSite
 from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.log import get_logger
+from pipeline.offers import Offers, order_offers, read_offers
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 from pipeline.timestamps import timestamp
@@ -141,17 +142,22 @@ class MonitorRuns:
         if locked.api_key_id is None:
             raise Unauthorized("The account has no valid API key left that could pay. Make one.")
         sites = transaction.run(sites_of(due.account_id))
-        submission = self._submission(due, locked.api_key_id, urls, sites)
+        offers = order_offers(self._settings, transaction.run(read_offers()))
+        submission = self._submission(due, locked.api_key_id, urls, sites, offers)
         _raise_refusal(transaction.run(submit(submission)), submission)
         return submission.job_id, len(submission.items)
 
-    def _submission(self, due: Due, api_key_id: UUID, urls: list[str], sites: Sequence[OwnedSite]) -> Submission:
+    def _submission(
+        self, due: Due, api_key_id: UUID, urls: list[str], sites: Sequence[OwnedSite], offers: Offers
+    ) -> Submission:
         kind, settings = self._kind, self._settings
         # What was answered lately would hide what has changed since. A sitemap may list what can't be checked.
         sent = {"type": "check", "urls": urls, "source": "api", "fresh": True, "skip_invalid": True, **due.request}
         if due.name:
             sent["name"] = due.name
         request = IndexCheckRequest.model_validate(sent)
+        # What nobody answers any more would wait until its deadline, and hold its credits.
+        kind.check_engine(request, offers)
         fields = request.model_dump(mode="json", exclude_unset=True)
         deadline, keep_for = lifetimes(kind, settings)
         return Submission(

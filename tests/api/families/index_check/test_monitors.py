@@ -17,6 +17,7 @@ from pipeline.kinds.index_check.check import IndexCheck
 from pipeline.kinds.index_check.monitors.running import MonitorRuns
 from pipeline.ledger import discrepancies
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, grant_credits, report
+from pipeline.offers import Offer, publish_offers
 from pipeline.settings import Settings
 from pipeline.webhooks.signing import sign
 from workers.webhooks.sending import Webhooks
@@ -427,6 +428,24 @@ def test_a_change_that_can_not_be_is_refused(
 
     assert (answer.status, answer.code) == (400, code)
     assert read(service, client, monitor) == monitor
+
+
+def test_a_monitor_whose_engine_is_gone_makes_no_job_that_nobody_does_and_can_be_paused(
+    service: Service, start: Start, client: Payer, api_database: Database
+) -> None:
+    monitor = create(service, client, A, engine="bing")
+    api_database.run(publish_offers([Offer("search", "duckduckgo", ready=True)]))
+    try:
+        run(api_database)
+        with start() as other:  # which has read no offers yet
+            assert jobs_of(other, client, monitor) == []
+            assert read(other, client, monitor)["skipped"]["code"] == "engine_unknown"
+            paused = send(other, "PATCH", f"/{monitor['id']}", client.api_key, {"state": "paused"})
+            assert (paused.status, paused.json["state"]) == (200, "paused")
+            refused = send(other, "PATCH", f"/{monitor['id']}", client.api_key, {"urls": [B]})
+            assert refused.code == "engine_unknown"
+    finally:
+        api_database.run(Statement("DELETE FROM offer WHERE engine = 'duckduckgo' RETURNING 1 AS gone"))
 
 
 def test_a_deleted_monitor_makes_no_more_jobs_and_its_last_one_ends(
