@@ -263,6 +263,30 @@ def test_hostile_pages_harm_nobody(site: WebServer, diagnosing: Diagnosing) -> N
     assert ask(diagnosing, site.bomb("/bomb", 30_000_000)).http_status == 200
 
 
+def test_pages_that_are_made_to_cost_are_read_in_little_time_and_room(site: WebServer) -> None:
+    # A tree of the first takes minutes.
+    pages = {
+        "attributes": b"<body " + b" ".join(b"a%d" % number for number in range(200_000)) + b">",
+        "texts": b"<body>" + b"<b>" * 250 + b"<i>.</i>" * 200_000,
+        "metas": b'<meta name="robots" content="noindex">' * 50_000,
+        "others": b"".join(b'<meta name="robots" content="noindex, %d">' % number for number in range(40_000)),
+    }
+    diagnosing = opened(seconds=15, sitemap_files=0)
+    try:
+        found = {
+            name: ask(diagnosing, site.serve(f"/{name}", body + page()[15:], HTML)) for name, body in pages.items()
+        }
+    finally:
+        diagnosing.close()
+
+    assert {name: (one.causes, len(one.noindex)) for name, one in found.items()} == {
+        "attributes": ([], 0),
+        "texts": ([], 0),
+        "metas": (["noindex"], 1),
+        "others": (["noindex"], 10),
+    }
+
+
 def test_only_what_asks_for_it_and_has_no_good_answer_is_looked_at(site: WebServer, diagnosing: Diagnosing) -> None:
     url = site.url("/page")
     task = GivenTask(UrlInput(url=url, diagnose=True))

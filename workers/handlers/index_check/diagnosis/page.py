@@ -1,13 +1,12 @@
 """Page: what is looked at of one page: its answer, and what its HTML and headers say to crawlers."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urljoin
 
 import lxml.etree
-import lxml.html
 
 from pipeline.downloads.web import Opened, Redirect, Unfetched, Web
 from pipeline.engine_settings import DiagnosisSettings
@@ -21,6 +20,10 @@ CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 HTML = ("text/html", "application/xhtml+xml")
 #: A page with fewer letters and digits has nothing that it could be found by.
 FEW_CHARACTERS = 50
+#: Elements whose text is for nobody to read.
+SILENT = frozenset(("script", "style", "noscript"))
+#: Directives that are kept of a page: one is enough to keep it out of an index.
+MAX_DIRECTIVES = 10
 
 
 @dataclass
@@ -70,49 +73,72 @@ def _of_header(opened: Opened) -> str | None:
 def _read(facts: PageFacts, opened: Opened, body: bytes) -> None:
     """Note what the HTML says."""
     charset = CHARSET.search(opened.headers.get("Content-Type", ""))
-    root = _parsed(body, charset[1] if charset else None)
-    if root is None:
-        facts.has_text = False
-        return
-    base = _whole(opened.url, next(iter(root.xpath("//base/@href")), "")) or opened.url
-    metas = [(meta.get("name"), meta.get("content", "")) for meta in root.xpath("//meta[@name]")]
-    facts.noindex += forbidding_elements(metas)
-    canonicals = [link.get("href") for link in root.xpath("//link[@href][@rel]") if _has_word(link, "canonical")]
-    if canonicals:
-        facts.canonical = _whole(base, canonicals[0])
-    for meta in root.xpath("//meta[@http-equiv][@content]"):
-        if meta.get("http-equiv").strip().lower() == "refresh" and (found := REFRESH.match(meta.get("content"))):
-            facts.refresh = _whole(base, found[1])
-    facts.has_text = _has_text(root)
+    seen = _seen(body, charset[1] if charset else None)
+    base = _whole(opened.url, seen.base or "") or opened.url
+    facts.noindex = list(dict.fromkeys([*facts.noindex, *forbidding_elements(seen.metas)]))[:MAX_DIRECTIVES]
+    if seen.canonical:
+        facts.canonical = _whole(base, seen.canonical)
+    if seen.refresh:
+        facts.refresh = _whole(base, seen.refresh)
+    facts.has_text = seen.characters >= FEW_CHARACTERS
 
 
-def _parsed(body: bytes, charset: str | None) -> Any:
-    """Return the root of a document; None where there is nothing in it."""
+class _Seen:
+    """Takes a page's elements as they come, and keeps what they say to crawlers.
+
+    No tree is made of them: that takes a square of an element's attributes, for 2 MB of them some minutes."""
+
+    def __init__(self) -> None:
+        self.base: str | None = None
+        self.canonical: str | None = None
+        self.refresh: str | None = None
+        self.metas: list[tuple[str, str]] = []
+        self.characters = 0
+        self._is_body = False
+        self._silent = 0  # elements within each other whose text nobody reads
+        self._elements = {"base": self._take_base, "link": self._take_link, "meta": self._take_meta}
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._is_body = self._is_body or tag == "body"
+        self._silent += tag in SILENT
+        if (take := self._elements.get(tag)) is not None:
+            take(attributes)
+
+    def end(self, tag: str) -> None:
+        self._silent -= tag in SILENT
+
+    def data(self, text: str) -> None:
+        if self._is_body and not self._silent and self.characters < FEW_CHARACTERS:
+            self.characters += sum(map(str.isalnum, text))
+
+    def close(self) -> None:
+        """Say nothing: what was found is kept here."""
+
+    def _take_base(self, attributes: Mapping[str, str]) -> None:
+        self.base = attributes.get("href") if self.base is None else self.base
+
+    def _take_link(self, attributes: Mapping[str, str]) -> None:
+        if self.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+            self.canonical = attributes.get("href")
+
+    def _take_meta(self, attributes: Mapping[str, str]) -> None:
+        content = attributes.get("content", "")
+        if "name" in attributes:
+            self.metas.append((attributes["name"], content))
+        if attributes.get("http-equiv", "").strip().lower() == "refresh" and (found := REFRESH.match(content)):
+            self.refresh = found[1]
+
+
+def _seen(body: bytes, charset: str | None) -> _Seen:
+    """Return what a document says, as far as it can be read."""
+    seen = _Seen()
     try:
-        parser = lxml.html.HTMLParser(encoding=charset, huge_tree=False, no_network=True)
+        parser = lxml.etree.HTMLParser(target=seen, encoding=charset, huge_tree=False, no_network=True)
     except LookupError:
-        parser = lxml.html.HTMLParser(huge_tree=False, no_network=True)
-    try:
-        return lxml.html.document_fromstring(body, parser=parser)
-    except (lxml.etree.LxmlError, ValueError):
-        return None
-
-
-def _has_word(link: Any, word: str) -> bool:
-    return word in link.get("rel").lower().split()
-
-
-def _has_text(root: Any) -> bool:
-    count = 0
-    for text in _texts(root):
-        count += sum(map(str.isalnum, text))
-        if count >= FEW_CHARACTERS:
-            return True
-    return False
-
-
-def _texts(root: Any) -> Iterator[str]:
-    return iter(root.xpath("//body//text()[not(ancestor::script or ancestor::style or ancestor::noscript)]"))
+        parser = lxml.etree.HTMLParser(target=seen, huge_tree=False, no_network=True)
+    with suppress(lxml.etree.LxmlError, ValueError):
+        lxml.etree.fromstring(body, parser=parser)
+    return seen
 
 
 def _whole(base: str, address: str) -> str | None:
