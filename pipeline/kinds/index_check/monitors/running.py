@@ -22,7 +22,7 @@ from pipeline.kinds.index_check.owned import with_lanes
 from pipeline.kinds.index_check.sites import OwnedSite
 from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.log import get_logger
-from pipeline.offers import Offers, order_offers, read_offers
+from pipeline.offers import Offer, Offers, order_offers, read_offers
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 from pipeline.timestamps import timestamp
@@ -142,7 +142,8 @@ class MonitorRuns:
         if locked.api_key_id is None:
             raise Unauthorized("The account has no valid API key left that could pay. Make one.")
         sites = transaction.run(sites_of(due.account_id))
-        offers = order_offers(self._settings, transaction.run(read_offers()))
+        found: list[Offer] = transaction.run(read_offers())
+        offers = order_offers(self._settings, found)
         submission = self._submission(due, locked.api_key_id, urls, sites, offers)
         _raise_refusal(transaction.run(submit(submission)), submission)
         return submission.job_id, len(submission.items)
