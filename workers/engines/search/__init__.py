@@ -24,6 +24,11 @@ def advise(providers: Sequence[Any]) -> Iterator[str]:
             "without a key, pages made for people are asked, which may block this address or leave results out at any"
             " time: what they miss may be indexed all the same"
         )
-    if ready and not any(getattr(provider, "index", "") == "google" for provider in ready):
+    # Google's own pages want JavaScript.
+    apis = {getattr(provider, "index", "") for provider in ready if getattr(provider, "is_api", False)}
+    if ready and "google" not in apis:
         keys = ("SERPER", "SERPAPI", "DATAFORSEO")
-        yield f"nobody answers for Google: set {' or '.join(f'PRESSROOM_SEARCH__{key}__API_KEY' for key in keys)}"
+        yield (
+            f"nobody answers for Google: set {' or '.join(f'PRESSROOM_SEARCH__{key}__API_KEY' for key in keys)}"
+            "; of sites of your own Google tells by `pressroom search-console connect`"
+        )

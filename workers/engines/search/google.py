@@ -34,6 +34,11 @@ class Google(PageProvider):
         re.IGNORECASE,
     )
 
+    @property
+    def promise(self) -> str:
+        """What may be expected of it, as `pressroom doctor` says it: next to nothing."""
+        return "asked as the index google, but its pages come with JavaScript since 2025: most URLs will be js_required"
+
     def links(self, soup: BeautifulSoup) -> list[str]:
         """Return the links with a heading in or under them that are in a row, and no ads."""
         found: list[tuple[str, list[Tag]]] = []

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from pipeline.engine_settings import ProviderSettings, SearxngSettings
+from workers.engines.search import advise
 from workers.engines.search.base.provider import Provider, Reply
 from workers.engines.search.base.verdict import Verdict, classify
 from workers.engines.search.brave_api import BraveApi
 from workers.engines.search.dataforseo import DataForSeo
+from workers.engines.search.google import Google
 from workers.engines.search.searxng import Searxng
 from workers.engines.search.serpapi import SerpApi
 from workers.engines.search.serper import Serper
@@ -116,6 +118,20 @@ def test_dataforseo_needs_a_login_and_a_password(key: str | None, needs: bool) -
     said = DataForSeo(ProviderSettings(url="http://127.0.0.1:9/", api_key=key)).readiness()
 
     assert ("login:password" in said) if needs and said else not needs and said is None
+
+
+@pytest.mark.parametrize(("url", "needs"), [("http://127.0.0.1:9", False), ("127.0.0.1:9", True), (None, True)])
+def test_an_instance_of_ones_own_needs_a_whole_url(url: str | None, needs: bool) -> None:
+    said = Searxng(SearxngSettings(url=url)).readiness()
+
+    assert ("PRESSROOM_SEARCH__SEARXNG__URL" in (said or "")) == needs
+
+
+def test_pages_of_google_promise_no_answer_for_google() -> None:
+    google = Google(ProviderSettings(url=Google.page))
+
+    assert "js_required" in google.promise
+    assert any("nobody answers for Google" in advice for advice in advise([google]))
 
 
 def test_a_limit_of_dataforseo_is_one_of_a_minute() -> None:

@@ -155,6 +155,8 @@ class Provider:
         prefix = f"PRESSROOM_SEARCH__{self.name.upper()}__"
         if not self.url:
             return f"set {prefix}URL"
+        if not self.url.startswith(("http://", "https://")):
+            return f"{prefix}URL has to begin with http:// or https://"
         return f"set {prefix}API_KEY" if self.needs_key and not self.key else None
 
     @property
