@@ -1,4 +1,4 @@
-"""`python -m benchmarks.quality [speech] [transcription] [posts] [pictures]`: print tables, which takes minutes."""
+"""`python -m benchmarks.quality [speech] [transcription] [posts] [pictures] [covers]`: print tables. Takes minutes."""
 
 import argparse
 import logging
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import structlog
 
+from benchmarks.quality.covers import choose_all, covers_rows
 from benchmarks.quality.listening import Listener, base, resample, tiny_english
 from benchmarks.quality.pictures import judge_pictures, picture_samples, pictures_rows, ready_captioners
 from benchmarks.quality.posts import judge_all, posts_rows, ready_engines, samples
@@ -24,7 +25,7 @@ ENGINES = ("espeak", "hibari", "piper", "kokoro")
 def main() -> None:
     """Measure what the command line names; by default everything."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    known = ["speech", "transcription", "posts", "pictures", []]
+    known = ["speech", "transcription", "posts", "pictures", "covers", []]
     parser.add_argument("what", nargs="*", choices=known, help="default: all")
     parser.add_argument("--count", type=int, default=100, help="sentences of each engine, prompts of each language")
     parser.add_argument("--languages", default=",".join(SPEAKERS), help="those of the recordings")
@@ -50,6 +51,11 @@ def main() -> None:
         for name, pictures in seen if wanted.samples else ():
             print(f"\n## {name}")
             _print(picture_samples(pictures))
+
+    if "covers" in (wanted.what or ["covers"]):
+        chosen = list(choose_all(ready_engines()[-1]))
+        _print(covers_rows(chosen))
+        print("\n".join(f"- wrong: {one.title} ({one.motif})" for one in chosen if one.is_wrong))
 
 
 def speech_rows(engines: list[str], count: int, folder: Path) -> Iterator[tuple[str, ...]]:

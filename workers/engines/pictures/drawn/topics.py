@@ -63,9 +63,10 @@ def subjects_in(text: str, language: str) -> frozenset[str]:
 
 def motif_of(brief: Brief) -> str | None:
     """Return the motif of what a post is about, or else one that is true for its category; None: there is none."""
-    # A tag that neither title nor summary has may only say what the category is.
-    said = f"{brief.title} {brief.summary}".lower()
-    tags = [tag for tag in brief.tags[:FIRST_TAGS] if tag.lower() in said]
+    # A tag that the summary has not may only say what the category is. One of the title's words was looked at with
+    # those around it, which may give it another meaning.
+    title, summary = brief.title.lower(), brief.summary.lower()
+    tags = [tag for tag in brief.tags[:FIRST_TAGS] if tag.lower() in summary and tag.lower() not in title]
     return subject_of(brief.title, tags, brief.language) or _symbol_of(brief.category)
 
 
