@@ -11,7 +11,7 @@ from tiny_models import build_chat_vlm
 from pipeline.engine_settings import CaptioningSettings, ModelSettings
 from workers.engines.captioning import MODES, NO_HINTS, Caption, Hints, Mode, Wish
 from workers.engines.captioning.basic.basic import Basic
-from workers.engines.captioning.basic.ocr import Line
+from workers.engines.captioning.basic.ocr import Line, ReadingFailed
 from workers.engines.captioning.generation.decoding import Decoded
 from workers.engines.captioning.generation.generator import SecondLook
 from workers.engines.captioning.generation.looking import confidence_of, faults_of, is_read, quotations
@@ -103,6 +103,16 @@ def test_the_better_of_two_faulty_texts_is_taken_and_is_not_trusted(told: Told) 
 
 def test_a_second_look_that_says_nothing_leaves_the_first_text(told: Told) -> None:
     assert say(told, "A tin of “Sudwind coffee”", "").text == "A tin of “Sudwind coffee”"
+
+
+def test_a_reader_that_fails_costs_nobody_the_text(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ReadingFailed("a kernel gave up")
+
+    monkeypatch.setattr(told._reader, "read", fail)
+
+    assert say(told, "A tin of “Sudwind coffee”").text == "A tin of “Sudwind coffee”"
+    assert told.asked == ()
 
 
 def test_an_ornament_is_only_called_one_where_that_is_allowed(told: Told) -> None:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,7 +172,9 @@ class Generator(ABC):
         if wish.hints.allow_decorative and is_decorative(said.text):
             return SecondLook(wish, mode, (), read)
         if read is None and quotations(clean(said.text)):
-            read = [line.text for line in self._reader.read(wish.picture.image)]
+            # A reader that fails, or is not there, is no reason to lose the text.
+            with suppress(PressroomError):
+                read = [line.text for line in self._reader.read(wish.picture.image)]
         return SecondLook(wish, mode, faults_of(said, mode, read), read)
 
     def _look_again(self, looks: Sequence[SecondLook], stop: Callable[[], bool]) -> Sequence[Decoded]:
