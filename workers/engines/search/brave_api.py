@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from workers.engines.search.base.api import ApiProvider
+from workers.engines.search.base.api import ApiProvider, found_at
 from workers.engines.search.base.provider import SearchRequest
 
 
@@ -24,5 +24,5 @@ class BraveApi(ApiProvider):
         return SearchRequest(self.url, query={"q": query, "count": "20"}, headers=headers)
 
     def is_valid(self, document: dict[str, Any]) -> bool:
-        """An answer to a search says so."""
-        return document.get("type") == "search"
+        """An answer to a search says so; without results it has no list of them, or an empty one."""
+        return document.get("type") == "search" and found_at(document, self.rows_at) in (None, [])

@@ -140,3 +140,18 @@ def test_a_limit_of_dataforseo_is_one_of_a_minute() -> None:
 
 def test_no_provider_of_google_asks_for_what_was_kept_elsewhere() -> None:
     assert SERPAPI.request("site:e.com").query["no_cache"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [
+        (BRAVE, {"type": "search", "web": {"results": [{"link": "https://e.com/a"}]}}),
+        (BRAVE, {"type": "search", "web": {"results": "none"}}),
+        (DATAFORSEO, task(20000, result=[{"items": [{"type": "organic", "link": "https://e.com/a"}]}])),
+        (SERPER, {"organic": [{"url": "https://e.com/a"}]}),
+        (SERPAPI, {"organic_results": [{"url": "https://e.com/a"}],
+                   "search_information": {"organic_results_state": "Fully empty"}}),
+    ],
+)  # fmt: skip
+def test_results_in_a_form_that_is_not_known_are_no_negative(provider: Provider, said: dict[str, Any]) -> None:
+    assert judge(provider, 200, said).code == "unrecognised_page"

@@ -32,8 +32,10 @@ class ApiProvider(Provider):
             return self._refused(reply.status, document or {})
         if document is None:
             return Reading()
-        rows = [str(row[self.address]) for row in self.rows(document) if row.get(self.address)]
-        return Reading(tuple(dict.fromkeys(rows)), is_none=not rows and self.is_valid(document))
+        entries = self.rows(document)
+        rows = [str(row[self.address]) for row in entries if row.get(self.address)]
+        # Entries without an address are in a form that we don't know: that is not nothing.
+        return Reading(tuple(dict.fromkeys(rows)), is_none=not entries and self.is_valid(document))
 
     def is_valid(self, document: dict[str, Any]) -> bool:
         """Return whether an answer without rows is one that found nothing."""
