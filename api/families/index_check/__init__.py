@@ -5,16 +5,14 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from api.families.index_check.monitors import (
+from api.families.index_check.monitor_documents import (
     IndexMonitor,
     IndexMonitorChange,
     IndexMonitorCreated,
-    MonitorChangeList,
     MonitorChanges,
     MonitorRequest,
-    MonitorResource,
-    Monitors,
 )
+from api.families.index_check.monitors import MonitorChangeList, MonitorResource, Monitors
 from api.families.index_check.resources import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
 from api.services import Services
 from api.work import Work

@@ -1,7 +1,6 @@
 """Owned: asks services for site owners about URLs of connected sites, before any search provider is asked."""
 
 import hashlib
-import json
 import random
 import threading
 import time
@@ -9,35 +8,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from pipeline.database import Database
 from pipeline.engine_settings import SiteServiceSettings
-from pipeline.errors import NotReady
 from pipeline.kinds.index_check import site_quota, verdicts
 from pipeline.kinds.index_check.check import OWNED_ENGINES, UrlInput, lane_of
-from pipeline.kinds.index_check.connections import Connection, list_connections, note_fault
+from pipeline.kinds.index_check.connections import Connection, note_fault
 from pipeline.kinds.index_check.owned import services_for
 from pipeline.kinds.index_check.site_quota import Booking
-from pipeline.kinds.index_check.sites import OwnedSite, SiteMap
+from pipeline.kinds.index_check.sites import OwnedSite
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.log import get_logger
-from pipeline.secret_box import SecretBox
 from pipeline.settings import Settings
 from pipeline.timestamps import timestamp
 from workers.engines import Stopped
 from workers.engines.search.base.client import SearchClient
-from workers.engines.search.base.site_service import Access, ServiceTrouble, Told, Trouble
+from workers.engines.search.base.site_service import ServiceTrouble, Told, Trouble
 from workers.engines.search.site_services import site_services
 from workers.handler import Done, Failed, Outcome, Release, Retry, Task
+from workers.handlers.index_check.connected import Connections
 from workers.handlers.index_check.unchecked import UrlUnchecked
 
 log = get_logger(__name__)
 
-#: How long an account's sites are remembered.
-SITES_LAST_SECONDS = 3.0
-#: Accounts whose sites are remembered.
-MAX_ACCOUNTS = 1_000
 #: The longest wait for a site's pace while a slot is held: for a verdict, and for facts, which hold nothing up.
 LONGEST_PAUSE, SHORT_PAUSE = timedelta(seconds=5), timedelta(seconds=0.5)
 #: How often it is asked meanwhile whether to go on.
@@ -61,15 +54,6 @@ class NotBooked(ServiceTrouble):
 
 
 @dataclass
-class Connected:
-    """An account's sites and working connections, as they were a moment ago."""
-
-    sites: SiteMap
-    connections: Mapping[UUID, Connection]
-    until: float
-
-
-@dataclass
 class Turn:
     """What the services have come to about one URL."""
 
@@ -84,12 +68,9 @@ class OwnedSites:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings.search
         self._database = database
-        self._box = SecretBox(settings)
         self._services = site_services(settings.search)
+        self._connections = Connections(settings, database, self._services)
         self._client: SearchClient | None = None
-        self._accesses: dict[tuple[UUID, bytes], Access] = {}
-        self._connected: dict[UUID, Connected] = {}
-        self._unreadable: set[UUID] = set()  # connections that were complained of, once each
         self._lock = threading.Lock()
         self._effects: Mapping[Trouble, Callable[[OwnedSite, Connection, ServiceTrouble], timedelta | None]] = {
             Trouble.QUOTA: self._note_quota,
@@ -109,10 +90,10 @@ class OwnedSites:
     def check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Return what the first service says that says anything, or where the URL goes on."""
         turn, wanted = Turn(), services_for(task.input.engine, task.input.index)
-        connected = self._sites_of(task.account_id)
+        connected = self._connections.sites_of(task.account_id)
         if not (sites := connected.sites.find(task.input.url, wanted)):
             # It had a site when it was submitted, maybe since a moment ago.
-            connected = self._read_sites(task.account_id)
+            connected = self._connections.read_sites(task.account_id)
             sites = connected.sites.find(task.input.url, wanted)
         for site in sites:
             if task.is_stopped():
@@ -148,7 +129,7 @@ class OwnedSites:
         tries = self._settings.tries if site.service in OWNED_ENGINES else 1
         for tries_left in range(tries - 1, -1, -1):
             try:
-                access = self._access(connection)
+                access = self._connections.access(connection)
                 booking = self._book(task, site, service.limits)
                 told = service.inspect(self._open_client().ask, access, url, site.property)
             except NotBooked:
@@ -233,43 +214,6 @@ class OwnedSites:
             return Retry(timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts, error)
         return Failed(error)
 
-    def _sites_of(self, account_id: UUID) -> Connected:
-        found = self._connected.get(account_id)
-        return found if found and time.monotonic() < found.until else self._read_sites(account_id)
-
-    def _read_sites(self, account_id: UUID) -> Connected:
-        working = [one for one in self._database.run(list_connections(account_id=account_id)) if one.fault is None]
-        sites = SiteMap(site for connection in working for site in connection.sites)
-        until = time.monotonic() + SITES_LAST_SECONDS
-        found = Connected(sites, {connection.id: connection for connection in working}, until)
-        with self._lock:
-            if len(self._connected) >= MAX_ACCOUNTS:
-                self._connected.clear()
-            self._connected[account_id] = found
-        return found
-
-    def _access(self, connection: Connection) -> Access:
-        """Return a connection's access, the same for all its URLs. Raises ServiceTrouble."""
-        key = (connection.id, connection.credentials)
-        with self._lock:
-            if (access := self._accesses.get(key)) is not None:
-                return access
-            try:
-                credentials = json.loads(self._box.open(connection.credentials))
-                access = self._services[connection.service].open(credentials)
-            except NotReady as error:
-                # Of this machine, not of the connection: another one may have the key. Its paths are not for users.
-                if connection.id not in self._unreadable:
-                    self._unreadable.add(connection.id)
-                    log.error("stored access can't be used here", name=connection.name, reason=error.message)
-                cause = "the stored access to its site can't be used; `pressroom doctor` tells the operator why"
-                raise ServiceTrouble(Trouble.UNREADABLE, error.code, cause) from error
-            if len(self._accesses) >= MAX_ACCOUNTS:
-                self._accesses.clear()
-            self._accesses[key] = access
-            self._unreadable.discard(connection.id)
-            return access
-
     def _open_client(self) -> SearchClient:
         """Return the client, made for the first owned URL: most systems have none."""
         with self._lock:
@@ -296,7 +240,7 @@ class OwnedSites:
     def _note_fault(self, site: OwnedSite, connection: Connection, trouble: ServiceTrouble) -> None:
         log.error("site connection does not work", service=site.service, name=connection.name, code=trouble.code)
         self._database.run(note_fault(connection, f"{trouble.code}: {trouble.detail}"))
-        self._connected.pop(connection.account_id, None)
+        self._connections.forget(connection.account_id)
 
     def _log(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
         log.warning(
