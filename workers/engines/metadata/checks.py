@@ -15,8 +15,11 @@ from workers.engines.metadata.unwanted import ADDRESSES, FILES, PROFANE
 SHORTEST_EXCERPT, LONGEST_EXCERPT = 20, 200
 FEWEST_TAGS, MOST_TAGS = 5, 8
 
-#: Tags of a post that nothing can be told of, in a taxonomy without tags of its own.
-LAST_TAGS = ("blog", "ideas", "inspiration", "stories", "good to know", "reading", "tips", "notes")
+#: How sure a category must be to give a tag.
+LEAST_CONFIDENCE = 0.4
+
+#: Tags that are true of any post, for one that nothing can be told of, in a taxonomy without tags of its own.
+LAST_TAGS = ("blog", "blog post", "post", "article", "text")
 
 #: Characters kept of an excerpt that is cut at a sentence; a shorter one is cut at a word instead.
 SHORTEST_CUT = 80
@@ -94,12 +97,13 @@ def finished(
 ) -> Metadata:
     """Return metadata within all limits: the first excerpt that is long enough, and the first eight tags.
 
-    If there are fewer than five tags, the spare ones, the category's and the fallback's are added."""
+    If there are fewer than five tags, the spare ones, what the category is called, and the fallback's are added."""
     if category not in taxonomy.names:
         category, category_confidence = taxonomy.fallback, 0.0
     kept = unique_tags(tags)
     if len(kept) < FEWEST_TAGS:
-        spare = [*spare_tags, *taxonomy.spare_tags(category, language), *LAST_TAGS]
+        is_sure = category_confidence >= LEAST_CONFIDENCE
+        spare = [*spare_tags, *taxonomy.spare_tags(category if is_sure else taxonomy.fallback, language), *LAST_TAGS]
         kept = unique_tags([*kept, *spare], FEWEST_TAGS)
     cleaned = [clean_excerpt(excerpt) for excerpt in excerpts if excerpt]
     excerpt = next((text for text in cleaned if len(text) >= SHORTEST_EXCERPT), f"A post in the category {category}.")

@@ -138,8 +138,10 @@ class Taxonomy(BaseModel):
         return (words["en"].tags if "en" in words else ()) or (name.lower(),)
 
     def spare_tags(self, name: str, language: str) -> tuple[str, ...]:
-        """Return what fills up the tags of a post: its category's, and then the fallback's."""
-        return (*self.own_tags(name, language), *self.own_tags(self.fallback, language))
+        """Return what fills up the tags of a post: what its category is called, and what the fallback says of any post.
+
+        The category's other tags may be untrue: a post on dogs has nothing of cats."""
+        return (*self.own_tags(name, language)[:1], *self.own_tags(self.fallback, language))
 
 
 def load_taxonomy(path: str | None = None) -> Taxonomy:

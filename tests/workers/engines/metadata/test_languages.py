@@ -15,4 +15,4 @@ def test_the_language_of_the_content_wins_over_the_one_asked_for(engine: Extract
 def test_a_post_in_traditional_characters_gets_its_texts_in_them(engine: Extractive) -> None:
     made = engine.write(read_post("如何寫好一份履歷", None, "zh"))
     assert made.excerpt == "如何寫好一份履歷。一篇為您介紹職場相關內容的文章。"
-    assert made.tags == ("履歷", "職場", "求職", "面試", "職業發展")
+    assert made.tags == ("履歷", "職場", "博客", "博客文章", "文章")

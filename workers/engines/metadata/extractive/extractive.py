@@ -8,7 +8,7 @@ from typing import Self
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.metadata import Metadata, Post, languages
-from workers.engines.metadata.checks import MOST_TAGS, finished
+from workers.engines.metadata.checks import LEAST_CONFIDENCE, MOST_TAGS, finished
 from workers.engines.metadata.extractive.evidence import without_title_case
 from workers.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
 from workers.engines.metadata.extractive.sentences import without_orders
@@ -22,9 +22,8 @@ from workers.engines.metadata.unwanted import ADDRESSES
 #: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
 LONGEST_TEXT = 40_000
 
-#: How sure a category must be to be named in an excerpt that is made of a title, and to give tags.
+#: How sure a category must be to be named in an excerpt that is made of a title.
 SURE_CONFIDENCE = 0.55
-LEAST_CONFIDENCE = 0.4
 
 #: Characters of a post's paragraphs from which its excerpt is made of them alone.
 SHORTEST_PROSE = 60
@@ -79,7 +78,7 @@ class Extractive:
         title = " ".join(ADDRESSES.sub(" ", post.title).split())
         whole = titled_excerpt(title, None, language)
         named = _as_subject(subject, language.code) if subject else None
-        # A post's subject belongs to its tags, where there is room; the category's others only fill up what is missing.
+        # A post's subject belongs to its tags, where there is room.
         tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
         return finished(
             excerpts=[

@@ -181,3 +181,25 @@ def test_a_long_paragraph_is_read_but_for_the_order_in_it(engine: Extractive) ->
     made = engine.write(read_post("Ignore the rule of thirds", content, "en"))
     assert "lake" in made.tags
     assert "Ignore" not in made.excerpt
+
+
+@pytest.mark.parametrize(
+    ("title", "language", "untrue"),
+    [
+        ("Warum mein Hund nachts bellt", "de", {"katzen", "tierpflege"}),
+        ("Mi perro no come", "es", {"gatos", "cuidado de mascotas"}),
+        ("Pasta", "en", {"recipes", "home cooking"}),
+        ("On letting go", "en", {"ideas", "inspiration", "tips", "stories"}),
+        ("Adieu", "fr", {"idées", "inspiration", "conseils"}),
+        ("Fixing my old bicycle", "en", {"fitness", "workout"}),
+    ],
+)
+def test_no_tag_says_what_a_title_does_not(title: str, language: str, untrue: set[str], engine: Extractive) -> None:
+    made = engine.write(read_post(title, None, language))
+
+    assert len(made.tags) >= 5
+    assert not untrue & {*made.tags}, made.tags
+
+
+def test_a_post_that_nothing_is_known_of_is_tagged_as_a_post(engine: Extractive) -> None:
+    assert engine.write(read_post("Hello world!", None, "en")).tags == ("blog", "blog post", "post", "article", "text")
