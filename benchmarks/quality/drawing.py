@@ -123,7 +123,13 @@ def _pages() -> Iterator[Drawn]:
     window = _sheet((1280, 800), "#f0f2f5", ("Acme Cloud", 560, 28, 22, "black"), ("Sign in", 440, 200, 40, "black"),
                     ("Email address", 440, 290, 22, "#333"), ("Password", 440, 410, 22, "#333"),
                     ("Continue", 600, 548, 24, "#1976d2"))  # fmt: skip
-    for box in ((400, 150, 880, 680), (440, 320, 840, 370), (440, 440, 840, 490), (440, 520, 840, 576)):
+    for box in (
+        (-9, -9, 1289, 56),
+        (400, 150, 880, 680),
+        (440, 320, 840, 370),
+        (440, 440, 840, 490),
+        (440, 520, 840, 576),
+    ):
         ImageDraw.Draw(window).rectangle(box, outline="#999", width=2)
     labels = ["Acme Cloud", "Sign in", "Email address", "Password", "Continue"]
     yield Drawn("window", window, labels, ["screenshot|form|window", "Sign in"])

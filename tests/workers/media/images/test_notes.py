@@ -121,6 +121,7 @@ def test_a_png_may_have_a_description_and_a_title() -> None:
     "text",
     [
         "OLYMPUS DIGITAL CAMERA         ", "SAMSUNG", "SONY DSC", "MINOLTA DIGITAL CAMERA", "dav", "Untitled",
+        "PNG", "mimetypes",
         "IMG_2041.JPG", "DSC00017-2", "20240311_101112", "PXL_20240101_101112345", "sunset.jpg", "https://example.com/xy",
         "12345", "...", "", "-", "x", "Created with GIMP", "Screenshot", "image", "Image.", "DCIM\\100MEDIA",
         "IMG_2041", "P1010001", "Screenshot 2024-01-01 at 10.11.12", "KODAK Digital Still Camera",

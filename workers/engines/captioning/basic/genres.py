@@ -23,8 +23,8 @@ SHEETS = (1.25, 1.55)
 LEAST_LINES = 6
 #: Rows and columns of a table at least.
 LEAST_GRID = 3
-#: Texts of a logo at most, and characters of each.
-MOST_NAMES, LONGEST_NAME = 2, 30
+#: Texts of a logo at most, and characters of each. What has more opaque pixels than this is a button, or a plate.
+MOST_NAMES, LONGEST_NAME, MOST_OPAQUE = 2, 30, 0.6
 #: Least tones of a shaded object on white; flat drawings have fewer, although edges add some.
 SHADED = 16
 #: Most even pixels of a photo, and least of a graphic; tones that run into each other are neither.
@@ -35,6 +35,10 @@ MEASURED_SIDE = 512
 FAINT, SHARP = 3, 24
 #: Least difference at a straight edge, and most pixels between the two edges of one line.
 EDGE, LINE_WIDTH = 8, 3
+#: Share of the width that the bar of a window spans, and of the height at which an edge is the picture's own frame;
+#: and share of the width that the rows of a list span, and how many edges these have at least.
+SPAN, FRAME = 0.9, 0.02
+ROW_SPAN, LEAST_ROW_EDGES = 0.8, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Texture:
     is_grey: bool
     #: Straight edges of at least a fifth of the side: (level, upright).
     rules: tuple[int, int]
+    #: Whether a bar spans it, other than a frame, or rows of a list do; the boxes of a diagram do not.
+    is_spanned: bool
 
     @property
     def is_photographic(self) -> bool:
@@ -94,11 +100,19 @@ def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, textu
     if texture.flat < 0.75 or texture.even < LEAST_EVEN:
         return "picture"
     texts = [line.text for line in lines if sum(map(str.isalpha, line.text)) > 1]
-    if picture.has_transparency and 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts):
+    is_named = 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts)
+    if picture.has_transparency and is_named and _opaque_share(picture) <= MOST_OPAQUE:
         return "logo"
     is_shaded = texture.four_commonest < 0.5 or (texture.tones >= SHADED and palette.background == "white")
     # A picture with soft tones, or of a shaded object, may be drawn or photographed.
     return "picture" if not texts and (texture.is_plain or is_shaded) else "graphic"
+
+
+def _opaque_share(picture: Picture) -> float:
+    if picture.opaque is None:
+        return 1.0
+    counts = picture.opaque.histogram()
+    return sum(counts[128:]) / sum(counts)
 
 
 def _is_running_text(lines: Sequence[Line], texture: Texture) -> bool:
@@ -121,8 +135,8 @@ def _is_grid(lines: Sequence[Line]) -> bool:
 
 
 def _is_screen(picture: Picture, lines: Sequence[Line], texture: Texture) -> bool:
-    """Return whether small lines of much the same size stand among boxes, as in a program's window."""
-    if len(lines) < 4 or texture.four_commonest < 0.6 or picture.has_transparency:
+    """Return whether small lines of much the same size stand among boxes and a bar, as in a program's window."""
+    if len(lines) < 4 or texture.four_commonest < 0.6 or picture.has_transparency or not texture.is_spanned:
         return False
     sizes = [line.height * picture.image.height / max(picture.image.size) for line in lines]
     middle = median(sizes)
@@ -139,6 +153,7 @@ def texture_of(image: Image.Image) -> Texture:
     steps = np.maximum(across[:-1], down[:, :-1]) if min(pixels.shape[:2]) > 1 else np.zeros((1, 1))
     codes = (pixels[..., 0] >> 4 << 8) | (pixels[..., 1] >> 4 << 4) | (pixels[..., 2] >> 4)
     shares = np.sort(np.bincount(codes.ravel(), minlength=4096) / codes.size)[::-1]
+    level, upright = _longest_edges(down), _longest_edges(across.T)
     return Texture(
         flat=float((steps <= FAINT).mean()),
         even=float((steps == 0).mean()),
@@ -147,12 +162,13 @@ def texture_of(image: Image.Image) -> Texture:
         four_commonest=float(shares[:4].sum()),
         tones=int((shares > 0.0005).sum()),
         is_grey=bool((pixels.max(axis=2) - pixels.min(axis=2)).mean() < 4),
-        rules=(_count_rules(down), _count_rules(across.T)),
+        rules=(_count_edges(level, 1 / 5), _count_edges(upright, 1 / 5)),
+        is_spanned=_is_spanned(level),
     )
 
 
-def _count_rules(steps: Any) -> int:
-    """Return how many sharp edges run straight for a fifth of the side or more; `steps` is of shape (lines, side)."""
+def _longest_edges(steps: Any) -> Any:
+    """Return the longest sharp edge along each line, as a share of its length; `steps` is of shape (lines, side)."""
     import numpy as np
 
     sharp = (steps > EDGE).astype(np.int32)
@@ -160,5 +176,18 @@ def _count_rules(steps: Any) -> int:
     for column in sharp.T:
         run = (run + 1) * column
         longest = np.maximum(longest, run)
-    places = np.flatnonzero(longest >= sharp.shape[1] / 5)
+    return longest / sharp.shape[1]
+
+
+def _is_spanned(level: Any) -> bool:
+    margin = int(FRAME * len(level)) + 1
+    inner = level[margin:-margin]
+    return _count_edges(inner, SPAN) > 0 or _count_edges(inner, ROW_SPAN) >= LEAST_ROW_EDGES
+
+
+def _count_edges(longest: Any, least: float) -> int:
+    """Return how many edges run straight for such a share of the side or more; `longest` as by `_longest_edges`."""
+    import numpy as np
+
+    places = np.flatnonzero(longest >= least)
     return int((np.diff(places) > LINE_WIDTH).sum() + 1) if len(places) else 0

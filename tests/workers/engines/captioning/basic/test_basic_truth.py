@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import drawn_pictures as drawn
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from workers.engines.captioning import Caption, Mode, Wish
 from workers.engines.captioning.basic.basic import Basic
@@ -167,3 +167,55 @@ def test_the_authors_words_are_no_draft() -> None:
     for note in (Note("caption", "The harbour at dawn"), Note("title", "Hafen"), Note("alt_text", "Ein Hund", "de")):
         picture = drawn.picture_of(drawn.photo(), notes=[note])
         assert not say(picture).draft
+
+
+def boxes(*, bar: bool) -> Picture:
+    """Return boxes side by side and below each other, as a diagram or a program has them; `bar`: below a title bar."""
+    image = Image.new("RGB", (1000, 700), "white")
+    draw = ImageDraw.Draw(image)
+    for top in (100, 300, 500):
+        for left in (80, 400, 720):
+            draw.rectangle((left, top, left + 240, top + 120), outline="black", width=2)
+    if bar:
+        draw.line((0, 60, 1000, 60), "black", 2)
+    return drawn.picture_of(image)
+
+
+@pytest.mark.parametrize(("bar", "genre"), [(False, "Graphic"), (True, "Screenshot")])
+def test_the_boxes_of_a_diagram_are_no_screenshot_without_a_bar(bar: bool, genre: str) -> None:
+    lines = [
+        line(name, left, top, 0.1, 0.03)
+        for name, left, top in (
+            ("Parser", 0.1, 0.2),
+            ("Writer", 0.45, 0.2),
+            ("Reader", 0.75, 0.2),
+            ("Cache", 0.1, 0.5),
+            ("Index", 0.45, 0.5),
+            ("Store", 0.75, 0.5),
+        )
+    ]
+
+    assert say(boxes(bar=bar), *lines).text.startswith(f"{genre} with the text “")
+
+
+@pytest.mark.parametrize(("share", "genre"), [(0.9, "Graphic"), (0.3, "Logo")])
+def test_a_button_is_no_logo(share: float, genre: str) -> None:
+    opaque = Image.new("L", (600, 200), 0)
+    opaque.paste(255, (0, 0, int(600 * share), 200))
+    picture = Picture(Image.new("RGB", (600, 200), "orange"), "PNG", opaque=opaque)
+
+    assert say(picture, line("LEARN MORE", 0.02, 0.3, 0.25, 0.3)).text.startswith(f"{genre} with the text “LEARN MORE”")
+
+
+@pytest.mark.parametrize("text", ["Based of Jakub Steiner work", "Adwaita Icon Template", "Adwaita Folder Icons"])
+def test_a_credit_or_a_name_of_many_files_is_no_description(text: str) -> None:
+    caption = say(Picture(Image.new("RGB", (900, 500), "navy"), "PNG", notes=(Note("title", text),)))
+
+    assert text not in caption.text
+    assert caption.draft
+
+
+def test_a_name_of_one_icon_is_a_title() -> None:
+    caption = say(Picture(Image.new("RGB", (900, 500), "navy"), "PNG", notes=(Note("title", "Shopping cart icon"),)))
+
+    assert "Shopping cart icon" in caption.text
