@@ -1,7 +1,7 @@
 """Client: the HTTP API as the commands use it: submit, wait, fetch."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -59,14 +59,25 @@ class Client:
             raise no_pressroom()
         return left
 
-    async def wait(self, job_id: str, progress: Progress, *, pause: float = POLL_SECONDS) -> dict[str, Any]:
-        """Return a job when it has ended, in any state; it is asked for again after `pause` seconds."""
+    async def wait(
+        self,
+        job_id: str,
+        progress: Progress,
+        *,
+        pause: float = POLL_SECONDS,
+        still: Callable[[], Awaitable[None]] | None = None,
+    ) -> dict[str, Any]:
+        """Return a job when it has ended, in any state; it is asked for again after `pause` seconds.
+
+        `still` is called after each look at one that has not ended."""
         while True:
             job: dict[str, Any] = await self.get(f"/jobs/{job_id}")
             counts = job["progress"]
             progress(counts["done"] + counts["failed"], counts["total"])
             if job["finished_at"]:
                 return job
+            if still is not None:
+                await still()
             await asyncio.sleep(pause)
 
     async def save(self, job_id: str, file: Path, progress: Progress) -> int:

@@ -1,6 +1,7 @@
 """Import of URLs for index checks: those of a CSV file become index jobs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pipeline.cells import defused
@@ -10,6 +11,8 @@ from scripts.imports.url_import import Cells, UrlImport
 
 #: URLs of a finished job that are read in one request.
 PAGE = 1_000
+#: Of so many looks at a job's progress, one asks also why it stands still.
+LOOKS_APART = 10
 #: Columns of what was found out, and its fields that they show.
 TOLD = (
     ("code", "code"),
@@ -31,6 +34,11 @@ class IndexCheckImport(UrlImport):
     unanswered = ("failed", "", "error", *[""] * len(TOLD))
     pause = 1.0
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._looks = 0
+        self._told: str | None = None
+
     def fault_of(self, url: str) -> str | None:
         """Return why a URL is not sent; a bare domain is."""
         return read_url(url).fault
@@ -44,6 +52,15 @@ class IndexCheckImport(UrlImport):
         fields = {"type": "check", "urls": urls, "source": "batch", **self._fields}
         return await client.submit("/indexing/jobs", fields, key=key)
 
+    async def standstill(self, client: Client, job_id: str) -> str | None:
+        """Return which search providers rest, until when and why, if all do; the same is told once."""
+        self._looks += 1
+        if self._looks % LOOKS_APART != 1:
+            return None
+        waiting = (await client.get(f"/indexing/jobs/{job_id}")).get("waiting_for")
+        told, self._told = self._told, _rests(waiting) if waiting else None
+        return self._told if self._told != told else None
+
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Read the records of a job, a page at a time."""
         found: dict[str, Cells] = {}
@@ -52,6 +69,13 @@ class IndexCheckImport(UrlImport):
                 found[record["url"]] = _cells(record)
         # Under what was sent: a bare domain is checked as the URL that was made of it.
         return {url: found[made] for url in urls if (made := read_url(url).url) in found}
+
+
+def _rests(waiting: dict[str, Any]) -> str:
+    return "; ".join(
+        f"{one['provider']} rests until {datetime.fromisoformat(one['until']):%Y-%m-%d %H:%M} UTC: {one['message']}"
+        for one in waiting["providers"]
+    )
 
 
 def _cells(record: dict[str, Any]) -> Cells:

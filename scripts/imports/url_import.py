@@ -21,7 +21,7 @@ from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, Batches
 from scripts.imports.journal import BEGIN_ANEW, Journal
 from scripts.imports.sheet import Row
-from scripts.terminal import progress_bar
+from scripts.terminal import plain, progress_bar
 
 #: Jobs that are open at once: the service has the next one when one ends, and few rows are in memory.
 OPEN_JOBS = 2
@@ -65,6 +65,10 @@ class UrlImport(Import):
     @abstractmethod
     async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Return the results of an ended job by URL."""
+
+    async def standstill(self, client: Client, job_id: str) -> str | None:
+        """Return why a job that is waited for stands still, if that is to be told now."""
+        return None
 
     @property
     def has_names(self) -> bool:
@@ -140,8 +144,12 @@ class UrlImport(Import):
         def progress(done: float, total: float) -> None:
             bar.update(shown, completed=before + round(done / max(1, total) * len(batch.rows)))
 
+        async def still() -> None:
+            if (told := await self.standstill(client, job_id)) is not None:
+                bar.console.print(plain(told), soft_wrap=True, highlight=False)
+
         if job_id:
-            await client.wait(job_id, progress, pause=self.pause * max(1, len(batch.urls) / 1_000))
+            await client.wait(job_id, progress, pause=self.pause * max(1, len(batch.urls) / 1_000), still=still)
         progress(1, 1)
 
     async def _write(self, client: Client, batch: Batch, job_id: str, output: TextIO) -> None:

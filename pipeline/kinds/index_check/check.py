@@ -13,7 +13,7 @@ from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
 from pipeline.kinds.index_check.given import Given, SitemapUrl, read_url, read_urls
-from pipeline.kinds.index_check.jobs import KIND, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
+from pipeline.kinds.index_check.jobs import KIND, OWNED_LANE, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.monitors.changes import forget_changes, forget_pages
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
@@ -38,8 +38,6 @@ INDEXES = tuple(dict.fromkeys(PROVIDERS.values()))
 #: The lane of URLs that name a provider, or an index; those that name neither have the kind's.
 ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}
-#: The lane of URLs of connected sites, which their owners' services are asked about first (owned.py).
-OWNED_LANE = f"{KIND}_owned"
 #: Services for site owners that a request may name, and the index of each. Bing's gives no verdict.
 OWNED_ENGINES = {SEARCH_CONSOLE: "google"}
 #: The lane of URLs that can't be checked, which no provider is asked about, and which wait for none.

@@ -7,15 +7,18 @@ from typing import Any, Self
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import SELECT_JOBS, Job
+from pipeline.kinds.index_check.rests import WaitingFor, resting
 from pipeline.timestamps import Timestamp
 
 #: The kind of jobs that check URLs, and of those that submit them.
 KIND = "index_check"
 SUBMIT_KIND = "index_submit"
+#: The lane of URLs of connected sites, which their owners' services are asked about first (owned.py).
+OWNED_LANE = f"{KIND}_owned"
 
 #: The search providers that there are (workers/engines/search/__init__.py), and whose index each answers from.
 PROVIDERS: Mapping[str, str] = {
@@ -61,13 +64,15 @@ TELLING = 10
 class CountedJob:
     """A job, and how many of its URLs came out how.
 
-    While it runs, `now` is the database's clock, and `begins` when a provider may be asked again."""
+    While it runs, `now` is the database's clock, and `begins` when a provider may be asked again. `resting` are its
+    providers, if it waits because none of them may be asked."""
 
     job: Job
     indexed: int
     rate_limited: int
     now: datetime | None = None
     begins: datetime | None = None
+    resting: Sequence[dict[str, Any]] | None = None
 
 
 class IndexJob(BaseModel):
@@ -88,6 +93,7 @@ class IndexJob(BaseModel):
     rate_limited_count: int
     sitemap_url: str | None
     eta: Timestamp | None
+    waiting_for: WaitingFor | None = Field(description="Why no URL is asked about now: all its providers rest.")
 
     @classmethod
     def of(cls, counted: CountedJob, *, interval: timedelta = timedelta()) -> Self:
@@ -113,6 +119,7 @@ class IndexJob(BaseModel):
             rate_limited_count=counted.rate_limited,
             sitemap_url=job.request.get("sitemap_url"),
             eta=_end_of(counted, interval),
+            waiting_for=WaitingFor.of(counted.resting),
         )
 
 
@@ -136,24 +143,33 @@ def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
     return counted.begins + (job.items_total - processed) * interval
 
 
-_BEGINS = (
-    # Of the providers that may be asked about the job's URLs and are not out of use, the one that is free first. A
-    # provider has a row for each key that it ever had: the one that was asked last is the one that counts.
-    # Engines that take submissions have none; their URLs wait by themselves.
-    "greatest(now(), (SELECT min(f.free_at) FROM ("
-    "SELECT DISTINCT ON (split_part(s.name, ':', 1)) greatest(s.next_at, s.open_until) AS free_at, s.off_until"
+#: Rows of the providers that may be asked about the job's URLs. Each has one for each key that it ever had: the one
+#: that was asked last is the one that counts. Engines that take submissions have none; their URLs wait by themselves.
+_ROWS = (
+    "SELECT DISTINCT ON (split_part(s.name, ':', 1)) s.*, split_part(s.name, ':', 1) AS provider"
     " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
     "CASE WHEN p.kind = %(submit)s THEN '{}' WHEN p.request->>'engine' IS NOT NULL THEN ARRAY[p.request->>'engine']"
     " WHEN p.request->>'index' IS NOT NULL"
     " THEN ARRAY(SELECT jsonb_array_elements_text(%(indexes)s -> (p.request->>'index')))"
     " ELSE %(providers)s END)"
-    " ORDER BY split_part(s.name, ':', 1), s.next_at DESC) f WHERE coalesce(f.off_until <= now(), true)),"
+    " ORDER BY split_part(s.name, ':', 1), s.next_at DESC"
+)
+_BEGINS = (
+    # Of those that are not out of use, the one that is free first.
+    f"greatest(now(), (SELECT min(greatest(f.next_at, f.open_until)) FROM ({_ROWS}) f"  # noqa: S608  no values in it
+    " WHERE coalesce(f.off_until <= now(), true)),"
     " (SELECT max(i.run_at) FROM item i"
     " WHERE p.kind = %(submit)s AND p.finished_at IS NULL AND i.job_id = p.id AND i.state = 'waiting'))"
 )
+_IS_ASKED_ELSEWHERE = (
+    # A service for site owners is asked about some of its URLs. Few accounts have one: the others' URLs aren't read.
+    "EXISTS (SELECT FROM site_connection c WHERE c.account_id = p.account_id) AND EXISTS (SELECT FROM item i"
+    " WHERE i.job_id = p.id AND i.lane = %(owned)s AND i.state IN ('waiting', 'ready', 'leased'))"
+)
+_RESTING = f"CASE WHEN p.finished_at IS NULL THEN {resting(_ROWS, unless=_IS_ASKED_ELSEWHERE)} END"
 _COUNTED = (
     # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
-    f"SELECT p.*, now() AS now, {_BEGINS} AS begins,"  # noqa: S608  no values in it
+    f"SELECT p.*, now() AS now, {_BEGINS} AS begins, {_RESTING} AS resting,"  # noqa: S608  no values in it
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
     " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') AS rate_limited"
@@ -170,11 +186,11 @@ def providers_for(request: Mapping[str, Any], providers: Sequence[str]) -> list[
 
 def _asked(providers: Sequence[str]) -> dict[str, Any]:
     indexes = {index: providers_for({"index": index}, providers) for index in PROVIDERS.values()}
-    return {"providers": list(providers), "indexes": Jsonb(indexes)}
+    return {"submit": SUBMIT_KIND, "owned": OWNED_LANE, "providers": list(providers), "indexes": Jsonb(indexes)}
 
 
 def _counted(row: Row) -> CountedJob:
-    counted = {name: row.pop(name) for name in ("indexed", "rate_limited", "now", "begins")}
+    counted = {name: row.pop(name) for name in ("indexed", "rate_limited", "now", "begins", "resting")}
     return CountedJob(Job(**row), **counted)
 
 
@@ -183,7 +199,7 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
     return Statement(
         f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
         " AND j.kind = ANY(%(kinds)s)) p",
-        {"id": job_id, "account": account_id, "kinds": _kinds(), "submit": SUBMIT_KIND, **_asked(providers)},
+        {"id": job_id, "account": account_id, "kinds": _kinds(), **_asked(providers)},
         lambda rows: _counted(rows[0]) if rows else None,
     )
 
@@ -219,7 +235,6 @@ def list_index_jobs(
         {
             "account": account_id,
             "kinds": _kinds(wanted),
-            "submit": SUBMIT_KIND,
             **_asked(providers),
             "name": name,
             "limit": limit,

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pipeline.errors import InvalidRequest
-from pipeline.kinds.index_check.check import MAX_NAMED, OWNED_ENGINES, OWNED_LANE, IndexCheckRequest
+from pipeline.kinds.index_check.check import MAX_NAMED, OWNED_ENGINES, IndexCheckRequest
 from pipeline.kinds.index_check.connections import BING_WEBMASTER, SEARCH_CONSOLE
+from pipeline.kinds.index_check.jobs import OWNED_LANE
 from pipeline.kinds.index_check.sites import OwnedSite, SiteMap
 
 #: A row of an item: its input, price and lane.

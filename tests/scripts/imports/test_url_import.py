@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from pipeline.errors import Gone, InvalidRequest, NotReady
 from scripts.commands import import_csv
-from scripts.imports.index_check import IndexCheckImport
+from scripts.imports.index_check import LOOKS_APART, IndexCheckImport
 from scripts.main import create_app
 from scripts.system.programs import environment
 
@@ -100,6 +100,8 @@ class IndexingService(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     jobs: ClassVar[list[list[str]]] = []
+    #: The providers that rest until somebody asks who rests.
+    rests: ClassVar[list[dict[str, str]]] = []
 
     def do_POST(self) -> None:
         self.jobs.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["urls"])
@@ -115,6 +117,11 @@ class IndexingService(BaseHTTPRequestHandler):
             self._answer({"message": "The job's URLs have been deleted."}, 410)
         elif path.endswith("/urls"):
             self._answer([record(url) for url in urls])
+        elif path.startswith("/indexing/jobs/"):
+            self._answer({"waiting_for": {"providers": list(self.rests)}})
+            self.rests.clear()
+        elif self.rests:
+            self._answer({"finished_at": None, "progress": {"done": 0, "failed": 0, "total": len(urls)}})
         else:
             progress = {"done": len(urls), "failed": 0, "total": len(urls)}
             self._answer({"finished_at": "2026-11-20T12:00:00Z", "progress": progress})
@@ -279,6 +286,40 @@ def test_results_of_an_earlier_release_are_written_anew_and_nothing_is_asked_twi
         ["https://shop.example/a", "2", "done", "true"],
     ]
     assert len(IndexingService.jobs) == 1
+
+
+def test_a_check_tells_once_who_rests_while_it_waits(tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nhttps://shop.example/a\n")
+    wanted = IndexCheckImport(file, column=None, out=tmp_path / "o", errors=tmp_path / "e", batch=1, fields={})
+    rest = {"until": "2026-11-20T12:40:00.000Z", "code": "captcha", "message": "the search engine asked for a captcha"}
+    asked = []
+
+    class Resting:
+        async def get(self, path: str) -> dict[str, Any]:
+            asked.append(path)
+            return {"waiting_for": {"until": rest["until"], "providers": [{"provider": "duckduckgo", **rest}]}}
+
+    told = [asyncio.run(wanted.standstill(Resting(), "7")) for _ in range(2 * LOOKS_APART)]  # type: ignore[arg-type]
+
+    line = "duckduckgo rests until 2026-11-20 12:40 UTC: the search engine asked for a captcha"
+    assert told == [line, *[None] * (2 * LOOKS_APART - 1)]
+    assert asked == ["/indexing/jobs/7"] * 2
+
+
+def test_an_import_prints_why_its_job_stands_still_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_text("url\nhttps://shop.example/a\n")
+    monkeypatch.setattr(IndexCheckImport, "pause", 0.01)
+    with indexing_service() as address:
+        rest = {"provider": "bing", "until": "2026-11-20T12:40:00.000Z", "code": "throttled", "message": "[no] more"}
+        IndexingService.rests[:] = [rest]
+        out = check_shop(file, address)
+
+    assert "bing rests until 2026-11-20 12:40 UTC: [no] more" in capsys.readouterr().err
+    assert rows_of(out)[1][2] == "done"
 
 
 def test_rows_that_are_left_out_keep_their_columns(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from datetime import timedelta
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check import verdicts
-from pipeline.kinds.index_check.check import FAULTY_LANE, OWNED_LANE, UrlInput, lane_of
+from pipeline.kinds.index_check.causes import cause_of
+from pipeline.kinds.index_check.check import FAULTY_LANE, UrlInput, lane_of
+from pipeline.kinds.index_check.jobs import OWNED_LANE
 from pipeline.kinds.index_check.transitions import Event
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.offers import Offer
@@ -23,7 +25,7 @@ from workers.handlers.index_check.feedback import Feedback
 from workers.handlers.index_check.owned import OwnedSites, with_inspection
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 from workers.handlers.index_check.proofs import Proofs
-from workers.handlers.index_check.unchecked import UrlUnchecked, cause_of, faulty, unasked
+from workers.handlers.index_check.unchecked import UrlUnchecked, faulty, unasked
 from workers.resources import Resources
 
 FAMILY = "search"

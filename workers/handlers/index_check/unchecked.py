@@ -3,29 +3,10 @@
 from typing import Any
 
 from pipeline.errors import PressroomError
+from pipeline.kinds.index_check.causes import cause_of, code_of
 
 #: Codes of blocks: the same URL may well be answered later.
 BLOCKS = frozenset(("captcha", "throttled"))
-MESSAGES = {
-    "captcha": "the search engine asked for a captcha",
-    "throttled": "the search engine refused more queries for now",
-    "engines_blocked": "some of the search engines behind it did not answer",
-    "operator_ignored": "the search engine showed pages of other sites only",
-    "empty_unproven": "the search engine gave empty pages, for a site that is surely listed as well",
-    "transport": "the search engine could not be reached",
-    "config": "the search provider refused us",
-    "config:key": "the search provider refused our key",
-    "config:credits": "our account at the search provider has nothing left to pay with",
-    "request_refused": "the search provider took the query for a faulty one",
-    "consent_required": "the search engine asked for consent",
-    "js_required": "the search engine wants JavaScript",
-    "opaque_links": "the addresses of the results can't be read",
-    "unrecognised_page": "the page was none that we know",
-    "page_too_large": "the page did not end",
-    "query_too_long": "the URL is too long for the search engine's queries",
-    "engine_unavailable": "no search provider can be used now",
-}
-
 
 #: What helps an operator; `{setting}` is the provider's key.
 REMEDIES = {
@@ -62,7 +43,7 @@ def faulty(fault: str) -> UrlUnchecked:
 def unasked(provider: str, reason: str | None) -> UrlUnchecked:
     """Return why a URL was not asked of a provider, which is out of use for a while."""
     reason = reason or "engine_unavailable"
-    code = reason.partition(":")[0]
+    code = code_of(reason)
     state = "blocks us" if code in BLOCKS else "is out of use"
     return UrlUnchecked(
         code,
@@ -77,8 +58,3 @@ def advice_on(cause: str, provider: str) -> str:
     setting = f"PRESSROOM_SEARCH__{provider.upper()}__API_KEY"
     remedy = REMEDIES.get(cause, "").format(setting=setting)
     return f"{cause_of(cause)}: {remedy}" if remedy else cause_of(cause)
-
-
-def cause_of(cause: str) -> str:
-    """Return in words what a code, or a code with its cause (config:credits), says."""
-    return MESSAGES.get(cause) or MESSAGES.get(cause.partition(":")[0], "the search engine failed")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -98,6 +99,46 @@ def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
     finish(finder)
     finish(finder, "index_check_bing")
     finish(finder, "index_check_index_bing")
+
+
+def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
+) -> None:
+    job_id = create(service, client, HERE).json["job_id"]
+
+    def waiting() -> Any:
+        """Return what the job says, alone and in the list."""
+        alone = service.get(f"/indexing/jobs/{job_id}", client.api_key).json["waiting_for"]
+        assert service.get("/indexing/jobs", client.api_key).json[0]["waiting_for"] == alone
+        return alone
+
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO search_provider (name, state, open_until, off_until, reason) VALUES"
+            " ('duckduckgo:x', 'open', '2100-01-01 12:40Z', NULL, 'captcha'),"
+            " ('bing:x', 'misconfigured', '2100-01-02 12:40Z', '2100-01-02 12:40Z', 'config:key')"
+        )
+        try:
+            duckduckgo = {
+                "provider": "duckduckgo",
+                "until": "2100-01-01T12:40:00.000Z",
+                "code": "captcha",
+                "message": "the search engine asked for a captcha",
+            }
+            bing = {
+                "provider": "bing",
+                "until": "2100-01-02T12:40:00.000Z",
+                "code": "config",
+                "message": "the search provider refused our key",
+            }
+            assert waiting() == {"until": duckduckgo["until"], "providers": [duckduckgo, bing]}
+            connection.execute("UPDATE search_provider SET open_until = now() WHERE name = 'duckduckgo:x'")
+            assert waiting() is None
+            connection.execute("UPDATE search_provider SET open_until = '2100-01-01Z'")
+            finish(finder)
+            assert waiting() is None
+        finally:
+            connection.execute("DELETE FROM search_provider")
 
 
 def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: ManualWorker) -> None:

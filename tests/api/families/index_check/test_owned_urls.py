@@ -10,7 +10,7 @@ from payers import Payer, open_account
 from pipeline.database import Database, Statement
 from pipeline.jobs import find_items
 from pipeline.kinds.index_check import connections
-from pipeline.kinds.index_check.check import OWNED_LANE
+from pipeline.kinds.index_check.jobs import OWNED_LANE
 from pipeline.lifecycle import Outcome, claim, report
 
 OWN, OTHER = "https://own.example/page", "https://other.example/page"

@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from pipeline.kind import as_rows
-from pipeline.kinds.index_check.check import OWNED_LANE, IndexCheck, IndexCheckRequest
+from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest
+from pipeline.kinds.index_check.jobs import OWNED_LANE
 from pipeline.kinds.index_check.owned import SiteNotConnected, with_lanes
 from pipeline.kinds.index_check.sites import OwnedSite, SiteMap
 

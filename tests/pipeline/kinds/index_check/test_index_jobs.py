@@ -3,14 +3,16 @@
 import time
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import psycopg
+import pytest
 from payers import open_account
 from workbench import submission
 
 from pipeline import lifecycle
 from pipeline.database import Database
-from pipeline.kinds.index_check.jobs import list_index_jobs
+from pipeline.kinds.index_check.jobs import OWNED_LANE, list_index_jobs
 
 URLS = 3_000
 #: How each of a job's URLs came out.
@@ -55,3 +57,56 @@ def test_what_came_of_urls_is_counted_without_a_look_at_any(database: Database, 
     assert {step["Node Type"] for step in looks if step["Actual Loops"]} == {"Index Only Scan"}
     for counted in database.run(listing)[0]:
         assert (counted.indexed, counted.rate_limited) == (URLS // 3, URLS // 6)
+
+
+RESTS = "now() + interval '1 hour'"
+OVER = "now() - interval '1 hour'"
+DUCKDUCKGO = f"('duckduckgo:x', now(), 'open', {RESTS}, NULL, 'captcha')"
+BING = f"('bing:x', now(), 'open', {RESTS} + interval '1 minute', NULL, 'throttled')"
+
+
+def waited_for(database: Database, database_url: str, rows: str, **more: Any) -> list[str] | None:
+    """Return the providers that a new job waits for, given rows of providers."""
+    payer = open_account(database, credits=2)
+    job = database.run(lifecycle.submit(submission(payer, [1], **{"kind": "index_check", **more})))
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            f"INSERT INTO search_provider (name, next_at, state, open_until, off_until, reason) VALUES {rows}"
+        )
+        connection.execute(
+            "INSERT INTO site_connection (id, account_id, service, name, credentials) VALUES (%s, %s, '', '', '')",
+            (uuid4(), payer.account_id),
+        )
+    assert job is not None
+    listing = list_index_jobs(payer.account_id, providers=["bing", "duckduckgo"], limit=1, offset=0)
+    resting = database.run(listing)[0][0].resting
+    return None if resting is None else [row["provider"] for row in resting]
+
+
+@pytest.mark.parametrize(
+    ("rows", "providers"),
+    [
+        (f"{DUCKDUCKGO}, {BING}", ["duckduckgo", "bing"]),
+        (DUCKDUCKGO, ["duckduckgo"]),  # the other is not set up: nobody ever asked it
+        (f"{DUCKDUCKGO}, ('bing:x', now() + interval '1 day', 'closed', NULL, NULL, NULL)", None),  # at its pace
+        (f"{DUCKDUCKGO}, ('bing:x', now(), 'open', {OVER}, NULL, 'captcha')", None),
+        # Of a provider's keys, the one that was asked last counts.
+        (f"{DUCKDUCKGO}, ('duckduckgo:old', {OVER}, 'closed', NULL, NULL, NULL)", ["duckduckgo"]),
+        (f"{DUCKDUCKGO}, ('duckduckgo:new', {RESTS}, 'closed', NULL, NULL, NULL)", None),
+        # No URL waits for providers that are out of use: where all are, URLs fail.
+        (f"{DUCKDUCKGO}, ('bing:x', now(), 'misconfigured', {RESTS}, {RESTS}, 'config')", ["bing", "duckduckgo"]),
+        (f"('bing:x', now(), 'misconfigured', {RESTS}, {RESTS}, 'config')", None),
+        (f"{DUCKDUCKGO}, ('serper:x', now(), 'closed', NULL, NULL, NULL)", ["duckduckgo"]),  # the job may not ask it
+    ],
+)
+def test_a_job_waits_for_its_providers_while_all_of_them_rest(
+    database: Database, database_url: str, rows: str, providers: list[str] | None
+) -> None:
+    assert waited_for(database, database_url, rows) == providers
+
+
+@pytest.mark.parametrize("more", [{"kind": "index_submit"}, {"lane": OWNED_LANE}])
+def test_a_job_that_asks_others_does_not_wait_for_search_providers(
+    database: Database, database_url: str, more: dict[str, Any]
+) -> None:
+    assert waited_for(database, database_url, f"{DUCKDUCKGO}, {BING}", **more) is None

@@ -19,8 +19,9 @@ from pipeline.database import Database
 from pipeline.jobs import Item
 from pipeline.kind import as_rows
 from pipeline.kinds.index_check import connections, site_quota
-from pipeline.kinds.index_check.check import OWNED_LANE, IndexCheck, IndexCheckRequest
+from pipeline.kinds.index_check.check import IndexCheck, IndexCheckRequest
 from pipeline.kinds.index_check.connections import BING_WEBMASTER, SEARCH_CONSOLE
+from pipeline.kinds.index_check.jobs import OWNED_LANE
 from pipeline.kinds.index_check.owned import with_lanes
 from pipeline.kinds.index_check.sites import OwnedSite
 from pipeline.secret_box import SecretBox
