@@ -43,6 +43,14 @@ def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str])
     return sent
 
 
+def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -> None:
+    """Refuse the mark of an uploaded file where no file came. Raises FieldsInvalid."""
+    for name, field in kind.uploads.items():
+        if name not in hashes and getattr(request, field) == f"{UPLOADED}{name}":
+            message = f"{UPLOADED}{name} stands for the file {name} of a form, which was not sent."
+            raise FieldsInvalid([{"field": field, "message": message, "code": "file_missing"}])
+
+
 def read_fields(model: type[Model], sent: bytes | dict[str, Any]) -> Model:
     """Return the checked fields of a JSON body, read strictly, or of a form, whose values are all text.
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from api.answers import name_job, show_accepted, show_delivery, show_response
 from api.auth import header_key, query_key
 from api.bodies import read_json, refuse_length
-from api.fields import read_fields, require_files, with_uploads
+from api.fields import read_fields, refuse_marks, require_files, with_uploads
 from api.forms import FormReader, Upload
 from api.preferences import Preference, read_idempotency_key, read_preference
 from api.request_context import RequestContext, context_of
@@ -127,7 +127,9 @@ class Work:
         if isinstance(sent, dict):
             sent = with_uploads(self._kind, sent, upload.hashes)
         model: type[BaseModel] = self._kind.request
-        return read_fields(model, sent)
+        request = read_fields(model, sent)
+        refuse_marks(self._kind, request, upload.hashes)
+        return request
 
     async def _admit(self, order: Order, context: RequestContext) -> bool:
         """Count the request; one that was carried out before is not held up. Raises AccountLimitExceeded."""

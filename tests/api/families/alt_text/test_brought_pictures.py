@@ -41,6 +41,14 @@ def test_a_form_needs_a_picture_and_takes_one_only(service: Service, client: Pay
     assert (both.status, both.json["details"][0]["field"]) == (400, "image")
 
 
+def test_the_mark_of_a_file_is_refused_where_no_file_came(service: Service, client: Payer) -> None:
+    as_json = service.post("/generate", {"image_url": "upload:image"}, client.api_key)
+    as_form = send(service, client, ("image_url", b"upload:image", None))
+
+    for answer in (as_json, as_form):
+        assert (answer.status, answer.json["details"][0]["code"]) == (400, "file_missing"), answer.body
+
+
 def test_a_data_url_is_described_and_not_kept_with_the_job(
     service: Service, client: Payer, painter: ManualWorker
 ) -> None:
