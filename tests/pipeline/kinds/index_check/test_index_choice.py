@@ -29,10 +29,10 @@ def test_an_index_that_somebody_answers_from_may_be_named(asked: dict[str, str])
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"index": "brave"}, "configured are google (by serper), bing (by bing), yandex (by yandex)"),
-        ({"index": "altavista"}, "'altavista'; configured are google (by serper)"),
-        ({"index": "google", "engine": "bing"}, "engine answers from bing (by bing)"),
-        ({"index": ""}, "configured are"),
+        ({"index": "brave"}, "set up here are google (by serper), bing (by bing), yandex (by yandex)"),
+        ({"index": "altavista"}, "'altavista': set up here are google (by serper)"),
+        ({"index": "google", "engine": "bing"}, "the engine bing answers from bing (by bing)"),
+        ({"index": ""}, "set up here are"),
     ],
 )
 def test_another_index_is_refused_with_those_that_there_are(asked: dict[str, str], said: str) -> None:
@@ -45,7 +45,7 @@ def test_another_index_is_refused_with_those_that_there_are(asked: dict[str, str
 def test_before_any_pool_has_spoken_up_all_indexes_that_we_know_may_be_named() -> None:
     IndexCheck().check(request(index="google"), Offers())
 
-    with pytest.raises(InvalidRequest, match="configured are google, brave, mixed, duckduckgo, bing"):
+    with pytest.raises(InvalidRequest, match="set up here are google, brave, mixed, duckduckgo, bing"):
         IndexCheck().check(request(index="altavista"), Offers())
 
 
