@@ -123,7 +123,7 @@ def test_times_are_those_of_the_sound(speech, chapter, is_chapter, fields):
     assert likeness(
         sound[round(first.start * RATE) : round(first.end * RATE)],
         sound[round(last.start * RATE) : round(last.end * RATE)],
-    ) > (0.7 if times.estimated else 0.9)
+    ) > 0.7  # espeak's own are 0.82 at least in 25 runs; 60 ms beside them it is 0.34 at most, 100 ms 0.55
     loudest = max(level(sound, sentence.start, sentence.end) for sentence in times.sentences)
     # A neural voice fades into the pause, the longer the slower it speaks.
     echo = 0.1 / fields.get("speed", 1.0)
