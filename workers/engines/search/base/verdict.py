@@ -97,16 +97,7 @@ def classify(
     if reading.is_consent or any(host.startswith(CONSENT_HOSTS) for host, _ in reply.places):
         return Verdict("error", "consent_required")
     if reply.is_success and (reading.rows or reading.opaque):
-        found = match(reading.rows, key, accept_variants=accept_variants)
-        if found.url is not None:
-            return Verdict("indexed", "match", found)
-        if reading.opaque:
-            return Verdict("error", "opaque_links", found)
-        if reading.blocked_inside:
-            return Verdict("error", "engines_blocked", found)
-        if is_operator and not found.has_host:
-            return Verdict("error", "operator_ignored")
-        return Verdict("not_indexed", "no_match", found)
+        return _of_rows(reading, match(reading.rows, key, accept_variants=accept_variants), is_operator=is_operator)
     if reading.is_challenge:
         return Verdict("rate_limited", "captcha", rest=rest)
     if reading.blocked_inside:
@@ -118,6 +109,19 @@ def classify(
     if reading.is_none:
         return Verdict("not_indexed", "no_results")
     return Verdict("error", "unrecognised_page")
+
+
+def _of_rows(reading: Reading, found: Match, *, is_operator: bool) -> Verdict:
+    """Return the verdict on a page of results."""
+    if found.url is not None:
+        return Verdict("indexed", "match", found)
+    if reading.opaque:
+        return Verdict("error", "opaque_links", found)
+    if reading.blocked_inside:
+        return Verdict("error", "engines_blocked", found)
+    if is_operator and not found.has_host:
+        return Verdict("error", "operator_ignored")
+    return Verdict("not_indexed", "no_match", found)
 
 
 def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
