@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from falcon.testing import create_asgi_req
-from http_service import Answer, Service, start_service
+from http_service import Answer, Service
 from payers import Payer, open_account
 from web_server import Answer as WebAnswer
 from web_server import WebServer, reply, web_server
@@ -39,15 +39,9 @@ def site() -> Iterator[WebServer]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str) -> Iterator[Service]:
+def service(open_service: Service) -> Service:
     """An API that reads sitemaps from loopback."""
-    with start_service(
-        tmp_path_factory.mktemp("service"),
-        database_url=api_database_url,
-        redis_url=redis_server,
-        settings={"FETCH__ALLOW_NETWORKS": "127.0.0.0/8"},
-    ) as running:
-        yield running
+    return open_service
 
 
 def create(service: Service, client: Payer, **fields: object) -> Answer:

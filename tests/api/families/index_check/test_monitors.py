@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from http_service import Answer, Service, Start, start_service
+from http_service import Answer, Service, Start
 from payers import Payer, open_account
 from webhook_receiver import webhook_receiver
 
@@ -32,20 +32,6 @@ Says = Mapping[str, bool | None]
 def run(database: Database) -> int:
     """Do what a sweep does for monitors."""
     return MonitorRuns(IndexCheck(), SETTINGS).run(database)
-
-
-@pytest.fixture(scope="module")
-def open_service(
-    tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str
-) -> Iterator[Service]:
-    """An API that allows addresses of this machine."""
-    with start_service(
-        tmp_path_factory.mktemp("service"),
-        database_url=api_database_url,
-        redis_url=redis_server,
-        settings={"FETCH__ALLOW_NETWORKS": "127.0.0.0/8"},
-    ) as running:
-        yield running
 
 
 @pytest.fixture(autouse=True)
