@@ -6,7 +6,7 @@ KILLS ?= 20
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults lint format bench quality clean
+.PHONY: help install install-test demo up test faults lint format bench quality docs clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,5 +59,8 @@ bench: install-test  ## measure against the raw limits of this machine
 quality: install-test  ## count what speech, transcripts, posts' texts and alt texts get wrong (ARGS='speech --count 20')
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
+docs: install-test  ## build the documents as a site, into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 clean:  ## delete what was built here, but no data
-	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) out site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

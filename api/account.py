@@ -1,14 +1,14 @@
-"""Account: whose key it is, and what was used."""
+"""Account: whose key it is."""
 
 import falcon.asgi
 
-from api.address import client_address
+from api.address import counted_address
 from api.answers import show_json
 from api.auth import header_key, query_key
 from api.bodies import read_json
 from api.fields import FieldsInvalid, missing
 from api.resource import Resource
-from pipeline.usage import read_usage
+from pipeline.errors import AccountSuspended
 
 
 class KeyVerification(Resource):
@@ -21,22 +21,14 @@ class KeyVerification(Resource):
         key = _key_field(header_key(req) or fields.get("api_key", query_key(req)))
         caller = await services.authenticator.find(key)
         if caller is None:
-            await services.limits.count_invalid(client_address(req, services.proxies))
+            await services.limits.count_invalid(counted_address(req, services.proxies))
             show_json(resp, {"valid": False, "error": "The API key is malformed, unknown or revoked."})
+            return
+        if caller.is_suspended:
+            show_json(resp, {"valid": False, "error": AccountSuspended.message})
             return
         await services.show_rate_limit(req, caller)
         show_json(resp, {"valid": True, "subscription_tier": caller.tier, "user_id": str(caller.account_id)})
-
-
-class Usage(Resource):
-    """GET /usage."""
-
-    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer what the account has used, as its ledger has it."""
-        caller = await self._services.authenticate_reader(req)
-        show_json(resp, await self._services.database.run(read_usage(caller.account_id)))
-
-    on_head = on_get
 
 
 def _key_field(key: object) -> str:

@@ -11,11 +11,13 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 #: What may stand in a Host header, and so in a URL that we make; nothing that ends a host or begins a path.
 HOST = re.compile(r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+#: Bits of an IPv6 address that say whose it is: a connection is given all addresses below them (RFC 6177).
+SUBSCRIBER_BITS = 64
 
 
 def read_networks(text: str) -> list[Network]:
     """Return the networks of a list of CIDRs, separated by commas."""
-    return [ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip()]
+    return [ipaddress.ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
 def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
@@ -33,6 +35,20 @@ def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
         if not _is_trusted(address, trusted):
             return address
     return peer
+
+
+def counted_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
+    """Return what attempts of a client are counted under: its address; of IPv6 its network, all of which is its own."""
+    address = client_address(req, trusted)
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed), SUBSCRIBER_BITS), strict=False))
 
 
 def base_url(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:

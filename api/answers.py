@@ -1,5 +1,6 @@
 """Answers: the HTTP answer of a job, the same for a client that waited and for one that asks later."""
 
+import hashlib
 from http import HTTPStatus
 from math import ceil
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic_core import to_json
 from api.address import base_url
 from api.documents import job_document, shown_error
 from api.errors import show_document
+from api.ranges import send_artifacts
 from api.services import Services
 from pipeline.errors import Gone, PressroomError, ServiceUnavailable
 from pipeline.jobs import Delivery, Job, find_items
@@ -21,6 +23,13 @@ class ResultExpired(Gone):
     """The result was kept as long as promised."""
 
     code = "result_expired"
+
+
+class ResultDeleted(Gone):
+    """The account has deleted the result."""
+
+    code = "result_deleted"
+    message = "The result was deleted, as its account asked; send the request again, with a new Idempotency-Key if any."
 
 
 class KindUnknown(ServiceUnavailable):
@@ -40,11 +49,10 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
     """Answer with what a finished job delivered, or with why it did not. Raises Gone, ServiceUnavailable."""
     job = delivery.job
     name_job(resp, job, delivery.available)
-    if job.is_gone:
-        raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
+    refuse_gone(job)
     kind = services.kinds.get(job.kind)
     if job.state not in {"succeeded", "partial"} and not (kind and kind.answer.without_success):
-        _show_failure(resp, job)
+        _show_failure(services, resp, job)
         return
     if kind is None:
         raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
@@ -53,7 +61,15 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
     await show_response(services, resp, kind.respond(job, items))
 
 
-def _show_failure(resp: falcon.asgi.Response, job: Job) -> None:
+def refuse_gone(job: Job) -> None:
+    """Raise ResultDeleted or ResultExpired where a job's result is no longer there."""
+    if job.deleted_at is not None:
+        raise ResultDeleted
+    if job.is_gone:
+        raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
+
+
+def _show_failure(services: Services, resp: falcon.asgi.Response, job: Job) -> None:
     stored = job.error or PressroomError("The work failed; nothing was charged for it.").document()
     status = int(stored.get("status", HTTPStatus.INTERNAL_SERVER_ERROR))
     retry_after = stored.get("retry_after_seconds")
@@ -61,7 +77,7 @@ def _show_failure(resp: falcon.asgi.Response, job: Job) -> None:
         retry_after = 1
     if retry_after is not None:
         resp.set_header("Retry-After", str(max(1, ceil(retry_after))))
-    show_document(resp, status, shown_error(stored), job.request_id)
+    show_document(services, resp.context.request, resp, status, shown_error(stored), request_id=job.request_id)
 
 
 def show_accepted(
@@ -87,9 +103,9 @@ def name_job(resp: falcon.asgi.Response, job: Job, available: int | None) -> Non
 async def show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:
     """Answer as a kind says, its links made into URLs. Raises Gone, ServiceUnavailable."""
     if response.artifacts:
-        size, chunks = await services.artifacts.open_all(response.artifacts)
         resp.status = response.status
-        resp.set_stream(chunks, size)
+        etag = hashlib.sha256("\n".join(response.artifacts).encode()).hexdigest()[:32]
+        await send_artifacts(resp.context.request, resp, services.artifacts, response.artifacts, etag=etag)
     else:
         base = services.settings.api.public_url or base_url(resp.context.request, services.proxies)
         show_json(resp, await services.links.resolve(response.media, base.rstrip("/")), response.status)

@@ -1,6 +1,5 @@
 """App: the HTTP service, built from what it is given; tests give their own."""
 
-from importlib.metadata import version
 from typing import Any
 
 import falcon
@@ -8,16 +7,23 @@ import falcon.asgi
 import redis.asyncio
 from falcon.routing import map_http_methods
 
-from api.account import KeyVerification, Usage
+from api.account import KeyVerification
+from api.compression import Compression
+from api.cross_origin import CrossOrigin
+from api.dashboard import Dashboard
 from api.errors import add_handlers
 from api.events import JobEvents
-from api.families import load_families
+from api.families import load_families, load_try_pages
 from api.files import Files
 from api.health import Alive, Exposition, Ready
-from api.job_resources import JobCancellation, JobList, JobResource, JobResult
+from api.job_changes import ChangeableJob, JobCancellation
+from api.job_resources import JobList, JobResult
+from api.job_retries import JobRetry
+from api.key_routes import limitable_routes
 from api.middleware import RequestMiddleware
-from api.openapi.document import make_document
+from api.openapi.service import ACCOUNTING, describe_service
 from api.pages import Docs, OpenApi
+from api.reference.calls import methods_of
 from api.request_context import context_of
 from api.services import Services
 from api.streamed_work import StreamedWork
@@ -53,9 +59,13 @@ def create_app(
 ) -> RequestMiddleware:
     """Return the ASGI application."""
     services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
-    middleware: list[Any] = [services, RoutingMiddleware()]
+    dashboard = Dashboard(services)
+    compression = Compression(from_bytes=settings.api.compress_from_bytes)
+    middleware: list[Any] = [services, RoutingMiddleware(), dashboard.guard, compression]
+    if settings.api.cors_origins:
+        middleware.append(CrossOrigin(settings.api.cors_origins))
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
-    add_handlers(app, services)
+    add_handlers(app, services, pages=dashboard.renderer)
     families = load_families()
     work = {route: resource for family in families for route, resource in family.WORK.items()}
     for kind in kinds.values():
@@ -63,22 +73,27 @@ def create_app(
             resource = work.get(route, StreamedWork if kind.streams else Work)
             app.add_route(route, resource(services, kind, route))
     for family in families:
+        services.error_forms.add(getattr(family, "ERROR_FORMS", {}))
         for path, extra in family.resources(services).items():
             app.add_route(path, extra)
+    for part in ACCOUNTING:
+        for path, resource_of_part in part.resources(services).items():
+            app.add_route(path, resource_of_part)
+    for path, page in dashboard.resources.items():
+        app.add_route(path, page)
     app.add_route("/jobs", JobList(services))
-    app.add_route("/jobs/{job_id}", JobResource(services))
+    app.add_route("/jobs/{job_id}", ChangeableJob(services))
     app.add_route("/jobs/{job_id}/result", JobResult(services))
     app.add_route("/jobs/{job_id}/events", JobEvents(services))
+    app.add_route("/jobs/{job_id}/retry", JobRetry(services))
     app.add_route("/jobs/{job_id}/cancel", JobCancellation(services))
     app.add_route("/files/{name}", Files(services))
     app.add_route("/verify-key", KeyVerification(services))
-    app.add_route("/usage", Usage(services))
     app.add_route("/healthz", Alive())
     app.add_route("/readyz", Ready(services))
     app.add_route("/metrics", Exposition(services))
-    more = {path: methods for family in families for path, methods in family.PATHS.items()}
-    models = [model for family in families for model in family.MODELS]
-    document = make_document(kinds, more, models, version=version("pressroom"))
+    document = describe_service(kinds, families)
+    services.key_routes = limitable_routes(document)
     app.add_route("/openapi.json", OpenApi(document))
-    app.add_route("/docs", Docs(document))
-    return RequestMiddleware(app, services.metrics, drain=services.waiting.drain)
+    app.add_route("/docs", Docs(document, methods_of(document, kinds, load_try_pages()), dashboard.renderer))
+    return RequestMiddleware(app, services.metrics, services.tracer, drain=services.waiting.drain)

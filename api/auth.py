@@ -7,7 +7,7 @@ from uuid import UUID
 import falcon.asgi
 
 from pipeline.database import AsyncDatabase
-from pipeline.errors import ServiceUnavailable, Unauthorized
+from pipeline.errors import AccountSuspended, ServiceUnavailable, Unauthorized
 from pipeline.keys import Caller, find_caller, hash_key, is_well_formed, touch_keys
 from pipeline.limits import RateLimits
 from pipeline.log import get_logger
@@ -48,12 +48,16 @@ class Authenticator:
         self._used: set[UUID] = set()
 
     async def caller(self, key: object, *, address: str) -> Caller:
-        """Return whose key it is. Raises Unauthorized, or RateLimitExceeded when the address has sent too many."""
+        """Return whose key it is.
+
+        Raises Unauthorized, AccountSuspended, or RateLimitExceeded when the address has sent too many that are none."""
         found = await self.find(key)
         if found is None:
             if key:  # a request without a key guesses none
                 await self._limits.count_invalid(address)
             raise Unauthorized
+        if found.is_suspended:
+            raise AccountSuspended
         return found
 
     async def find(self, key: object) -> Caller | None:
@@ -67,6 +71,11 @@ class Authenticator:
         if not is_well_formed(key):
             return None
         return await self._look_up(digest)
+
+    def forget(self, api_key_id: UUID) -> None:
+        """Look a key up anew the next time it comes: it was changed or deleted here."""
+        for digest in [digest for digest, (caller, _) in self._known.items() if caller.api_key_id == api_key_id]:
+            del self._known[digest]
 
     async def touch(self) -> None:
         """Write to the database which keys were used, for ever, one statement every few seconds."""

@@ -71,7 +71,7 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
         progress=_progress(job, kinds),
         credits=JobCredits(job.credits_held, job.credits_captured, job.credits_released),
         error=None if job.error is None else shown_error(job.error),
-        links={"self": path, "result": f"{path}/result", "events": f"{path}/events", "cancel": f"{path}/cancel"},
+        links={"self": path} | {name: f"{path}/{name}" for name in ("result", "events", "cancel", "retry")},
         **own,
     )
     shown: dict[str, Any] = JOB_DOCUMENT.dump_python(document, mode="json")

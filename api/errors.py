@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 from math import ceil
-from typing import Any
+from typing import Any, Protocol
 
 import falcon
 import falcon.asgi
@@ -39,16 +39,33 @@ class RouteNotFound(errors.NotFound):
     code = "route_not_found"
 
 
-def show_document(resp: falcon.asgi.Response, status: int, document: dict[str, Any], request_id: str) -> None:
+class ErrorPages(Protocol):
+    """What shows errors to people."""
+
+    async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:
+        """Answer with a page, if the request is for one; return whether it is."""
+
+
+def show_document(
+    services: Services,
+    req: falcon.asgi.Request,
+    resp: falcon.asgi.Response,
+    status: int,
+    document: dict[str, Any],
+    *,
+    request_id: str,
+) -> None:
     """Answer with an error document; a key that a user put into a wrong field is not shown again."""
-    resp.status = status
+    shown = services.error_forms.shown(req.path, status, {**document, "request_id": request_id})
+    resp.status = shown.status
+    resp.set_headers(dict(shown.headers))
     resp.stream = resp.text = None
     resp.content_type = falcon.MEDIA_JSON
-    resp.data = redact(to_json({**document, "request_id": request_id}).decode()).encode()
+    resp.data = redact(to_json(shown.document).decode()).encode()
 
 
-def add_handlers(app: falcon.asgi.App[Any, Any], services: Services) -> None:
-    """Make an app answer all errors in our words."""
+def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: ErrorPages) -> None:
+    """Make an app answer all errors in our words, as pages where pages are asked for."""
     max_drained_bytes = services.settings.api.max_drained_bytes
 
     async def on_ours(
@@ -59,7 +76,8 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services) -> None:
             await drop_rest(req, max_drained_bytes)
         if error.retry_after is not None:
             resp.set_header("Retry-After", str(max(1, ceil(error.retry_after.total_seconds()))))
-        show_document(resp, error.status, error.document(), context_of(req).request_id)
+        if not await pages.show_error(req, resp, error):
+            show_document(services, req, resp, error.status, error.document(), request_id=context_of(req).request_id)
 
     async def on_falcons(
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: falcon.HTTPError, params: dict[str, Any]

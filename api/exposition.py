@@ -9,6 +9,7 @@ from prometheus_client.metrics_core import Metric
 
 from pipeline.load import Load
 from pipeline.metrics import BUCKETS, Sum
+from pipeline.operations.processes import Process
 
 #: What each metric counts, for who reads /metrics.
 HELP = {
@@ -20,10 +21,10 @@ HELP = {
 }
 
 
-def render(sums: Iterable[Sum], load: Load | None) -> bytes:
-    """Return the text that Prometheus reads; without a load the gauges are missing."""
+def render(sums: Iterable[Sum], load: Load | None, processes: Iterable[Process] = ()) -> bytes:
+    """Return the text that Prometheus reads; without a load the gauges of queues are missing."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Families([*_families(sums), *_gauges(load)]))
+    registry.register(_Families([*_families(sums), *_gauges(load), *_processes(processes)]))
     return generate_latest(registry)
 
 
@@ -89,6 +90,19 @@ def _gauges(load: Load | None) -> Iterator[Metric]:
     yield depth
     yield oldest
     yield GaugeMetricFamily("pressroom_open_jobs", "Jobs that are not finished.", value=load.open_jobs)
+
+
+def _processes(processes: Iterable[Process]) -> Iterator[Metric]:
+    number = GaugeMetricFamily("pressroom_processes", "Processes that run, by what they serve.", labels=["program"])
+    memory = GaugeMetricFamily("pressroom_process_memory_bytes", "Memory of each.", labels=["program"])
+    found = sorted(processes, key=lambda one: one.program)
+    for program, members in groupby(found, key=lambda one: one.program):
+        sizes = [one.memory_bytes for one in members]
+        number.add_metric([program], len(sizes))
+        memory.add_metric([program], sum(sizes))
+    if found:
+        yield number
+        yield memory
 
 
 def _label_names(members: list[Sum]) -> list[str]:

@@ -1,16 +1,14 @@
 """Files: artifacts for whoever has a link to them, with no key."""
 
 import hashlib
-import re
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import PurePosixPath
 
 import falcon
 import falcon.asgi
 
+from api.ranges import send_artifacts
 from api.services import Services
-from pipeline.errors import PressroomError
 from pipeline.links import artifact_of, title_of
 
 #: Content types that a browser may show, by the suffix of the name; anything else is bytes, and is saved.
@@ -30,15 +28,6 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-ONE_RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.IGNORECASE)
-
-
-class RangeNotSatisfiable(PressroomError):
-    """The range begins behind the file's end."""
-
-    title = "Range Not Satisfiable"
-    status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-    code = "range_not_satisfiable"
 
 
 class Files:
@@ -54,16 +43,8 @@ class Files:
         artifact, etag = artifact_of(name), _etag(name)
         if _has(req, etag):
             resp.status = falcon.HTTP_304
-        elif (span := _read_range(req, etag)) is None:
-            size, chunks = await self._artifacts.open(artifact)
-            resp.set_stream(chunks, size)
         else:
-            size = await self._artifacts.size(artifact)
-            start, end = _within(span, size, resp)
-            _, chunks = await self._artifacts.open(artifact, span=(start, end))
-            resp.status = falcon.HTTP_206
-            resp.set_header("Content-Range", f"bytes {start}-{end - 1}/{size}")
-            resp.set_stream(chunks, end - start)
+            await send_artifacts(req, resp, self._artifacts, [artifact], etag=etag)
         _describe(resp, name, etag, expires_at)
 
     async def on_head(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
@@ -98,30 +79,3 @@ def _has(req: falcon.asgi.Request, etag: str) -> bool:
     """Return whether the client has the file already."""
     sent = req.if_none_match or []
     return "*" in sent or etag in sent
-
-
-def _read_range(req: falcon.asgi.Request, etag: str) -> tuple[int | None, int | None] | None:
-    """Return the first and last byte of the one range that is asked for; (None, n): the last n.
-
-    None, and so all of the file, for several ranges, for what is no range, and for a part of another file."""
-    condition = req.get_header("If-Range")
-    found = ONE_RANGE.fullmatch((req.get_header("Range") or "").strip())
-    if found is None or (condition is not None and condition.strip() != f'"{etag}"'):
-        return None
-    first, last = (int(group) if group else None for group in (found[1], found[2] or found[3]))
-    return None if first is not None and last is not None and last < first else (first, last)
-
-
-def _within(span: tuple[int | None, int | None], size: int, resp: falcon.asgi.Response) -> tuple[int, int]:
-    """Return the bytes [start, end) of a file that a range means. Raises RangeNotSatisfiable."""
-    match span:
-        case None, last:
-            start, end = max(0, size - (last or 0)), size
-        case first, None:
-            start, end = first, size
-        case first, last:
-            start, end = first, min(size, last + 1)
-    if start >= end:
-        resp.set_header("Content-Range", f"bytes */{size}")
-        raise RangeNotSatisfiable(f"The file has {size:,} bytes, and the range begins behind them. Ask for less.")
-    return start, end

@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 from uuid import UUID
@@ -21,8 +22,12 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Parts that a form may have beside its kind's fields: api_key, and a few unknown ones, which are ignored.
-SPARE_PARTS = 4
+#: Fields that any request may have beside those of its kind.
+BESIDE = ("api_key", "webhook_url", "webhook_events")
+#: Parts that a form may have beside these: a few unknown ones, which are ignored.
+SPARE_PARTS = 3
+#: Entries that the lists of a form may have together.
+MOST_ENTRIES = 100
 #: Bytes that the headers of a part may have.
 MAX_PART_HEADERS_BYTES = 8 * 1024
 #: What ends the headers of a part.
@@ -35,6 +40,32 @@ class FormInvalid(InvalidRequest):
     """The body is no form, or not one of ours."""
 
     code = "form_invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class FormShape:
+    """What a form may have: files, by their fields, with the names that they are kept under; texts; lists of texts.
+
+    A list's field comes once for each of its entries, also with [] behind its name."""
+
+    files: Mapping[str, str]
+    texts: frozenset[str]
+    lists: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, kind: AnyKind) -> "FormShape":
+        """Return that of a kind."""
+        return cls({name: name for name in (*kind.files, *kind.uploads)}, frozenset(kind.request.model_fields))
+
+    @property
+    def most_parts(self) -> int:
+        """The most fields and files that it may have."""
+        return len(self.files) + len(self.texts) + (MOST_ENTRIES if self.lists else 0)
+
+    def list_of(self, name: str) -> str | None:
+        """Return the list that a field is an entry of; None: it is of none."""
+        plain = name.removesuffix("[]")
+        return plain if plain in self.lists else None
 
 
 class Upload:
@@ -89,15 +120,16 @@ class Upload:
 
 
 class FormReader:
-    """Reads the forms of one kind."""
+    """Reads forms of one shape."""
 
-    def __init__(self, kind: AnyKind, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
-        self._files = {*kind.files, *kind.uploads}
-        self._texts = {*kind.request.model_fields, "api_key"}
+    def __init__(self, shape: FormShape, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
+        self._shape = shape
+        self._files = shape.files
+        self._texts = {*shape.texts, *BESIDE}
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
-        self._max_parts = len(kind.request.model_fields) + len(self._files) + SPARE_PARTS
+        self._max_parts = shape.most_parts + len(BESIDE) + SPARE_PARTS
         options = MultipartParseOptions()
         options.max_body_part_count = 0  # counted here, to say how many there may be
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
@@ -139,7 +171,9 @@ class FormReader:
             if name in self._files or name in self._texts:
                 seen.add(name)
             if name in self._files:
-                await upload.store(name, aiter(part.stream), max_bytes=self._max_file_bytes)
+                await upload.store(self._files[name], aiter(part.stream), max_bytes=self._max_file_bytes)
+            elif (entries := self._shape.list_of(name)) is not None:
+                texts.setdefault(entries, []).append(await _text(part, name, max_bytes=self._max_field_bytes))
             elif name in self._texts:
                 texts[name] = await _text(part, name, max_bytes=self._max_field_bytes)
             # Any other is ignored, whatever it holds: the form goes on behind it.

@@ -14,6 +14,8 @@ from pipeline.database import Statement
 from pipeline.errors import ServiceUnavailable
 from pipeline.load import Load, read_load
 from pipeline.metrics import HASH, Sum, read_sums
+from pipeline.operations.processes import HASH as PROCESSES
+from pipeline.operations.processes import Process, read_processes
 
 #: A probe is answered within this time, whatever hangs.
 PROBE_SECONDS = 2.0
@@ -77,9 +79,9 @@ class Exposition(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the counts of all processes, and what waits; as much of it as can be had."""
-        sums, load = await asyncio.gather(self._sums(), self._load())
+        sums, load, processes = await asyncio.gather(self._sums(), self._load(), self._processes())
         resp.content_type = PROMETHEUS_TEXT
-        resp.data = render(sums, load)
+        resp.data = render(sums, load, processes)
 
     async def _sums(self) -> list[Sum]:
         try:
@@ -87,6 +89,13 @@ class Exposition(Resource):
             return list(read_sums(await self._services.client.hgetall(HASH)))
         except (RedisError, OSError):
             return []
+
+    async def _processes(self) -> list[Process]:
+        try:
+            found = read_processes(await self._services.client.hgetall(PROCESSES))
+        except (RedisError, OSError):
+            return []
+        return [process for process in found if not process.is_gone]
 
     async def _load(self) -> Load | None:
         try:

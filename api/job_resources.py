@@ -1,31 +1,30 @@
-"""Job resources: jobs listed, read and cancelled by their account."""
+"""Job resources: jobs listed and read by their account."""
 
-import asyncio
+import re
 from datetime import timedelta
 from uuid import UUID
 
 import falcon.asgi
-from redis.exceptions import RedisError
 
 from api.answers import show_delivery, show_json
-from api.auth import header_key
-from api.bodies import parse_object, read_body, refuse_length
 from api.documents import job_document
-from api.queries import read_choice, read_text, read_whole, show_page
+from api.queries import ParameterInvalid, read_choices, read_moment, read_text, read_whole, show_page
 from api.resource import Resource
 from api.services import Services
-from pipeline import lifecycle, notices
-from pipeline.errors import Conflict, NotFound, PressroomError
-from pipeline.jobs import JOB_STATES, Job, find_delivery, find_job, list_jobs
+from pipeline.errors import Conflict, NotFound
+from pipeline.job_lists import JobFilter, Page, list_jobs
+from pipeline.jobs import JOB_STATES, Job, find_delivery, find_job
 from pipeline.keys import Caller
-from pipeline.log import get_logger
-
-log = get_logger(__name__)
+from pipeline.kinds import Kinds
+from pipeline.timestamps import timestamp
 
 #: Longest page of jobs (docs/api.md, Lists).
 MAX_JOBS = 100
 #: Longest request id that we take.
 MAX_REQUEST_ID = 128
+#: Longest text that is looked for.
+MAX_QUERY = 200
+ID_PREFIX = re.compile(r"[0-9a-fA-F-]{4,36}")
 
 
 class JobNotFound(NotFound):
@@ -53,11 +52,37 @@ def read_job_id(text: str) -> UUID:
 
 
 async def find_own_job(services: Services, caller: Caller, job_id: str) -> Job:
-    """Return a job of the caller's account. Raises JobNotFound."""
+    """Return a job of the caller's account, and of its key's routes. Raises JobNotFound."""
     job = await services.database.run(find_job(read_job_id(job_id), caller.account_id))
-    if job is None:
+    if job is None or not caller.may_use(job.route):
         raise JobNotFound
     return job
+
+
+def read_filter(req: falcon.asgi.Request, caller: Caller, kinds: Kinds) -> JobFilter:
+    """Return which of the caller's jobs a query asks for. Raises ParameterInvalid."""
+    id_prefix = read_text(req, "id", longest=36)
+    if id_prefix is not None and not ID_PREFIX.fullmatch(id_prefix):
+        raise ParameterInvalid("id", id_prefix, "send an id, or at least its first four digits.")
+    return JobFilter(
+        account_id=caller.account_id,
+        kinds=read_choices(req, "kind", list(kinds)) or None,
+        states=read_choices(req, "state", JOB_STATES) or None,
+        routes=caller.routes,
+        request_id=read_text(req, "request_id", longest=MAX_REQUEST_ID),
+        id_prefix=id_prefix,
+        since=read_moment(req, "from"),
+        until=read_moment(req, "to", is_end=True),
+        text=read_text(req, "q", longest=MAX_QUERY),
+    )
+
+
+async def find_jobs(services: Services, wanted: JobFilter, *, limit: int, offset: int) -> Page:
+    """Return a page of jobs. Raises SearchTooLong."""
+    statement = list_jobs(wanted, limit=limit, offset=offset)
+    if wanted.text is None:
+        return await services.database.run(statement)
+    return await services.searches.run(wanted.account_id, statement)
 
 
 class JobList(Resource):
@@ -66,15 +91,13 @@ class JobList(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's jobs, newest first."""
         caller = await self._services.authenticate_reader(req)
-        kind = read_choice(req, "kind", list(self._services.kinds))
-        state = read_choice(req, "state", JOB_STATES)
-        request_id = read_text(req, "request_id", longest=MAX_REQUEST_ID)
+        wanted = read_filter(req, caller, self._services.kinds)
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
-        page = await self._services.database.run(
-            list_jobs(caller.account_id, kind=kind, state=state, request_id=request_id, limit=limit, offset=offset)
-        )
+        page = await find_jobs(self._services, wanted, limit=limit, offset=offset)
         show_page(req, resp, limit=limit, offset=offset, total=page.total)
+        if page.searched_since is not None:
+            resp.set_header("X-Searched-Since", timestamp(page.searched_since))
         show_json(resp, [job_document(job, self._services.kinds) for job in page.jobs])
 
     on_head = on_get
@@ -99,7 +122,7 @@ class JobResult(Resource):
         """Answer as the job's route answers a client that waits."""
         caller = await self._services.authenticate_reader(req)
         delivery = await self._services.database.run(find_delivery(read_job_id(job_id), caller.account_id))
-        if delivery is None:
+        if delivery is None or not caller.may_use(delivery.job.route):
             raise JobNotFound
         if not delivery.job.is_final:
             raise JobNotFinished(
@@ -109,49 +132,3 @@ class JobResult(Resource):
         await show_delivery(self._services, resp, delivery)
 
     on_head = on_get
-
-
-class JobCancellation(Resource):
-    """POST /jobs/{id}/cancel."""
-
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """End the job at once, and answer with it; one that had ended stays as it is."""
-        services = self._services
-        caller = await self._authenticate(req)
-        wanted = read_job_id(job_id)
-        state = await services.database.run(lifecycle.cancel(wanted, caller.account_id))
-        if state is None:
-            raise JobNotFound
-        services.waiting.tell([wanted])
-        await self._tell_others(wanted)
-        job = await find_own_job(services, caller, job_id)
-        await self._delete_upload(job)
-        show_json(resp, job_document(job, services.kinds))
-
-    async def _authenticate(self, req: falcon.asgi.Request) -> Caller:
-        """Return whose request it is; a key in a header is checked before the body is read."""
-        services = self._services
-        max_bytes = services.settings.api.max_json_bytes
-        refuse_length(req, max_bytes)
-        caller = await services.authenticate_reader(req) if header_key(req) else None
-        body = await read_body(req, max_bytes=max_bytes)
-        fields = parse_object(body) if body else {}
-        return caller or await services.authenticate_reader(req, fields.get("api_key"))
-
-    async def _delete_upload(self, job: Job) -> None:
-        kind = self._services.kinds.get(job.kind)
-        if kind is None or not kind.takes_files:
-            return
-        try:
-            await asyncio.to_thread(self._services.artifacts.delete_upload, job.id)
-        except PressroomError as error:
-            log.warning("upload not deleted, the sweep will", job_id=str(job.id), error=error.message)
-
-    async def _tell_others(self, job_id: UUID) -> None:
-        pipe = self._services.client.pipeline(transaction=False)
-        notices.add_notice(pipe, [job_id])
-        try:
-            await pipe.execute()
-        except (RedisError, OSError) as error:
-            # Those who wait elsewhere find out within a second.
-            log.warning("notice not sent", job_id=str(job_id), error=str(error))

@@ -13,6 +13,7 @@ from pipeline.errors import PressroomError
 from pipeline.keys import redact
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
+from pipeline.tracing import Tracer
 
 log = get_logger(__name__)
 
@@ -32,8 +33,11 @@ NO_STORE = (b"cache-control", b"no-store")
 class RequestMiddleware:
     """An ASGI application that wraps ours."""
 
-    def __init__(self, application: Application, metrics: Metrics, *, drain: Callable[[], None]) -> None:
+    def __init__(
+        self, application: Application, metrics: Metrics, tracer: Tracer, *, drain: Callable[[], None]
+    ) -> None:
         self._application = application
+        self._tracer = tracer
         self._metrics = metrics
         self.drain = drain
 
@@ -73,6 +77,13 @@ class RequestMiddleware:
         labels: dict[str, Any] = {"route": context.route, "method": method}
         self._metrics.count("pressroom_http_requests_total", status=status, **labels)
         self._metrics.observe("pressroom_http_request_seconds", seconds, **labels)
+        self._tracer.request(
+            context.request_id,
+            context.traceparent,
+            f"{method} {context.route}",
+            seconds,
+            **{"http.request.method": method, "http.route": context.route, "http.response.status_code": status},
+        )
         log.info(
             "request answered",
             method=context.method,

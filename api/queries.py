@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from datetime import UTC, date, datetime, time, timedelta
 from urllib.parse import urlencode
 
 import falcon.asgi
@@ -11,6 +12,7 @@ from pipeline.errors import InvalidRequest
 #: PostgreSQL counts further; nobody pages so far.
 MAX_OFFSET = 1_000_000_000
 WHOLE_NUMBER = re.compile(r"[0-9]{1,10}")
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class ParameterInvalid(InvalidRequest):
@@ -38,6 +40,32 @@ def read_choice(req: falcon.asgi.Request, name: str, choices: Collection[str]) -
     if text is not None and text not in choices:
         raise ParameterInvalid(name, text, f"send one of {', '.join(choices)}.")
     return text
+
+
+def read_choices(req: falcon.asgi.Request, name: str, choices: Collection[str]) -> list[str]:
+    """Return the choices that are made, sent with commas between them or one by one. Raises ParameterInvalid."""
+    sent = [one.strip() for text in req.get_param_as_list(name) or () for one in text.split(",")]
+    for one in sent:
+        if one not in choices:
+            raise ParameterInvalid(name, one, f"send some of {', '.join(choices)}, with commas between them.")
+    return list(dict.fromkeys(sent))
+
+
+def read_moment(req: falcon.asgi.Request, name: str, *, is_end: bool = False) -> datetime | None:
+    """Return a point in time, sent as a day (UTC) or as ISO 8601, None when there is none. Raises ParameterInvalid.
+
+    A day stands for its beginning; as an end of a span it is part of that, and stands for the next day's beginning."""
+    text = req.get_param(name)
+    if text is None:
+        return None
+    try:
+        if DAY.fullmatch(text):
+            return datetime.combine(date.fromisoformat(text) + timedelta(days=is_end), time(), UTC)
+        # A plus that nobody encoded arrives as a space.
+        moment = datetime.fromisoformat(text.replace(" ", "+") if "T" in text else text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ParameterInvalid(name, text, "send a day, as in 2026-05-04, or 2026-05-04T12:30:00Z.") from None
 
 
 def read_text(req: falcon.asgi.Request, name: str, *, longest: int) -> str | None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 import falcon.asgi
 
 from pipeline.keys import PREFIX, Caller
+from pipeline.tracing import read_traceparent
 
 SCOPE_KEY = "pressroom.context"
 #: A client's own request id is taken when it is printable and not too long, else ours is made.
@@ -33,6 +34,7 @@ class RequestContext:
     status: int = 0
     caller: Caller | None = None
     is_body_held: bool = False
+    traceparent: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
     at_end: ExitStack = field(default_factory=ExitStack)
 
@@ -41,18 +43,24 @@ class RequestContext:
         """Return the context of an ASGI request."""
         request_id = ""
         is_body_held = False
+        traceparent = None
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 request_id = value.decode("latin-1")
             elif name == b"expect":
                 is_body_held = value.lower() == b"100-continue"
+            elif name == b"traceparent":
+                traceparent = value.decode("latin-1")
         if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
-            request_id = uuid4().hex
+            # A caller that traces its requests finds ours by the trace's id.
+            caller = read_traceparent(traceparent) if traceparent else None
+            request_id = caller[0] if caller else uuid4().hex
         return cls(
             request_id,
             scope["method"],
             scope["path"],
             is_body_held=is_body_held,
+            traceparent=traceparent,
             headers={"x-request-id": request_id},
         )
 

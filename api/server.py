@@ -4,12 +4,14 @@ from http import HTTPStatus
 
 import redis.asyncio
 from gunicorn.asgi import protocol
+from gunicorn.workers import gasgi
 from gunicorn.workers.gasgi import ASGIWorker
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
 from api.app import create_app
+from api.connections import Connection
 from api.middleware import RequestMiddleware
 from pipeline import log
 from pipeline.artifacts import Artifacts, open_store
@@ -30,15 +32,20 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     def init_process(self) -> None:
         """Start; from here on the process dies with gunicorn's master."""
         die_with_parent()
+        self.connections: set[Connection] = set()
+        self.header_seconds = Settings().api.header_seconds
+        gasgi.ASGIProtocol = Connection  # gunicorn has no setting for it
         # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})
         name_statuses()
         super().init_process()
 
     def handle_exit_signal(self) -> None:
-        """Stop: no request waits for longer than this."""
+        """Stop: no request waits for longer than this, and clients that keep a connection are not waited for."""
         super().handle_exit_signal()
         self.asgi.drain()
+        for connection in [*self.connections]:
+            connection.close_if_idle()
 
 
 def name_statuses() -> None:

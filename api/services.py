@@ -9,11 +9,16 @@ import falcon.asgi
 import redis.asyncio
 from redis.exceptions import RedisError
 
-from api.address import client_address, read_networks
+from api.address import counted_address, read_networks
 from api.auth import Authenticator, header_key, query_key
+from api.cookies import Cookies
+from api.error_forms import ErrorForms
+from api.key_routes import require_route
 from api.links import Links
 from api.offer_cache import OfferCache
 from api.request_context import context_of
+from api.searching import Searches
+from api.sessions import Sessions
 from api.streaming import Streams
 from api.waiting import WaitingRequests
 from api.waking import Waker
@@ -26,7 +31,9 @@ from pipeline.kinds import Kinds
 from pipeline.limits import RateLimits
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
+from pipeline.operations.telling import Telling
 from pipeline.settings import Settings
+from pipeline.tracing import open_tracer
 
 log = get_logger(__name__)
 
@@ -56,6 +63,8 @@ class Services:
         self.artifacts = artifacts
         self.kinds = kinds
         self.metrics = Metrics()
+        self.tracer = open_tracer(settings, "api")
+        self._telling = Telling(lambda: "api")
         self.limits = RateLimits(client, settings.limits)
         self.authenticator = Authenticator(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
         self.waiting = WaitingRequests(database, capacity=settings.api.max_waiting)
@@ -63,10 +72,16 @@ class Services:
         self.waker = Waker(client)
         self.offer_cache = OfferCache(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
+        self.cookies = Cookies(self.proxies)
+        self.sessions = Sessions(database, settings.dashboard, self.cookies)
         self.links = Links(database)
+        self.error_forms = ErrorForms()
         #: One large request is checked at a time: several threads would share one interpreter lock, and slow down
         #: the event loop and what else runs in its threads.
         self.large_requests = asyncio.Semaphore(1)
+        self.searches = Searches(database)
+        #: What a key can be limited to; create_app knows all routes.
+        self.key_routes: tuple[str, ...] = ()
         self._background: list[asyncio.Task[None]] = []
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
@@ -82,13 +97,21 @@ class Services:
         await asyncio.gather(*self._background, return_exceptions=True)
         with contextlib.suppress(RedisError, OSError):
             await self.metrics.flush_async(self.client)
+            await self._telling.end_async(self.client)
+        await asyncio.to_thread(self.tracer.close)
         await self.client.aclose()
         await self.database.close()
 
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
-        """Return whose request it is. Raises Unauthorized, RateLimitExceeded."""
-        caller = await self.authenticator.caller(key, address=client_address(req, self.proxies))
-        context_of(req).caller = caller
+        """Return whose request it is, by its key or, without one, by the dashboard's cookie.
+
+        Raises Unauthorized, RateLimitExceeded, RouteNotAllowed, or CsrfTokenInvalid."""
+        if not key and (session := await self.sessions.of_api_request(req)) is not None:
+            return session.caller
+        caller = await self.authenticator.caller(key, address=counted_address(req, self.proxies))
+        context = context_of(req)
+        context.caller = caller
+        require_route(caller, context.route)
         return caller
 
     async def authenticate_reader(self, req: falcon.asgi.Request, body_key: object = None) -> Caller:
@@ -100,7 +123,7 @@ class Services:
 
     async def show_rate_limit(self, req: falcon.asgi.Request, caller: Caller) -> None:
         """Say in the answer's headers how near an account is to its limits."""
-        rate_limit = await self.limits.status(caller.account_id, caller.tier)
+        rate_limit = await self.limits.status(caller)
         if rate_limit is not None:
             context_of(req).headers.update(rate_limit.headers())
 
@@ -147,6 +170,7 @@ class Services:
             await asyncio.sleep(FLUSH_EVERY_SECONDS)
             with contextlib.suppress(RedisError, OSError):
                 await self.metrics.flush_async(self.client)
+                await self._telling.send_async(self.client)
 
 
 def _report_end(task: asyncio.Task[None]) -> None:

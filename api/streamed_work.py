@@ -66,7 +66,8 @@ class StreamedWork(Work):
         # What it will cost in the end is not known yet; the job says it then.
         resp.set_header("X-Credits-Used", str(job.credits_held))
         resp.set_header("X-Engine", feed.parts.engine)
-        shown = self._kind.respond(job, [replace(item, output=feed.parts.checkpoint())])
+        # The job's kind: a route may make jobs of several.
+        shown = self._services.kinds[job.kind].respond(job, [replace(item, output=feed.parts.checkpoint())])
         resp.content_type = shown.content_type
         resp.set_headers(dict(shown.headers))
         resp.stream = self._services.streams.send(job.id, feed, begun=feed.parts, cancels=cancels)

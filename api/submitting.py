@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,14 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from api.services import Services
-from pipeline.errors import InsufficientCredits, RateLimitExceeded, Unauthorized, Unprocessable
+from pipeline.errors import (
+    AccountSuspended,
+    InsufficientCredits,
+    KeyCreditsUsed,
+    RateLimitExceeded,
+    Unauthorized,
+    Unprocessable,
+)
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind, as_rows
 from pipeline.lifecycle import Submission, Submitted, submit
@@ -79,12 +86,28 @@ class Order:
         )
         return cls(caller, kind.counts_as(request), submission)
 
+    def with_webhook(self, url: str | None, events: Sequence[str] | None) -> "Order":
+        """Return the order with an address that is told of its job's end; None: as it was."""
+        if url is None and events is None:
+            return self
+        submission = self.submission
+        return replace(
+            self,
+            submission=replace(
+                submission,
+                webhook_url=url or submission.webhook_url,
+                # The events of another address are not those of this one.
+                webhook_events=events if url or events is not None else submission.webhook_events,
+            ),
+        )
+
 
 async def submit_job(submission: Submission, services: Services, *, alone: bool = False) -> Submitted:
     """Make the job, or name the one that the same Idempotency-Key made first.
 
     `alone`: in a transaction of its own, which ends with a client that leaves meanwhile.
-    Raises InsufficientCredits, IdempotencyKeyReused, TooManyOpenItems, Unauthorized."""
+    Raises InsufficientCredits, KeyCreditsUsed, IdempotencyKeyReused, TooManyOpenItems, Unauthorized,
+    AccountSuspended."""
     statement = submit(submission)
     if alone or len(submission.items) > FEW_ITEMS:
         submitted = await services.database.run(statement)
@@ -93,6 +116,8 @@ async def submit_job(submission: Submission, services: Services, *, alone: bool 
     match submitted.outcome:
         case "insufficient":
             raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
+        case "key_limit":
+            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
         case "conflict":
             raise IdempotencyKeyReused(
                 "This Idempotency-Key was sent with another body before; use a new one for a new request."
@@ -103,6 +128,8 @@ async def submit_job(submission: Submission, services: Services, *, alone: bool 
                 f"unfinished; {submission.max_open_items:,} may be unfinished at once. Wait for some to end.",
                 retry_after=timedelta(seconds=30),
             )
+        case "suspended":
+            raise AccountSuspended
         case "unauthorized":
             raise Unauthorized
     return submitted

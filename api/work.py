@@ -1,6 +1,7 @@
 """Work: the one resource behind every route that makes jobs; the kind says all that differs."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -11,18 +12,20 @@ from api.answers import name_job, show_accepted, show_delivery, show_response
 from api.auth import header_key, query_key
 from api.bodies import read_json, refuse_length
 from api.fields import read_fields, refuse_marks, require_files, with_uploads
-from api.forms import FormReader, Upload
+from api.forms import FormReader, FormShape, Upload
 from api.preferences import Preference, read_idempotency_key, read_preference
 from api.request_context import RequestContext, context_of
 from api.services import Services
 from api.submitting import Order, submit_job
 from api.waiting import Restarting, Waiter
+from api.webhook_fields import WebhookMissing, read_webhook
 from pipeline.errors import PressroomError
 from pipeline.jobs import Delivery, Job, find_delivery, find_replay, new_job
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
 from pipeline.limits import AccountLimitExceeded
+from pipeline.webhooks.accounts import find_webhook
 
 
 class Work:
@@ -37,7 +40,7 @@ class Work:
             api.max_json_bytes + len([*kind.files, *kind.uploads]) * api.max_upload_bytes
         )
         self._forms = FormReader(
-            kind,
+            self._form_shape(),
             max_file_bytes=api.max_upload_bytes,
             max_field_bytes=api.max_json_bytes,
             max_bytes=self._max_bytes,
@@ -59,7 +62,7 @@ class Work:
                     upload.is_wanted = True
                     services.waker.wake(self._kind.queue)
                 elif is_counted:
-                    await services.limits.give_back(order.caller.account_id, order.caller.tier, order.requests)
+                    await services.limits.give_back(order.caller, order.requests)
                 await self._answer(order, submitted, preference, waiter, resp)
 
     def _waits(self, preference: Preference) -> bool:
@@ -75,10 +78,12 @@ class Work:
             refuse_length(req, self._max_bytes)
         key = header_key(req)
         caller = await services.authenticate(req, key) if key else None
-        sent, body_key = await self._read(req, upload)
+        sent, fields = await self._read(req, upload)
         if caller is None:
+            body_key = fields.get("api_key")
             caller = await services.authenticate(req, query_key(req) if body_key is None else body_key)
-        return await self._order_of(req, caller, self._checked(sent, upload), upload)
+        order = await self._order_of(req, caller, self._checked(sent, upload), upload)
+        return await self._with_webhook(req, fields, order)
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order of a request whose fields are in order. Raises InvalidRequest for what the kind refuses."""
@@ -105,17 +110,30 @@ class Work:
         async with self._services.large_requests:
             return await asyncio.to_thread(checked)
 
+    def _form_shape(self) -> FormShape:
+        """Return what a form of this route may have."""
+        return FormShape.of(self._kind)
+
+    async def _with_webhook(self, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
+        """Return the order with what a request says of its webhook. Raises InvalidRequest."""
+        services = self._services
+        webhook = read_webhook(req, fields, services.settings.fetch.allow_networks)
+        if webhook.events and webhook.url is None and order.submission.webhook_url is None:
+            own = await services.database.run(find_webhook(order.caller.account_id))
+            if own is None or own.url is None:
+                raise WebhookMissing
+        return order.with_webhook(webhook.url, webhook.events)
+
     def _kind_of(self, request: BaseModel) -> AnyKind:
         """Return the kind of the job that a request makes; one of this route's queue."""
         return self._kind
 
-    async def _read(self, req: falcon.asgi.Request, upload: Upload) -> tuple[bytes | dict[str, Any], object]:
-        """Return the fields as sent, a JSON body or a form's texts, and the key among them."""
+    async def _read(self, req: falcon.asgi.Request, upload: Upload) -> tuple[bytes | dict[str, Any], dict[str, Any]]:
+        """Return the fields as sent, a JSON body or a form's texts, and as read."""
         if self._is_form(req):
             texts = await self._forms.read(req, upload)
-            return texts, texts.get("api_key")
-        body, fields = await read_json(req, max_bytes=self._max_bytes)
-        return body, fields.get("api_key")
+            return texts, texts
+        return await read_json(req, max_bytes=self._max_bytes)
 
     def _is_form(self, req: falcon.asgi.Request) -> bool:
         """Return whether the request is a form: always, of a kind that needs files."""
@@ -135,7 +153,7 @@ class Work:
         """Count the request; one that was carried out before is not held up. Raises AccountLimitExceeded."""
         limits = self._services.limits
         try:
-            rate_limit = await limits.admit(order.caller.account_id, order.caller.tier, order.requests)
+            rate_limit = await limits.admit(order.caller, order.requests)
         except AccountLimitExceeded as error:
             context.headers.update(error.rate_limit.headers())
             if not await self._is_replay(order):

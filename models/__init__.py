@@ -8,9 +8,12 @@ from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
 from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
 from models.item import Item
 from models.job import Job
+from models.key_spending import KeySpending
 from models.lexicon import Lexicon
 from models.offer import Offer
 from models.owned_site import OwnedSite, SiteConnection, SiteQuota
+from models.queue_sample import QueueSample
+from models.session import Session, SignInLink
 from models.signing_key import SigningKey
 from models.webhook import Webhook, WebhookDelivery
 
@@ -25,10 +28,14 @@ __all__ = [
     "IndexMonitorPage",
     "Item",
     "Job",
+    "KeySpending",
     "Lexicon",
     "Offer",
     "OwnedSite",
+    "QueueSample",
     "SearchProvider",
+    "Session",
+    "SignInLink",
     "SigningKey",
     "SiteConnection",
     "SiteQuota",

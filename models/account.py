@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, text
 from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, moment, one_of
@@ -13,11 +13,16 @@ TIERS = ("free", "pro", "enterprise")
 
 
 class Account(SQLModel, table=True):
-    """`available` excludes what open jobs hold; it is the sum of the ledger's changes and never below zero."""
+    """`available` excludes what open jobs hold; it is the sum of the ledger's changes and never below zero.
+
+    `email` and `password_hash` (argon2id) are for the dashboard. Operators see and change what is of all accounts."""
 
     __table_args__ = (
         CheckConstraint("available >= 0", name="account_available_check"),
         CheckConstraint(one_of("tier", TIERS), name="account_tier_check"),
+        CheckConstraint("email = lower(email)", name="account_email_check"),
+        Index("account_email_key", "email", unique=True),
+        Index("account_suspended_idx", "id", postgresql_where=text("suspended_at IS NOT NULL")),
         {"postgresql_with": BUSY_TABLE},
     )
 
@@ -26,3 +31,8 @@ class Account(SQLModel, table=True):
     tier: str
     available: int = Field(sa_column=Column(BigInteger, nullable=False, server_default=text("0")))
     created_at: datetime = Field(sa_column=moment(now=True))
+    email: str | None = None
+    password_hash: str | None = None
+    is_operator: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    suspended_at: datetime | None = Field(sa_column=moment(nullable=True))
+    webhook_id: UUID | None  # its own webhook, whose secret signs what is sent; no foreign key, as it names the account

@@ -22,6 +22,13 @@ class CreditEntry(SQLModel, table=True):
     __table_args__ = (
         CheckConstraint(one_of("entry", ENTRIES), name="credit_entry_entry_check"),
         Index("credit_entry_account_id_idx", "account_id", "created_at"),
+        Index(
+            "credit_entry_captured_idx",  # what a key was charged
+            "api_key_id",
+            "created_at",
+            postgresql_where=text("entry = 'capture'"),
+            postgresql_include=["held_change"],
+        ),
         # One of each a job but raise: whatever goes wrong above, a job is never charged or refunded twice.
         Index(
             "credit_entry_once_a_job",

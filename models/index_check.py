@@ -42,6 +42,7 @@ class SearchProvider(SQLModel, table=True):
     #: What makes its empty pages believed (pipeline/kinds/index_check/proofs.py).
     proven_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last showed rows of the site asked for
     blocked_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last blocked us, or evaded an answer
+    answered_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last gave an answer that counts
     control_at: datetime | None = Field(sa_column=moment(nullable=True))  # it was last asked for the control site
     shown_by: dict[str, Any] | None = Field(sa_column=document())  # engine behind it: when it last showed a row
     probes: int = Field(sa_column_kwargs={"server_default": text("0")})  # of an earlier release; not used

@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Column, Index, Interval, LargeBinary, text
+from sqlalchemy import CheckConstraint, Column, Index, Interval, LargeBinary, String, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, document, moment, one_of
@@ -34,6 +35,8 @@ class Job(SQLModel, table=True):
             "job_expires_at_idx", "expires_at", postgresql_where=text("purged_at IS NULL AND expires_at IS NOT NULL")
         ),
         Index("job_purged_idx", "finished_at", postgresql_where=text("purged_at IS NOT NULL")),
+        # What operators look through for reasons (pipeline/operations/failures.py).
+        Index("job_failed_idx", "finished_at", postgresql_where=text("state IN ('failed', 'partial', 'expired')")),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten
             "account_id",
@@ -69,4 +72,7 @@ class Job(SQLModel, table=True):
     finished_at: datetime | None = Field(sa_column=moment(nullable=True))
     expires_at: datetime | None = Field(sa_column=moment(nullable=True))  # from then on the result is gone
     purged_at: datetime | None = Field(sa_column=moment(nullable=True))  # items and request text were deleted
+    deleted_at: datetime | None = Field(sa_column=moment(nullable=True))  # its account deleted request and result
     error: dict[str, Any] | None = Field(sa_column=document())
+    webhook_url: str | None  # is told of its end
+    webhook_events: list[str] | None = Field(sa_column=Column(ARRAY(String)))  # of which ends; null: of all

@@ -1,12 +1,16 @@
-"""Accounts: opening one, with its first key."""
+"""Accounts: opening one, with its first key, and locking one."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
+from pipeline.first_account import FirstAccount
 from pipeline.keys import NewKey, make_key
+from pipeline.sessions import make_token
 from pipeline.settings import LimitSettings, TierLimits
+from pipeline.sign_in import add_link, set_operator
 
 #: Tiers are what limits are set for; `models.account` has the same for its CHECK.
 TIERS = tuple(name for name, field in LimitSettings.model_fields.items() if field.annotation is TierLimits)
@@ -40,9 +44,20 @@ def open_account(database: Database, *, name: str, tier: str, credits: int, key_
     return opened
 
 
-def create_first_account(database: Database) -> str | None:
-    """Return the key of a first account, made when there is none; None when there is one already."""
+def create_first_account(database: Database, *, link_lasts: timedelta) -> FirstAccount | None:
+    """Make a first account, an operator's, when there is none; return None when there is one already."""
     has_account = Statement("SELECT EXISTS (SELECT FROM account) AS found", {}, lambda rows: bool(rows[0]["found"]))
     if database.run(has_account):
         return None
-    return open_account(database, name="first", tier="enterprise", credits=FIRST_CREDITS).key.secret
+    opened = open_account(database, name="first", tier="enterprise", credits=FIRST_CREDITS)
+    database.run(set_operator(opened.id, is_operator=True))
+    token = make_token()
+    database.run(add_link(opened.id, token, lasts=link_lasts))
+    return FirstAccount(opened.key.secret, token)
+
+
+def lock_account(account_id: UUID) -> Statement[None]:
+    """Lock an account, for the statements that follow in the transaction, so that no other counts what it has."""
+    return Statement(
+        "SELECT id FROM account WHERE id = %(account)s FOR NO KEY UPDATE", {"account": account_id}, lambda rows: None
+    )

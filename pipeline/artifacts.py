@@ -95,6 +95,11 @@ class Artifacts:
             for chunk in obstore.get(self._store, key).stream(min_chunk_size=CHUNK_BYTES):
                 yield bytes(chunk)
 
+    def size_of(self, key: str) -> int:
+        """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
+        with _translated(key):
+            return int(obstore.head(self._store, key)["size"])
+
     async def open(self, key: str, *, span: tuple[int, int] | None = None) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size of an artifact and its bytes, read as they are asked for; `span` is [start, end) of them.
 
@@ -109,14 +114,24 @@ class Artifacts:
         All of them are checked first: an answer that has begun can't report a missing one any more."""
         if len(keys) == 1:
             return await self.open(keys[0])
-        sizes = [await self.size(key) for key in keys]
-        return sum(sizes), self._chain(keys)
+        sizes = await self.sizes(keys)
+        return sum(sizes), self.open_span(list(zip(keys, sizes, strict=True)), 0, sum(sizes))
 
-    async def _chain(self, keys: Sequence[str]) -> AsyncIterator[bytes]:
-        for key in keys:
-            _, chunks = await self.open(key)
+    async def open_span(self, parts: Sequence[tuple[str, int]], start: int, end: int) -> AsyncIterator[bytes]:
+        """Yield the bytes [start, end) of several artifacts, which are given with their sizes, one after the other."""
+        begins = 0
+        for key, size in parts:
+            first, last = max(start - begins, 0), min(end - begins, size)
+            begins += size
+            if first >= last:
+                continue
+            _, chunks = await self.open(key, span=None if (first, last) == (0, size) else (first, last))
             async for chunk in chunks:
                 yield chunk
+
+    async def sizes(self, keys: Sequence[str]) -> list[int]:
+        """Return the sizes of artifacts in bytes. Raises Gone, ServiceUnavailable."""
+        return [await self.size(key) for key in keys]
 
     async def size(self, key: str) -> int:
         """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
@@ -142,17 +157,32 @@ class Artifacts:
         with _translated():
             upload_folders.delete(self._folder, job_id)
 
+    def delete_results(self, job_id: UUID) -> int:
+        """Delete all that a job has made; returns how many artifacts. Raises ServiceUnavailable."""
+        keys = [key for day in self._days() for key in self._list(f"{day}/{job_id}")]
+        self._delete(keys)
+        return len(keys)
+
     def delete_expired(self, today: date) -> int:
         """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
-        with _translated():
-            days = [prefix.rstrip("/") for prefix in obstore.list_with_delimiter(self._store)["common_prefixes"]]
-        expired = [day for day in days if DAY.fullmatch(day) and day < f"{today:%Y-%m-%d}"]
         gone = 0
-        for day in expired:
+        for day in self._days():
+            if day >= f"{today:%Y-%m-%d}":
+                continue
             keys = self._list(day)
             self._delete(keys)
             gone += len(keys)
         return gone
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of all artifacts and uploads. Raises ServiceUnavailable."""
+        for prefix in (*self._days(), UPLOADS):
+            yield from self._list(prefix)
+
+    def _days(self) -> list[str]:
+        with _translated():
+            folders = obstore.list_with_delimiter(self._store)["common_prefixes"]
+        return [day for folder in folders if DAY.fullmatch(day := folder.rstrip("/"))]
 
     def _list(self, prefix: str) -> list[str]:
         with _translated():

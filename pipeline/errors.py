@@ -70,12 +70,35 @@ class InsufficientCredits(PressroomError):
         )
 
 
+class KeyCreditsUsed(PressroomError):
+    """The API key has used up its own credits of this month."""
+
+    title = "Insufficient Credits"
+    status = HTTPStatus.PAYMENT_REQUIRED
+    code = "key_credit_limit"
+
+    def __init__(self, *, required: int, remaining: int) -> None:
+        super().__init__(
+            f"This request needs {required:,} credits; this API key has {remaining:,} left of its own for this month"
+            " (UTC), what is held included. Use another key, give this one more, or wait for the next month.",
+            credits_required=required,
+            key_credits_remaining=remaining,
+        )
+
+
 class Forbidden(PressroomError):
     """The caller may not have this."""
 
     title = "Forbidden"
     status = HTTPStatus.FORBIDDEN
     code = "forbidden"
+
+
+class AccountSuspended(Forbidden):
+    """The operator has suspended the account: nothing is done for it, and what ran was ended."""
+
+    code = "account_suspended"
+    message = "The account is suspended. Ask the operator of this service; what is stored stays as it was."
 
 
 class NotFound(PressroomError):
@@ -154,3 +177,9 @@ class NotReady(PressroomError):
     """A server, an engine or a setting that this command needs is missing; the message says what to do."""
 
     code = "not_ready"
+
+
+class InvalidSetting(PressroomError):
+    """A setting's name or file can't be used; the message says which, and what was meant."""
+
+    code = "invalid_setting"

@@ -41,7 +41,10 @@ class Job:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     expires_at: datetime | None = None
-    is_gone: bool = False  # its result has expired
+    deleted_at: datetime | None = None  # by its account
+    webhook_url: str | None = None
+    webhook_events: list[str] | None = None
+    is_gone: bool = False  # its result has expired or was deleted
     progress: dict[str, Any] | None = None
 
     @property
@@ -77,7 +80,8 @@ class Item:
     updated_at: datetime
 
 
-_COMPUTED = {"is_gone": "(j.purged_at IS NOT NULL OR coalesce(j.expires_at < now(), false)) AS is_gone"}
+_IS_GONE = "j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false)"
+_COMPUTED = {"is_gone": f"({_IS_GONE}) AS is_gone"}
 _JOB_COLUMNS = ", ".join(_COMPUTED.get(one.name, f"j.{one.name}") for one in fields(Job) if one.name != "progress")
 SELECT_JOBS = (
     f"SELECT {_JOB_COLUMNS},"  # noqa: S608  no values in it
@@ -172,41 +176,6 @@ def find_replay(
         },
         lambda rows: bool(rows[0]["known"]),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some jobs of a list, and how many the whole list has."""
-
-    jobs: list[Job]
-    total: int
-
-
-def list_jobs(
-    account_id: UUID | None = None,
-    *,
-    kind: str | None = None,
-    state: str | None = None,
-    request_id: str | None = None,
-    limit: int = 20,
-    offset: int = 0,
-) -> Statement[Page]:
-    """Read jobs, newest first; no account means all of them."""
-    filters = {"j.account_id": account_id, "j.kind": kind, "j.state": state, "j.request_id": request_id}
-    wanted = {column: value for column, value in filters.items() if value is not None}
-    where = " AND ".join(f"{column} = %({column[2:]})s" for column in wanted) or "true"
-    return Statement(
-        f"SELECT p.*, c.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) c"  # noqa: S608
-        f" LEFT JOIN ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s)"
-        " p ON true ORDER BY p.created_at DESC, p.id",
-        {column[2:]: value for column, value in wanted.items()} | {"limit": limit, "offset": offset},
-        _page,
-    )
-
-
-def _page(rows: list[Row]) -> Page:
-    total = rows[0]["total"]
-    return Page([Job(**{k: v for k, v in row.items() if k != "total"}) for row in rows if row["id"] is not None], total)
 
 
 def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:

@@ -7,6 +7,7 @@ import string
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID, uuid4
 
 from pipeline.database import Row, Statement
@@ -16,6 +17,9 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 SECRET_LENGTH = 32
 #: Six base62 digits hold any CRC-32.
 CHECKSUM_LENGTH = 6
+#: Highest limits of a key: more than anybody sends in a minute, and has in a month. Both fit the database.
+MAX_REQUESTS = 1_000_000
+MAX_CREDITS = 10**15
 #: Whatever looks like a key, whole or in part.
 ANY_KEY = re.compile(PREFIX + r"[0-9A-Za-z]+")
 
@@ -72,22 +76,83 @@ def hash_key(key: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """What one key may do, beside the limits of its account; None is no limit."""
+
+    requests_per_minute: int | None = None
+    #: Credits that may be captured in a month of UTC; what is held counts.
+    credits_per_month: int | None = None
+    #: Paths that it may be used for, and what has an id below them.
+    routes: tuple[str, ...] | None = None
+
+
+#: A key that may do all that its account may.
+NO_LIMITS = KeyLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: an account, by one of its keys."""
+    """Who sent a request: an account, by one of its keys, with what that key may do; None is without a limit.
+
+    A key's monthly credits are not here: the database looks at them when it sets credits aside."""
 
     account_id: UUID
     api_key_id: UUID
     tier: str
+    requests_per_minute: int | None = None
+    routes: tuple[str, ...] | None = None
+    has_limits: bool = False
+    is_suspended: bool = False
+
+    def may_use(self, route: str) -> bool:
+        """Return whether the key may be used for a route, given as the template of its path.
+
+        A key's route allows the path itself and what has an id below it: /indexing/jobs allows
+        /indexing/jobs/{job_id}/urls, and /tts does not allow /tts/batch."""
+        return self.routes is None or any(route == one or route.startswith(f"{one}/{{") for one in self.routes)
+
+
+_SELECT_CALLER = (
+    "SELECT k.account_id, k.id AS api_key_id, a.tier, k.requests_per_minute, k.routes,"
+    " num_nonnulls(k.requests_per_minute, k.credits_per_month, k.routes) > 0 AS has_limits,"
+    " a.suspended_at IS NOT NULL AS is_suspended FROM api_key k JOIN account a ON a.id = k.account_id"
+)
 
 
 def find_caller(key_hash: bytes) -> Statement[Caller | None]:
     """Look a key up; None when it is unknown or revoked."""
     return Statement(
-        "SELECT k.account_id, k.id AS api_key_id, a.tier FROM api_key k JOIN account a ON a.id = k.account_id"
-        " WHERE k.hash = %(hash)s AND k.revoked_at IS NULL",
+        f"{_SELECT_CALLER} WHERE k.hash = %(hash)s AND k.revoked_at IS NULL",
         {"hash": key_hash},
-        lambda rows: Caller(**rows[0]) if rows else None,
+        _caller,
     )
+
+
+#: The condition that a key is not limited to other routes than %(route)s, as `Caller.may_use` has it.
+_MAY_USE = (
+    "(k.routes IS NULL OR EXISTS (SELECT FROM unnest(k.routes) r"
+    " WHERE r = %(route)s::text OR starts_with(%(route)s::text, r || '/{')))"
+)
+
+
+def find_payer(account_id: UUID, api_key_id: UUID, *, route: str) -> Statement[Caller | None]:
+    """Return who pays for what an account is given again: the key that paid before, else the one last used.
+
+    None when the account has no key that is valid and may be used for the route."""
+    return Statement(
+        f"{_SELECT_CALLER} WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND {_MAY_USE}"
+        " ORDER BY k.id = %(key)s DESC, k.last_used_at DESC NULLS LAST LIMIT 1",
+        {"account": account_id, "key": api_key_id, "route": route},
+        _caller,
+    )
+
+
+def _caller(rows: list[Row]) -> Caller | None:
+    return Caller(**{**rows[0], "routes": _tuple(rows[0]["routes"])}) if rows else None
+
+
+def _tuple(routes: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if routes is None else tuple(routes)
 
 
 def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
@@ -101,14 +166,31 @@ def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
     )
 
 
-def add_key(account_id: UUID, key: NewKey, name: str) -> Statement[None]:
+INSERT_KEY = (
+    "INSERT INTO api_key (id, account_id, name, hash, hint, requests_per_minute, credits_per_month, routes)"
+    " SELECT %(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s, %(requests_per_minute)s::integer,"
+    " %(credits_per_month)s::bigint, %(routes)s::text[]"
+)
+
+
+def key_columns(account_id: UUID, key: NewKey, name: str, limits: KeyLimits) -> dict[str, Any]:
+    """Return the parameters of INSERT_KEY."""
+    return {
+        "id": key.id,
+        "account": account_id,
+        "name": name,
+        "hash": key.hash,
+        "hint": key.hint,
+        "requests_per_minute": limits.requests_per_minute,
+        "credits_per_month": limits.credits_per_month,
+        "routes": None if limits.routes is None else list(limits.routes),
+    }
+
+
+def add_key(account_id: UUID, key: NewKey, name: str, limits: KeyLimits = NO_LIMITS) -> Statement[None]:
     """Give an account another key."""
     return Statement(
-        "INSERT INTO api_key (id, account_id, name, hash, hint)"
-        " VALUES (%(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s) RETURNING id",
-        {"id": key.id, "account": account_id, "name": name, "hash": key.hash, "hint": key.hint},
-        lambda rows: None,
-        repeatable=False,
+        f"{INSERT_KEY} RETURNING id", key_columns(account_id, key, name, limits), lambda rows: None, repeatable=False
     )
 
 

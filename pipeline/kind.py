@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pipeline.database import Database, Statement
 from pipeline.jobs import Item, Job
 from pipeline.offers import Offers
+from pipeline.operations.breakers import Breaker
 from pipeline.settings import Settings
 
 
@@ -134,7 +135,7 @@ class Answer:
     content_type: str = "application/json"
     #: Of a JSON answer; of one that a request may ask for instead, where the answer is a file.
     model: type[BaseModel] | None = None
-    #: Content types of texts that a request may ask for instead.
+    #: Content types that a request may ask for instead.
     alternatives: tuple[str, ...] = ()
     #: Of what is answered at once, with 201, by a kind that nobody waits for.
     receipt: type[BaseModel] | None = None
@@ -170,6 +171,10 @@ class Kind(Generic[R, I, O]):
     uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
     #: Request fields that are long: its items hold them, and the job's row then does not keep them once more.
     bulky: ClassVar[frozenset[str]] = frozenset()
+    #: More forms of its result, each a path with `{job_id}`, by what people call them.
+    downloads: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: Field of an item's input that tells people which item it is: its text, its URL.
+    subject: ClassVar[str | None] = None
     #: Whether its answer is sent while it is made, as parts; the output of its only item is then `streams.Parts`.
     streams: ClassVar[bool] = False
     #: The lanes of its items; by default the one that has its name.
@@ -207,12 +212,27 @@ class Kind(Generic[R, I, O]):
         A chore does what is due, and returns how much that was; if it was anything, the kind's pool is woken."""
         return {}
 
+    def breakers(self) -> Statement[list[Breaker]] | None:
+        """Return what reads how the services are that its items are asked of; None: there are none."""
+        return None
+
     def check(self, request: R, offers: Offers) -> None:
         """Refuse what the fields' types can't, such as a voice that no engine has. Raises InvalidRequest."""
 
     def counts_as(self, request: R) -> int:
         """Return how many requests it counts as, towards rate limits."""
         return 1
+
+    def counts_again(self, items: int) -> int:
+        """Return how many requests so many items count as that are tried again."""
+        return 1
+
+    def can_repeat(self, given: Mapping[str, Any]) -> bool:
+        """Return whether an item with this stored input, which failed, may come out otherwise a second time.
+
+        An uploaded file was deleted when its job ended."""
+        files = (value for value in given.values() if isinstance(value, str))
+        return not self.files and not any(self.uploads and value.startswith(UPLOADED) for value in files)
 
     def receipt(self, job: Job) -> Response | None:
         """Return what a request is answered at once; None: it waits for its job, or as its headers say."""

@@ -1,4 +1,4 @@
-"""Rate limits: how many requests an account, or an address with wrong keys, may make.
+"""Rate limits: how many requests an account, one of its keys, or an address with wrong keys, may make.
 
 A minute is a window that moves, a day is one of the UTC calendar. While Redis is away each process counts by itself,
 so that no request fails because of it.
@@ -8,13 +8,13 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
-from uuid import UUID
 
 import redis.asyncio
 from redis.exceptions import RedisError
 
 from pipeline.counts import DAY_SECONDS, MINUTE_SECONDS, Count, LocalCounts, SharedCounts, Use
 from pipeline.errors import RateLimitExceeded
+from pipeline.keys import Caller
 from pipeline.log import get_logger
 from pipeline.settings import LimitSettings, TierLimits
 
@@ -48,13 +48,22 @@ class RateLimitStatus:
 class AccountLimitExceeded(RateLimitExceeded):
     """The account has used its requests up."""
 
-    def __init__(self, status: RateLimitStatus, unit: str) -> None:
+    def __init__(self, status: RateLimitStatus, unit: str, *, who: str = "This account") -> None:
         super().__init__(
-            f"This account may make {status.limit:,} requests a {unit} and has made them. "
+            f"{who} may make {status.limit:,} requests a {unit} and has made them. "
             f"Try again in {status.retry_after().total_seconds():,.0f} seconds.",
             retry_after=status.retry_after(),
         )
         self.rate_limit = status
+
+
+class KeyLimitExceeded(AccountLimitExceeded):
+    """The API key has used the requests up that it may make by itself."""
+
+    code = "key_rate_limit_exceeded"
+
+    def __init__(self, status: RateLimitStatus) -> None:
+        super().__init__(status, "minute", who="This API key")
 
 
 class RateLimits:
@@ -66,28 +75,30 @@ class RateLimits:
         self._local = LocalCounts()
         self._away_until = 0.0
 
-    async def admit(self, account_id: UUID, tier: str, requests: int) -> RateLimitStatus | None:
+    async def admit(self, caller: Caller, requests: int) -> RateLimitStatus | None:
         """Count requests; admitted while at least one is left, so a batch may overdraw and later ones wait.
 
-        Returns the limit that is nearer, None for a tier without limits. Raises AccountLimitExceeded.
+        Returns the limit that is nearest, None where there are none. Raises AccountLimitExceeded, KeyLimitExceeded.
         """
-        use = self._account_use(account_id, tier, requests)
+        use = self._caller_use(caller, requests)
         count = await self._count(use)
-        minute, day = _statuses(use, count)
+        minute, day, part = _statuses(use, count)
         if day is not None and not count.day_admitted:
             raise AccountLimitExceeded(day, "day")
+        if part is not None and not count.part_admitted:
+            raise KeyLimitExceeded(part)
         if minute is not None and not count.minute_admitted:
             raise AccountLimitExceeded(minute, "minute")
-        return _nearer(minute, day)
+        return _nearest(minute, day, part)
 
-    async def status(self, account_id: UUID, tier: str) -> RateLimitStatus | None:
-        """Return how near an account is to a limit, and count nothing."""
-        use = self._account_use(account_id, tier, 0)
-        return _nearer(*_statuses(use, await self._count(use)))
+    async def status(self, caller: Caller) -> RateLimitStatus | None:
+        """Return how near a caller is to a limit, and count nothing."""
+        use = self._caller_use(caller, 0)
+        return _nearest(*_statuses(use, await self._count(use)))
 
-    async def give_back(self, account_id: UUID, tier: str, requests: int) -> None:
+    async def give_back(self, caller: Caller, requests: int) -> None:
         """Take requests off today's count: they were answered before. The minute's stays: it ends soon."""
-        use = self._account_use(account_id, tier, requests)
+        use = self._caller_use(caller, requests)
         if not use.per_day:
             return
         try:
@@ -100,7 +111,7 @@ class RateLimits:
         limit = self._settings.invalid_keys_per_minute
         use = Use(f"address:{address}", limit, 0, 1)
         count = await self._count(use)
-        minute, _ = _statuses(use, count)
+        minute, *_ = _statuses(use, count)
         if minute is not None and not count.minute_admitted:
             wait = minute.retry_after()
             raise RateLimitExceeded(
@@ -110,13 +121,20 @@ class RateLimits:
                 retry_after=wait,
             )
 
-    def _account_use(self, account_id: UUID, tier: str, requests: int) -> Use:
-        limits: TierLimits = getattr(self._settings, tier)
-        return Use(f"account:{account_id}", limits.per_minute, limits.per_day, requests)
+    def _caller_use(self, caller: Caller, requests: int) -> Use:
+        limits: TierLimits = getattr(self._settings, caller.tier)
+        return Use(
+            f"account:{caller.account_id}",
+            limits.per_minute,
+            limits.per_day,
+            requests,
+            part=f"key:{caller.api_key_id}",
+            part_per_minute=caller.requests_per_minute or 0,
+        )
 
     async def _count(self, use: Use) -> Count:
-        if not use.per_minute and not use.per_day:
-            return Count(True, 0, 0.0, True, 0)
+        if not (use.per_minute or use.per_day or use.part_per_minute):
+            return Count(True, 0, 0.0, True, 0, True, 0, 0.0)
         if time.monotonic() >= self._away_until:
             try:
                 return await self._shared.use(use)
@@ -126,18 +144,22 @@ class RateLimits:
         return await self._local.use(use)
 
 
-def _statuses(use: Use, count: Count) -> tuple[RateLimitStatus | None, RateLimitStatus | None]:
-    minute = day = None
-    if use.per_minute:
-        left = max(0, use.per_minute - count.minute_used)
-        minute = RateLimitStatus(use.per_minute, left, count.minute_since + MINUTE_SECONDS)
-    if use.per_day:
-        midnight = (time.time() // DAY_SECONDS + 1) * DAY_SECONDS
-        day = RateLimitStatus(use.per_day, max(0, use.per_day - count.day_used), midnight)
-    return minute, day
+Statuses = tuple[RateLimitStatus | None, RateLimitStatus | None, RateLimitStatus | None]
 
 
-def _nearer(minute: RateLimitStatus | None, day: RateLimitStatus | None) -> RateLimitStatus | None:
-    if minute is None or day is None:
-        return minute or day
-    return day if day.remaining < minute.remaining else minute
+def _statuses(use: Use, count: Count) -> Statuses:
+    """Return where a caller stands: in the account's minute, its day, and the key's minute."""
+    midnight = (time.time() // DAY_SECONDS + 1) * DAY_SECONDS
+    return (
+        _status(use.per_minute, count.minute_used, count.minute_since + MINUTE_SECONDS),
+        _status(use.per_day, count.day_used, midnight),
+        _status(use.part_per_minute, count.part_used, count.part_since + MINUTE_SECONDS),
+    )
+
+
+def _status(limit: int, used: int, resets_at: float) -> RateLimitStatus | None:
+    return RateLimitStatus(limit, max(0, limit - used), resets_at) if limit else None
+
+
+def _nearest(*statuses: RateLimitStatus | None) -> RateLimitStatus | None:
+    return min((one for one in statuses if one is not None), key=lambda one: one.remaining, default=None)

@@ -9,6 +9,7 @@ from pydantic_core import to_json
 from structlog.typing import FilteringBoundLogger, Processor
 
 from pipeline.keys import redact
+from pipeline.operations.job_log import remember
 from pipeline.settings import Settings
 
 SHARED: list[Processor] = [
@@ -17,6 +18,7 @@ SHARED: list[Processor] = [
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.StackInfoRenderer(),
+    remember,
 ]
 
 # Without the frames' variables: they hold requests, and requests hold keys.

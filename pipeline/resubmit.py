@@ -11,7 +11,7 @@ from pipeline.lifecycle import Submission
 from pipeline.settings import Settings
 
 #: Fields that the new job has from the old one.
-SAME = ("account_id", "api_key_id", "kind", "route", "source", "request")
+SAME = ("account_id", "api_key_id", "kind", "route", "source", "request", "webhook_url", "webhook_events")
 
 
 def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:
@@ -22,18 +22,19 @@ def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:
 
 
 def resubmission(job: Job, kind: AnyKind, settings: Settings) -> Statement[Submission | None]:
-    """Read the failed and cancelled items of a job as a new submission; None when there are none (any more)."""
+    """Read the failed and cancelled items of a job as a new submission; None when none can be repeated."""
     deadline, keep_for = lifetimes(kind, settings)
     same: dict[str, Any] = {name: getattr(job, name) for name in SAME}
 
     def read(rows: list[Row]) -> Submission | None:
-        if not rows:
+        wanted = [row for row in rows if kind.can_repeat(row["input"])]
+        if not wanted:
             return None
         return Submission(
             **same,
             request_id=f"retry-{job.id}",
-            request_hash=hashlib.sha256(job.id.bytes).digest(),
-            items=[(row["input"], row["price"], row["lane"]) for row in rows],
+            request_hash=hashlib.sha256(b"retry " + job.id.bytes).digest(),
+            items=[(row["input"], row["price"], row["lane"]) for row in wanted],
             deadline=deadline,
             keep_for=keep_for,
             slice_size=kind.limits.slice_size,

@@ -12,12 +12,13 @@ from typing import Any
 from uuid import uuid4
 
 from pipeline.errors import NotReady
+from pipeline.installing import install_command
 from pipeline.settings import Settings
 
 #: The name of the key's file in DATA.
 KEY_FILE = "secrets.key"
-#: What the encryption needs beside the base install.
-EXTRA = "pip install 'pressroom[search-console]'"
+#: The extra with what encryption needs beside the base install.
+EXTRA = "search-console"
 
 
 class SecretsUnavailable(NotReady):
@@ -102,5 +103,7 @@ def _import_fernet() -> ModuleType:
     try:
         from cryptography import fernet
     except ImportError:
-        raise SecretsUnavailable(f"Stored credentials need the package cryptography: {EXTRA}.") from None
+        raise SecretsUnavailable(
+            f"Stored credentials need the package cryptography: `{install_command(EXTRA)}`."
+        ) from None
     return fernet

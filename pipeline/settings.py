@@ -1,26 +1,30 @@
-"""Settings: every number and address that an operator may change, read from PRESSROOM_… environment variables.
+"""Settings: every number and address that an operator may change, from PRESSROOM_… variables and `pressroom.toml`.
 
-Levels are joined by two underscores: `PRESSROOM_API__PORT=9000` sets `settings.api.port`.
+Levels are joined by two underscores: `PRESSROOM_API__PORT=9000` sets `settings.api.port`, as does `port = 9000` under
+`[api]` in the file.
 """
 
+import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from pipeline.dashboard_settings import DashboardSettings
 from pipeline.engine_settings import (
     CaptioningSettings,
     FetchSettings,
     MetadataSettings,
     ModelsSettings,
+    Networks,
     PicturesSettings,
-    SearchSettings,
-    SubmissionSettings,
     SynthesisSettings,
     TranscriptionSettings,
 )
 from pipeline.errors import NotReady
+from pipeline.search_settings import SearchSettings, SubmissionSettings
+from pipeline.settings_sources import check_environment, read_config
 
 
 class TierLimits(BaseModel):
@@ -39,8 +43,16 @@ class ApiSettings(BaseModel):
     public_url: str | None = Field(
         None, pattern=r"^https?://[^\s?#]+$", description="Base URL of links to files; by default the request's own."
     )
-    trusted_proxies: str = Field(
+    trusted_proxies: Networks = Field(
         "", description="CIDRs, separated by commas, whose X-Forwarded-For, -Proto and -Host are believed."
+    )
+    cors_origins: str = Field(
+        "",
+        pattern=r"^$|^\s*(\*|https?://[^\s/,*]+)(\s*,\s*(\*|https?://[^\s/,*]+))*\s*$",
+        description="Origins of pages, such as https://example.org, that may use the API with a key; * for all.",
+    )
+    compress_from_bytes: int = Field(
+        1_024, ge=0, description="JSON of this size and more is compressed for who takes gzip; 0: never."
     )
     max_json_bytes: int = Field(2**20, description="Largest JSON body.")
     max_upload_bytes: int = Field(25 * 2**20, description="Largest uploaded file.")
@@ -49,6 +61,10 @@ class ApiSettings(BaseModel):
     database_connections: int = Field(8, ge=1, description="Database connections of a process.")
     offers_max_age_seconds: float = Field(5.0, description="Age at which a process renews its copy of the offers.")
     key_max_age_seconds: float = Field(3.0, le=5.0, description="How long a process trusts a key it has looked up.")
+    header_seconds: float = Field(10.0, gt=0, description="Longest wait for the head of a first request.")
+    keep_alive_seconds: int = Field(
+        75, ge=1, description="How long an idle connection is kept; longer than a balancer before it keeps its own."
+    )
     drain_seconds: int = Field(10, description="Time that requests in flight have to end when a process stops.")
 
 
@@ -61,6 +77,7 @@ class LimitSettings(BaseModel):
     invalid_keys_per_minute: int = Field(20, description="Invalid keys an address may send in a minute.")
     open_items: int = Field(100_000, description="Items of an account that may be unfinished at once.")
     idempotency_hours: int = Field(24, description="How long an Idempotency-Key is remembered.")
+    api_keys: int = Field(100, ge=1, description="Valid API keys of an account.")
     index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
 
 
@@ -87,6 +104,7 @@ class RetentionSettings(BaseModel):
     index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
     summary_days: float = Field(90, description="A job's summary row.")
     change_days: float = Field(365, gt=0, description="What index monitors have found out.")
+    sample_days: float = Field(7, gt=0, le=90, description="How queues were, one row a queue and minute.")
     delivery_days: float = Field(30, gt=0, description="What was sent to webhooks.")
 
 
@@ -95,7 +113,17 @@ class WebhookSettings(BaseModel):
 
     timeout_seconds: float = Field(15.0, gt=0, description="Longest wait for a webhook's answer.")
     retry_hours: float = Field(24.0, ge=0, description="How long an event is sent again that was not taken.")
-    at_once: int = Field(16, ge=1, description="Events that a sweep sends at once.")
+    at_once: int = Field(64, ge=1, description="Events that a sweep sends at once.")
+    at_once_per_account: int = Field(16, ge=1, description="Of these, events of one account, of all sweeps together.")
+    at_once_per_host: int = Field(4, ge=1, description="Of these, events to one host, of all sweeps together.")
+    secret_overlap_hours: float = Field(24.0, ge=0, description="How long the secret before a new one signs as well.")
+
+
+class TracingSettings(BaseModel):
+    """OpenTelemetry traces, one from each request to its result."""
+
+    endpoint: str | None = Field(None, description="Where spans are sent by OTLP: http://collector:4318/v1/traces.")
+    share: float = Field(1.0, ge=0, le=1, description="Share of the requests that are traced.")
 
 
 class StoreSettings(BaseModel):
@@ -147,12 +175,14 @@ class Settings(BaseSettings):
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
+    dashboard: DashboardSettings = DashboardSettings()
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
     retention: RetentionSettings = RetentionSettings()
     webhooks: WebhookSettings = WebhookSettings()
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
+    tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
     synthesis: SynthesisSettings = SynthesisSettings()
@@ -162,6 +192,19 @@ class Settings(BaseSettings):
     metadata: MetadataSettings = MetadataSettings()
     pictures: PicturesSettings = PicturesSettings()
     transcription: TranscriptionSettings = TranscriptionSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return the environment, then the file. Raises InvalidSetting for a name that is no setting."""
+        check_environment(settings_cls, os.environ)
+        return init_settings, env_settings, InitSettingsSource(settings_cls, read_config(settings_cls))
 
     def server_urls(self) -> tuple[str, str]:
         """Return the addresses of PostgreSQL and Redis, for processes that need both. Raises NotReady."""

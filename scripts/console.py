@@ -6,7 +6,7 @@ import queue
 import sys
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 #: Chunks, of a line or more, that wait for a slow terminal. Further ones are dropped, and their lines counted, so that
@@ -19,23 +19,34 @@ COLOURS = (32, 33, 34, 35, 36, 92, 93, 94, 95, 96)  # ANSI foregrounds but red, 
 
 
 class Console:
-    """Collects the output of processes. A thread writes it, because writing to a stopped terminal blocks."""
+    """Collects the output of processes. A thread writes it, because writing to a stopped terminal blocks.
 
-    def __init__(self, stream: BinaryIO | None = None, *, colour: bool | None = None) -> None:
+    `readable` makes a line what a person reads, None for one that is not shown; `keep` gets all lines as they are."""
+
+    def __init__(
+        self,
+        stream: BinaryIO | None = None,
+        *,
+        colour: bool | None = None,
+        readable: Callable[[str], str | None] | None = None,
+        keep: Callable[[bytes], None] | None = None,
+    ) -> None:
         self._stream = stream or sys.stdout.buffer
         self._colour = self._stream.isatty() if colour is None else colour
-        self._lines: queue.Queue[bytes | None] = queue.Queue(MAX_WAITING)
+        self._readable = readable
+        self._keep = keep
+        self._lines: queue.Queue[tuple[bytes, bytes] | None] = queue.Queue(MAX_WAITING)  # shown, and kept
         self._dropped = 0
         self._writer = threading.Thread(target=self._write, name="console", daemon=True)
         self._writer.start()
 
     def say(self, text: str, *, name: str = "pressroom") -> None:
         """Write a line of our own."""
-        self._put(name, text.encode().split(b"\n"))
+        self._put(name, text.encode().split(b"\n"), is_ours=True)
 
     def show(self, text: str) -> None:
         """Write text as it is, without a name in front."""
-        self._offer(text.encode() + b"\n")
+        self._offer(text.encode() + b"\n", b"")
 
     def follow(self, descriptor: int, name: str) -> None:
         """Copy the lines that come out of a pipe until it ends; then close it."""
@@ -66,29 +77,41 @@ class Console:
             asyncio.get_running_loop().remove_reader(descriptor)
             os.close(descriptor)
 
-    def _put(self, name: str, lines: Sequence[bytes | bytearray]) -> None:
+    def _put(self, name: str, lines: Sequence[bytes | bytearray], *, is_ours: bool = False) -> None:
         """Queue lines that came together as one chunk."""
         prefix = f"{name:{NAME_WIDTH}} | "
+        plain = _joined(prefix, lines) if self._keep is not None else b""
+        if self._readable is not None and not is_ours:
+            read = (self._readable(line.decode(errors="replace").rstrip("\r")) for line in lines)
+            lines = [line.encode() for line in read if line is not None]
         if self._colour:
             prefix = f"\x1b[{COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]}m{prefix}\x1b[0m"
-        start = prefix.encode()
-        if lines:
-            self._offer(b"".join(start + line.rstrip(b"\r") + b"\n" for line in lines), count=len(lines))
+        if lines or plain:
+            self._offer(_joined(prefix, lines), plain, count=len(lines))
 
-    def _offer(self, text: bytes, *, count: int = 1) -> None:
+    def _offer(self, text: bytes, plain: bytes, *, count: int = 1) -> None:
         try:
             if self._dropped:
-                self._lines.put_nowait(f"[{self._dropped:,} lines dropped: the terminal stood still]\n".encode())
+                dropped = f"[{self._dropped:,} lines dropped: the terminal stood still]\n".encode()
+                self._lines.put_nowait((dropped, dropped))
                 self._dropped = 0
-            self._lines.put_nowait(text)
+            self._lines.put_nowait((text, plain))
         except queue.Full:
             self._dropped += count
 
     def _write(self) -> None:
-        while (line := self._lines.get()) is not None:
+        while (chunk := self._lines.get()) is not None:
+            text, plain = chunk
+            if plain and self._keep is not None:
+                self._keep(plain)
             try:
-                self._stream.write(line)
+                self._stream.write(text)
                 if self._lines.empty():
                     self._stream.flush()
             except (OSError, ValueError):  # the terminal is closed; the processes go on
                 continue
+
+
+def _joined(prefix: str, lines: Sequence[bytes | bytearray]) -> bytes:
+    start = prefix.encode()
+    return b"".join(start + line.rstrip(b"\r") + b"\n" for line in lines)

@@ -10,7 +10,10 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from pipeline.errors import PressroomError
+from pipeline.settings_sources import variable
+from pressroom.errors import PressroomError as ServiceError
 from scripts.commands import register_all
+from scripts.service import said
 from scripts.terminal import plain
 
 #: Exit code of a command that Ctrl-C ended.
@@ -47,10 +50,13 @@ def main() -> None:
         create_app()()
     except PressroomError as error:
         _fail(error.message)
+    except ServiceError as error:
+        _fail(said(error))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        name = "PRESSROOM_" + "__".join(str(part) for part in first["loc"]).upper()
-        _fail(f"The setting {name} can't be used: {first['msg']}.")
+        path = tuple(str(part) for part in first["loc"])
+        reason = first["msg"].removeprefix("Value error, ")
+        _fail(f"The setting {variable(path)} (in a file {'.'.join(path)}) can't be used: {reason}.")
     except OSError as error:  # a full disk, a folder that isn't ours
         where = f": {error.filename}" if error.filename else ""
         _fail(f"{error.strerror or type(error).__name__}{where}.")

@@ -15,14 +15,16 @@ from pydantic import HttpUrl, ValidationError
 from pipeline.database import Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
+from pressroom.finding import URL_VARIABLE, find_key
 from scripts.system.control import find_system, settings_of_running
-from scripts.system.first_steps import FIRST_KEY
 
 Data = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of the embedded system; PRESSROOM_DATA or .pressroom by default."),
 ]
-ServiceUrl = Annotated[str | None, typer.Option("--url", help="The service; by default the one that runs here.")]
+ServiceUrl = Annotated[
+    str | None, typer.Option("--url", envvar=URL_VARIABLE, help="The service; by default the one that runs here.")
+]
 Language = Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")]
 
 #: How long a command waits for a database that restarts; a person waits for it too.
@@ -40,7 +42,8 @@ def settings_for(data: Path | None) -> Settings:
 def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
     """Return address and key of the service that is named, or else of the data folder's running system.
 
-    The key is PRESSROOM_API_KEY, or that of the system's first account. Raises NotReady, InvalidRequest."""
+    The key is PRESSROOM_API_KEY, or else that of the first account of the system here; that is sent to no other
+    machine. Raises NotReady, InvalidRequest, pressroom.Unauthorized."""
     folder = settings_for(data).data
     if url:
         address = _checked(url).rstrip("/")
@@ -48,12 +51,7 @@ def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
         address = system.address
     else:
         raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or say where it is with --url.")
-    key = os.environ.get("PRESSROOM_API_KEY")
-    if key is None and (folder / FIRST_KEY).exists():
-        key = (folder / FIRST_KEY).read_text().strip()
-    if not key:
-        raise NotReady("Which API key? Set PRESSROOM_API_KEY; `pressroom accounts create` makes one.")
-    return address, key
+    return address, find_key(None, address, folder)
 
 
 def _checked(url: str) -> str:

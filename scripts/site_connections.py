@@ -16,6 +16,7 @@ from pipeline.kinds.index_check import connections, site_quota
 from pipeline.kinds.index_check.connections import Connection
 from pipeline.secret_box import SecretBox
 from pipeline.settings import Settings
+from scripts.identifiers import find_id
 from scripts.options import open_database, read_id, read_name, settings_for
 from scripts.terminal import show_table, tell
 
@@ -158,7 +159,7 @@ def _sites_of(settings: Settings, service: str, credentials: dict[str, Any]) -> 
 
 def _find_account(database: Database, account: str | None) -> UUID:
     if account is not None:
-        return read_id(account)
+        return find_id(database, "account", account)
     found: list[UUID] = database.run(
         Statement("SELECT id FROM account LIMIT 2", {}, lambda rows: [row["id"] for row in rows])
     )

@@ -17,12 +17,14 @@ from aiohttp import WSMsgType, web
 from pipeline.engine_settings import EdgeSettings
 from pipeline.settings import Settings
 from workers.engines.synthesis.espeak.espeak import Espeak
+from workers.media.audio.encoded_stream import EncodedStream
+from workers.media.audio.encodings import mp3_stream
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.audio.mp3 import Mp3Format, Mp3Stream
+from workers.media.audio.mp3 import Mp3Format
 from workers.media.audio.pcm import Pcm
 
 #: What the service sends: 24 kHz, 48 kbit/s, constant, mono.
-FORM = Mp3Format(48_000, 24_000)
+FORM = mp3_stream(Mp3Format(48_000, 24_000))
 
 #: Bytes of an audio message.
 PIECE = 720
@@ -217,7 +219,7 @@ def spoken_mp3(voice: str, rate: int, text: str) -> bytes:
     """Return the same as the service sends it."""
     sound = spoken(voice, rate, text)
     pieces: list[bytes] = []
-    with Mp3Stream(_ffmpeg(), sample_rate=sound.sample_rate, sink=pieces.append, form=FORM) as stream:
+    with EncodedStream(_ffmpeg(), sample_rate=sound.sample_rate, sink=pieces.append, encoding=FORM) as stream:
         stream.write(bytes(sound.samples))
         stream.finish()
     return b"".join(pieces)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from pipeline import lifecycle
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.keys import make_key
+from pipeline.ledger import Discrepancy, discrepancies
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,12 @@ def open_account(database: Database, *, credits: int = 1_000, tier: str = "enter
         )
     )
     return payer
+
+
+def discrepancies_of(database: Database, payer: Payer) -> list[Discrepancy]:
+    """Return what contradicts itself of an account and its jobs: in a shared database others write rows by hand."""
+    jobs = Statement(
+        "SELECT id FROM job WHERE account_id = %(account)s", {"account": payer.account_id}, lambda rows: rows
+    )
+    own = [str(payer.account_id), *(str(row["id"]) for row in database.run(jobs))]
+    return [one for one in database.run(discrepancies()) if any(name in one.row for name in own)]

@@ -43,6 +43,12 @@ class Run:
     is_reported: bool = False
 
     @property
+    def log_fields(self) -> dict[str, Any]:
+        """Return the log's field of the jobs that it is for: what is logged meanwhile names them."""
+        jobs = list(dict.fromkeys(str(task.job_id) for task in self.tasks))
+        return {"job_id": jobs[0]} if len(jobs) == 1 else {"job_ids": jobs}
+
+    @property
     def exceeded(self) -> timedelta | None:
         """Return the limit of its kind that it has exceeded; None: it is within both."""
         now = time.monotonic()

@@ -1,6 +1,7 @@
 """What dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves the synthesis queue with one process."""
 
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from pipeline.broker import WakeBroker, actor_name, connect
 from pipeline.database import Database
 from pipeline.kinds import load_kinds, queues
 from pipeline.metrics import Metrics
+from pipeline.operations.telling import Telling
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from workers import malloc
@@ -32,11 +34,21 @@ class Pools(Middleware):
         self._kinds = load_kinds(settings)
         self._resources = Resources(settings)
         self._runners: dict[str, Runner] = {}
+        self._end_telling: Callable[[], None] = lambda: None
+
+    def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
+        """Tell operators of this process from now on."""
+        if isinstance(broker, WakeBroker):
+            self._end_telling = Telling(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """On SIGTERM: claim nothing more, and finish or give back what is held."""
         for runner in self._runners.values():
             runner.stop()
+
+    def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        """Tell that it ends."""
+        self._end_telling()
 
     def declare(self, broker: WakeBroker) -> None:
         """Declare the one actor of each queue."""

@@ -18,6 +18,7 @@ from pipeline.log import get_logger
 from pipeline.metrics import Metrics
 from pipeline.notices import add_notice
 from pipeline.streams import Parts, add_part_notice
+from pipeline.tracing import Tracer
 from workers.heartbeat import Run
 
 log = get_logger(__name__)
@@ -37,13 +38,21 @@ class Reporter:
     """Writes the reports of one queue's runs, notices and metrics among them."""
 
     def __init__(
-        self, queue: str, *, database: Database, broker: WakeBroker, artifacts: Artifacts, metrics: Metrics
+        self,
+        queue: str,
+        *,
+        database: Database,
+        broker: WakeBroker,
+        artifacts: Artifacts,
+        metrics: Metrics,
+        tracer: Tracer,
     ) -> None:
         self._queue = queue
         self._database = database
         self._broker = broker
         self._artifacts = artifacts
         self._metrics = metrics
+        self._tracer = tracer
 
     def write(
         self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None
@@ -126,6 +135,25 @@ class Reporter:
         tasks = ended.run.tasks
         for task, outcome in zip(tasks, ended.outcomes, strict=True):
             labels = {"queue": self._queue, "kind": task.item.kind}
+            if outcome.error:
+                log.info(
+                    "item not done",
+                    job_id=str(task.job_id),
+                    item=task.item_id,
+                    outcome=outcome.outcome,
+                    code=outcome.error.get("code"),
+                )
             self._metrics.count("pressroom_items_total", 1, outcome=outcome.outcome, **labels)
             self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
             self._metrics.observe("pressroom_item_run_seconds", ended.seconds / len(tasks), **labels)
+            if self._tracer.is_on:
+                self._trace(task.item, ended, outcome)
+
+    def _trace(self, item: ClaimedItem, ended: Ended, outcome: lifecycle.Outcome) -> None:
+        """Write down how long an item waited and ran, under the request that it is of."""
+        about: dict[str, Any] = {"pressroom.job.id": str(item.job_id), "pressroom.item.id": item.item_id}
+        self._tracer.work(
+            item.request_id, f"wait {item.kind}", ago=ended.seconds, seconds=item.waited.total_seconds(), **about
+        )
+        about |= {"messaging.destination.name": self._queue, "pressroom.outcome": outcome.outcome}
+        self._tracer.work(item.request_id, f"run {item.kind}", ago=0.0, seconds=ended.seconds, **about)

@@ -7,6 +7,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from structlog.contextvars import bound_contextvars
+
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
@@ -19,6 +21,7 @@ from pipeline.log import get_logger
 from pipeline.metrics import Metrics
 from pipeline.offers import publish_offers
 from pipeline.settings import Settings
+from pipeline.tracing import open_tracer
 from workers.claiming import Claimer
 from workers.engines import Stopped
 from workers.handler import Failed, Handler, Release, UsesDatabase, Watchable
@@ -63,7 +66,10 @@ class Runner:
         self._broker = broker
         self._artifacts = artifacts
         self._settings = settings
-        self._reporter = Reporter(queue, database=database, broker=broker, artifacts=artifacts, metrics=metrics)
+        self._tracer = open_tracer(settings, queue)
+        self._reporter = Reporter(
+            queue, database=database, broker=broker, artifacts=artifacts, metrics=metrics, tracer=self._tracer
+        )
         self._claimer = self._make_claimer()
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._is_set_up = False
@@ -221,7 +227,9 @@ class Runner:
 
     def _carry_out(self, kind: AnyKind, run: Run) -> None:
         started = time.monotonic()
-        outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
+        with bound_contextvars(**run.log_fields):
+            log.info("run started", kind=kind.name, items=len(run.tasks))
+            outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
         run.is_reported = True
         with self._changed:
             self._due.append(Ended(kind, run, outcomes, time.monotonic() - started))
@@ -261,3 +269,4 @@ class Runner:
                 task.stop()
             self._reporter.give_back(run)
         self._reporter.flush_metrics()
+        self._tracer.close()

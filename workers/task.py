@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, artifact_key, upload_key
 from pipeline.database import Database
-from pipeline.errors import InsufficientCredits
+from pipeline.errors import InsufficientCredits, KeyCreditsUsed
 from pipeline.lifecycle import Beat, ClaimedItem
 from pipeline.streams import Parts
 from workers.engines import Stopped
@@ -96,7 +96,7 @@ class LeasedTask(Generic[I]):
         return self._beat
 
     def raise_hold(self, credits: int) -> None:
-        """Set aside `credits` in all. Raises InsufficientCredits, Stopped."""
+        """Set aside `credits` in all. Raises InsufficientCredits, KeyCreditsUsed, Stopped."""
         raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item_id, credits))
         if raised.outcome == "lost":
             self.stop()
@@ -104,6 +104,8 @@ class LeasedTask(Generic[I]):
         if raised.outcome == "insufficient":
             # What is held for it already is theirs again with this answer.
             raise InsufficientCredits(required=credits, remaining=(raised.available or 0) + self.price)
+        if raised.outcome == "key_limit":
+            raise KeyCreditsUsed(required=credits, remaining=(raised.available or 0) + self.price)
         self.price = max(self.price, credits)
 
     def save(self, checkpoint: Mapping[str, Any]) -> None:

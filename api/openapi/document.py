@@ -18,11 +18,24 @@ from api.openapi.parts import (
 )
 from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds
+from pipeline.webhooks.events import JOB_EVENTS
 
 KEY_FIELD = {
     "type": "string",
     "description": "The API key, unless a header has it.",
     "examples": ["pr_live_…"],
+}
+WEBHOOK_FIELDS: Json = {
+    "webhook_url": {
+        "type": ["string", "null"],
+        "description": "Is told of the job's end; also the header X-Webhook-Url. By default the account's.",
+        "examples": ["https://hooks.example.org/pressroom"],
+    },
+    "webhook_events": {
+        "type": ["array", "null"],
+        "items": {"type": "string", "enum": list(JOB_EVENTS)},
+        "description": "Only these; in a form and in the header X-Webhook-Events with commas between them.",
+    },
 }
 #: Errors that every paid route can answer with.
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
@@ -44,12 +57,17 @@ def make_document(
         paths[path] = paths.get(path, {}) | methods
     for methods in paths.values():
         for operation in methods.values():
-            operation["responses"] = dict(sorted(operation["responses"].items()))
+            operation["responses"] = dict(sorted({**_refusals(operation), **operation["responses"]}.items()))
     return OPENAPI | {
         "info": {**OPENAPI["info"], "version": version},
         "paths": paths,
         "components": {**COMPONENTS, "schemas": schemas},
     }
+
+
+def _refusals(operation: Json) -> dict[str, Any]:
+    """Return what every operation that wants a key may answer: its key is for other routes, its account suspended."""
+    return {} if operation.get("security") == [] else errors("403")
 
 
 def _operation(kind: AnyKind, route: str, schemas: Json) -> dict[str, Any]:
@@ -87,7 +105,12 @@ def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
 def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     name = add_model(schemas, kind.request, "validation")
     schema = schemas[name]
-    schema["properties"] = {**schema.get("properties", {}), **_file_fields(kind), "api_key": KEY_FIELD}
+    schema["properties"] = {
+        **schema.get("properties", {}),
+        **_file_fields(kind),
+        "api_key": KEY_FIELD,
+        **WEBHOOK_FIELDS,
+    }
     if required := [*schema.get("required", []), *kind.files]:
         schema["required"] = required
     sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}
@@ -112,7 +135,8 @@ def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     json: Json = {} if answer.model is None else ref(add_model(schemas, answer.model))
     if answer.content_type != "application/json":
         file = {"schema": {"type": "string", "contentMediaType": answer.content_type}}
-        return {answer.content_type: file} | ({"application/json": {"schema": json}} if json else {})
+        instead = {name: {"schema": {"type": "string", "contentMediaType": name}} for name in answer.alternatives}
+        return {answer.content_type: file, **instead} | ({"application/json": {"schema": json}} if json else {})
     others = {content_type: {"schema": {"type": "string"}} for content_type in answer.alternatives}
     return {answer.content_type: {"schema": json}, **others}
 

@@ -4,7 +4,8 @@ Each transition is one atomic SQL function in lifecycle.sql, written once and gi
 API and the sync workers run alike. docs/architecture.md draws the state machine.
 """
 
-from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account
+from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
+from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import Outcome, Taken, report, report_together
 from pipeline.lifecycle.schema import SCHEMA, install_sql
@@ -13,8 +14,10 @@ from pipeline.lifecycle.sweep import (
     CRASHED,
     EXPIRED,
     MAX_CRASHES,
+    SUSPENDED,
     SWEEP_ROWS,
     Reaped,
+    end_suspended,
     expire,
     forget,
     purge,
@@ -25,12 +28,15 @@ from pipeline.lifecycle.sweep import (
 __all__ = [
     "CANCELLED",
     "CRASHED",
+    "DELETED_MESSAGE",
     "EXPIRED",
     "MAX_CRASHES",
     "SCHEMA",
+    "SUSPENDED",
     "SWEEP_ROWS",
     "Beat",
     "ClaimedItem",
+    "Erased",
     "Outcome",
     "Raised",
     "Reaped",
@@ -40,6 +46,8 @@ __all__ = [
     "cancel",
     "change_tier",
     "claim",
+    "end_suspended",
+    "erase",
     "expire",
     "forget",
     "grant_credits",
@@ -53,5 +61,6 @@ __all__ = [
     "report",
     "report_together",
     "submit",
+    "suspend_account",
     "wake_waiting",
 ]

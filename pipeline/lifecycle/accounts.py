@@ -45,6 +45,18 @@ def grant_credits(account_id: UUID, credits: int, note: str | None = None) -> St
     )
 
 
+def suspend_account(account_id: UUID, *, suspended: bool) -> Statement[bool]:
+    """Suspend an account, or let it go on; returns whether there is such an account.
+
+    From then on its submissions are refused; a sweep ends the jobs that are open, within about a second."""
+    return Statement(
+        "UPDATE account SET suspended_at = CASE WHEN %(suspended)s THEN coalesce(suspended_at, now()) END"
+        " WHERE id = %(account)s RETURNING id",
+        {"account": account_id, "suspended": suspended},
+        lambda rows: bool(rows),
+    )
+
+
 def change_tier(account_id: UUID, tier: str) -> Statement[bool]:
     """Put an account into another tier; returns whether there is such an account."""
     return Statement(

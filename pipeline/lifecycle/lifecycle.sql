@@ -8,23 +8,34 @@
 
 -- submit: one request becomes a job, its ledger line and its items, or a refusal that changes nothing.
 -- Outcomes: accepted, replayed (the same Idempotency-Key and request), conflict (the same key, another request),
--- insufficient, too_many, unauthorized (the key was revoked meanwhile). An item is [input, price] or [input, price,
--- lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart.
+-- insufficient, key_limit (the key's own credits of this month don't suffice; `available` is then what it has left),
+-- too_many, unauthorized (the key was revoked meanwhile), suspended (the account is). An item is [input, price] or
+-- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart.
+-- Who is told of its end is the request's webhook, or else the account's. (Telling is a trigger's work: processes of the
+-- release before end jobs too.)
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
     p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb, p_join boolean,
+    p_webhook_url text, p_webhook_events text[], p_webhook_secret text,
     OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
     OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
     v_known record;
+    v_key_limit bigint;
+    v_key_left bigint;
+    v_is_suspended boolean;
     v_open_of_kind bigint;
     v_counted text[] := string_to_array(current_setting('lifecycle.counted', true), ' ');
+    v_key_counted text[] := string_to_array(current_setting('lifecycle.key_counted', true), ' ');
+    v_key_use bigint;
     v_count integer := jsonb_array_length(p_items);
+    v_webhook uuid;
 BEGIN
     -- Locking the account first serialises doubled Idempotency-Keys and everything that spends.
-    SELECT a.available INTO available FROM account a WHERE a.id = p_account FOR NO KEY UPDATE;
+    SELECT a.available, a.suspended_at IS NOT NULL, a.webhook_id INTO available, v_is_suspended, v_webhook
+    FROM account a WHERE a.id = p_account FOR NO KEY UPDATE;
     required := 0;
 
     -- The caller's connection may have been lost after the commit: the job it names is then already there.
@@ -35,7 +46,14 @@ BEGIN
         RETURN;
     END IF;
 
-    IF NOT EXISTS (SELECT FROM api_key k WHERE k.id = p_key AND k.account_id = p_account AND k.revoked_at IS NULL) THEN
+    IF v_is_suspended THEN
+        outcome := 'suspended';
+        RETURN;
+    END IF;
+
+    SELECT k.credits_per_month INTO v_key_limit
+    FROM api_key k WHERE k.id = p_key AND k.account_id = p_account AND k.revoked_at IS NULL;
+    IF NOT FOUND THEN
         outcome := 'unauthorized';
         RETURN;
     END IF;
@@ -88,13 +106,39 @@ BEGIN
         outcome := 'insufficient';
         RETURN;
     END IF;
+    IF v_key_limit IS NOT NULL AND required > 0 THEN
+        -- As above, once for those that share a transaction; anew where that leaves too little, as jobs have ended since.
+        IF v_key_counted[1] = p_key::text THEN
+            v_key_use := v_key_counted[2];
+        END IF;
+        IF v_key_use IS NULL OR v_key_use + required > v_key_limit THEN
+            v_key_use := lifecycle.key_use(p_account, p_key);
+        END IF;
+        v_key_left := greatest(v_key_limit - v_key_use, 0);
+        IF v_key_left < required THEN
+            outcome := 'key_limit';
+            available := v_key_left;
+            RETURN;
+        END IF;
+        PERFORM set_config('lifecycle.key_counted', concat_ws(' ', p_key, v_key_use + required), true);
+    END IF;
+
+    IF p_webhook_url IS NOT NULL AND v_webhook IS NULL THEN
+        -- What is sent there is signed; with this the account has a secret, which it can exchange for one that it knows.
+        v_webhook := gen_random_uuid();
+        INSERT INTO webhook (id, account_id, secret) VALUES (v_webhook, p_account, p_webhook_secret);
+        UPDATE account a SET webhook_id = v_webhook WHERE a.id = p_account;
+    ELSIF p_webhook_url IS NULL AND v_webhook IS NOT NULL THEN
+        SELECT w.url, coalesce(p_webhook_events, w.events) INTO p_webhook_url, p_webhook_events
+        FROM webhook w WHERE w.id = v_webhook;
+    END IF;
 
     available := available - required;
     UPDATE account a SET available = submit.available WHERE a.id = p_account;
     INSERT INTO job (id, account_id, api_key_id, kind, route, source, request, request_id, items_total, credits_held,
-                     idempotency_key, request_hash, keep_for, deadline)
+                     idempotency_key, request_hash, keep_for, deadline, webhook_url, webhook_events)
     VALUES (p_job, p_account, p_key, p_kind, p_route, p_source, p_request, p_request_id, v_count, required,
-            p_idempotency_key, p_request_hash, p_keep_for, now() + p_deadline);
+            p_idempotency_key, p_request_hash, p_keep_for, now() + p_deadline, p_webhook_url, p_webhook_events);
     IF required > 0 THEN
         INSERT INTO credit_entry (account_id, api_key_id, job_id, route, entry, available_change, held_change)
         VALUES (p_account, p_key, p_job, p_route, 'hold', -required, required);
@@ -110,10 +154,56 @@ BEGIN
     created_at := now();
 END $$;
 
--- was_refused: whether a job ended in a way that uses no Idempotency-Key up: it was never carried out in time, or a
--- worker found what the API could not see (a file that is no audio, a text without a word, a price past the balance).
+-- key_use: the credits that count against a key's monthly limit: captured since the month began (UTC), and held now.
+-- The caller has locked the account, as all do that set credits aside, so this can't grow meanwhile; and it is read in
+-- one statement, in which a job that is being settled is seen before or after. So a month's captures of a key never
+-- exceed its limit, whatever goes on at once. What was captured up to `before` is summed once and noted.
+CREATE FUNCTION lifecycle.key_use(p_account uuid, p_key uuid) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    v_since timestamptz := date_trunc('month', now(), 'UTC');
+    v_before timestamptz;
+    v_noted bigint := 0;
+    v_settled bigint;
+    v_use bigint;
+BEGIN
+    SELECT s.before, s.credits INTO v_before, v_noted FROM key_spending s WHERE s.api_key_id = p_key AND s.before > v_since;
+    SELECT coalesce(v_noted, 0) + e.captured + j.held, e.settled INTO v_use, v_settled
+    FROM (SELECT coalesce(-sum(c.held_change), 0) AS captured,
+                 count(*) FILTER (WHERE c.created_at < now() - interval '1 min') AS settled
+          FROM credit_entry c
+          WHERE c.api_key_id = p_key AND c.entry = 'capture' AND c.created_at >= coalesce(v_before, v_since)) e
+    CROSS JOIN (SELECT coalesce(sum(o.credits_held), 0) AS held
+                FROM job o WHERE o.account_id = p_account AND o.finished_at IS NULL AND o.api_key_id = p_key) j;
+    IF v_settled > 1000 THEN  -- read in less than a millisecond
+        PERFORM lifecycle.note_spending(p_key, coalesce(v_before, v_since), coalesce(v_noted, 0));
+    END IF;
+    RETURN v_use;
+END $$;
+
+-- note_spending: add to a key's note what was captured since. A line has the time at which its transaction began, so
+-- none can come any more from before the oldest transaction that still runs. (Those of other roles are not shown to
+-- everybody: hence the minute, which is longer than any of ours.)
+CREATE FUNCTION lifecycle.note_spending(p_key uuid, p_since timestamptz, p_noted bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_before timestamptz;
+BEGIN
+    SELECT least(now() - interval '1 min', min(a.xact_start)) INTO v_before
+    FROM pg_stat_activity a WHERE a.datname = current_database();
+    IF v_before > p_since THEN
+        INSERT INTO key_spending AS s (api_key_id, before, credits)
+        SELECT p_key, v_before, p_noted + coalesce(-sum(c.held_change), 0) FROM credit_entry c
+        WHERE c.api_key_id = p_key AND c.entry = 'capture' AND c.created_at >= p_since AND c.created_at < v_before
+        ON CONFLICT (api_key_id) DO UPDATE SET before = excluded.before, credits = excluded.credits;
+    END IF;
+END $$;
+
+-- was_refused: whether a job ended in a way that uses no Idempotency-Key up: it was never carried out in time, its
+-- account was suspended, or a worker found what the API could not see (a file that is no audio, a text without a word,
+-- a price past the balance).
 CREATE FUNCTION lifecycle.was_refused(p_state text, p_error jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT p_state = 'expired'
+        OR p_state = 'cancelled' AND coalesce(p_error ->> 'code' = 'account_suspended', false)
         OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer BETWEEN 400 AND 499, false)
 $$;
 
@@ -245,12 +335,14 @@ BEGIN
 END $$;
 
 -- raise_hold: set credits aside for an item beyond what was held at submission; absolute, so that repeating it is
--- harmless. Outcomes: raised, insufficient, lost (the lease is no longer the item's).
+-- harmless. Outcomes: raised, insufficient, key_limit (as in `submit`), lost (the lease is no longer the item's).
 CREATE FUNCTION lifecycle.raise_hold(
     p_lease uuid, p_item bigint, p_credits integer, OUT outcome text, OUT available bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
     v_job record;
+    v_key_limit bigint;
+    v_key_left bigint;
     v_more integer;
 BEGIN
     SELECT j.id, j.account_id, j.api_key_id, j.route INTO v_job
@@ -265,6 +357,15 @@ BEGIN
     IF v_more > available THEN
         outcome := 'insufficient';
         RETURN;
+    END IF;
+    SELECT k.credits_per_month INTO v_key_limit FROM api_key k WHERE k.id = v_job.api_key_id;
+    IF v_key_limit IS NOT NULL AND v_more > 0 THEN
+        v_key_left := greatest(v_key_limit - lifecycle.key_use(v_job.account_id, v_job.api_key_id), 0);
+        IF v_key_left < v_more THEN
+            outcome := 'key_limit';
+            available := v_key_left;
+            RETURN;
+        END IF;
     END IF;
     outcome := 'raised';
     IF v_more <= 0 THEN
@@ -468,6 +569,19 @@ BEGIN
     RETURN v_job;
 END $$;
 
+-- end_suspended (sweep): end one open job of an account that is suspended; returns its id, or null when there is none.
+CREATE FUNCTION lifecycle.end_suspended(p_error jsonb) RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE
+    v_job uuid;
+BEGIN
+    SELECT j.id INTO v_job FROM account a JOIN job j ON j.account_id = a.id AND j.finished_at IS NULL
+    WHERE a.suspended_at IS NOT NULL LIMIT 1 FOR NO KEY UPDATE OF j SKIP LOCKED;
+    IF v_job IS NOT NULL THEN
+        PERFORM lifecycle.stop(v_job, 'cancelled', p_error);
+    END IF;
+    RETURN v_job;
+END $$;
+
 -- purge (sweep): delete the items and the request text of one job whose result has expired, some rows at a time.
 -- Returns how many items went, or null when no job is due.
 CREATE FUNCTION lifecycle.purge(p_limit integer) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -487,6 +601,41 @@ BEGIN
         UPDATE job j SET purged_at = now(), request = '{}' WHERE j.id = v_job;
     END IF;
     RETURN v_gone;
+END $$;
+
+-- erase: delete, as its account wishes, what a job was asked and what it delivered, some items at a time; the summary
+-- and the ledger stay. From the first call on its result is gone, and the sweep (purge) ends what was begun. Returns the
+-- state found (null: no such job of this account) and how many items went; an open job stays as it is. `p_message`
+-- stands in place of what its error says, which may quote the request; the status stays, for was_refused.
+CREATE FUNCTION lifecycle.erase(
+    p_job uuid, p_account uuid, p_message text, p_limit integer, OUT state text, OUT gone bigint
+) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT j.state INTO state FROM job j
+    WHERE j.id = p_job AND j.account_id IS NOT DISTINCT FROM p_account FOR NO KEY UPDATE;
+    gone := 0;
+    IF state IS NULL OR state IN ('queued', 'running') THEN
+        RETURN;
+    END IF;
+    UPDATE job j SET
+        deleted_at = now(), expires_at = least(j.expires_at, now()), request = '{}',
+        error = CASE WHEN j.error IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
+            'status', j.error -> 'status', 'error', j.error -> 'error', 'code', j.error -> 'code',
+            'message', p_message)) END
+    WHERE j.id = p_job AND j.deleted_at IS NULL;
+    IF FOUND THEN
+        -- What webhooks were told, or are still to be told, has the request's name and the error too.
+        UPDATE webhook_delivery d SET body = jsonb_set(
+            jsonb_set(d.body::jsonb, '{data,name}', 'null'), '{data,error}',
+            coalesce((SELECT j.error - 'status' FROM job j WHERE j.id = p_job), 'null'))::text
+        WHERE d.job_id = p_job;
+    END IF;
+    DELETE FROM item i WHERE i.id = ANY (ARRAY(
+        SELECT d.id FROM item d WHERE d.job_id = p_job ORDER BY d.index LIMIT p_limit));
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    IF gone < p_limit THEN
+        UPDATE job j SET purged_at = now() WHERE j.id = p_job AND j.purged_at IS NULL;
+    END IF;
 END $$;
 
 -- forget (sweep): delete the summaries of jobs that ended long ago; the ledger keeps their lines.

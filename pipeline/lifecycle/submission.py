@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
 from pipeline.lifecycle.schema import call
+from pipeline.webhooks.signing import make_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Submission:
     max_open_items: int = 100_000
     #: Whether an unfinished job of the same route and request hash is this one.
     joins_open: bool = False
+    #: Where its end is told; None: where the account wants it. `webhook_events`: only of these; None: as the account
+    #: wants it, and of all where the request names an address.
+    webhook_url: str | None = None
+    webhook_events: Sequence[str] | None = None
     job_id: UUID = field(default_factory=uuid4)
 
 
@@ -40,10 +45,13 @@ class Submission:
 class Submitted:
     """What became of a submission. Only `accepted` made a job; `replayed` names the job of the first request.
 
-    `created_at` is None when the job was there already: its row says.
+    `created_at` is None when the job was there already: its row says. `available` is the account's balance; of
+    `key_limit`, what the key has left of its own credits of the month.
     """
 
-    outcome: Literal["accepted", "replayed", "conflict", "insufficient", "too_many", "unauthorized"]
+    outcome: Literal[
+        "accepted", "replayed", "conflict", "insufficient", "key_limit", "too_many", "unauthorized", "suspended"
+    ]
     job_id: UUID | None
     available: int | None
     required: int
@@ -75,6 +83,9 @@ def submit(submission: Submission) -> Statement[Submitted]:
             "max_open": submission.max_open_items,
             "items": Jsonb(submission.items),
             "join": submission.joins_open,
+            "webhook_url": submission.webhook_url,
+            "webhook_events": None if submission.webhook_events is None else list(submission.webhook_events),
+            "webhook_secret": None if submission.webhook_url is None else make_secret(),
         },
         lambda rows: Submitted(**rows[0]),
     )

@@ -7,6 +7,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
+from pipeline.errors import AccountSuspended
 from pipeline.lifecycle.schema import call
 
 #: An item that has crashed so many workers is given up: it would crash the next one too.
@@ -27,6 +28,11 @@ CRASHED = {
     "error": "Internal Server Error",
     "code": "worker_crashed",
     "message": f"The work ended its process {MAX_CRASHES} times and was given up. Only what was delivered is charged.",
+}
+
+SUSPENDED = {
+    "status": int(AccountSuspended.status),
+    **AccountSuspended("The account was suspended meanwhile. What was not delivered was not charged.").document(),
 }
 
 
@@ -56,6 +62,11 @@ def reap() -> Statement[Reaped | None]:
 def expire() -> Statement[UUID | None]:
     """End one job that is past its deadline."""
     return call("expire", {"error": Jsonb(EXPIRED)}, lambda rows: rows[0]["expire"])
+
+
+def end_suspended() -> Statement[UUID | None]:
+    """End one open job of an account that is suspended."""
+    return call("end_suspended", {"error": Jsonb(SUSPENDED)}, lambda rows: rows[0]["end_suspended"])
 
 
 def purge() -> Statement[int | None]:

@@ -6,8 +6,9 @@ from urllib.parse import urljoin
 
 from pipeline.downloads.targets import shown
 from pipeline.downloads.web import Unfetched, Web
-from pipeline.engine_settings import FetchSettings, SitemapSettings
+from pipeline.engine_settings import FetchSettings
 from pipeline.errors import InvalidRequest
+from pipeline.search_settings import SitemapSettings
 from pipeline.sitemaps.parsing import NoSitemap, SitemapParser, TooManyBytes
 
 #: Indexes that name indexes; the protocol allows none that do.

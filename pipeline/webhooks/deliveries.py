@@ -1,16 +1,17 @@
-"""Deliveries: events on their way to webhooks. The one place that writes their table."""
+"""Deliveries: events on their way to webhooks: added, claimed for a try, and reported.
+
+How they fared is read, and one is sent again, in log.py. Ends of jobs are added by the trigger `job_ended`."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from importlib.resources import files
 from uuid import UUID, uuid4
 
-from pydantic_core import to_json
+from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
-from pipeline.timestamps import timestamp
 
 #: Pauses after the first, second … try; the last one is repeated. Standard Webhooks advises such steps.
 PAUSES = tuple(
@@ -18,20 +19,36 @@ PAUSES = tuple(
 )
 #: So that what failed together is not sent together again.
 JITTER = 0.1
-#: Characters of an error that are kept.
+#: What may become of a delivery, as `models.webhook` has it for its CHECK.
+STATES = ("pending", "delivered", "failed")
+#: Characters of an error that are kept, and tries of an event.
 MAX_ERROR = 300
+MAX_TRIES = 20
+
+_CLAIM = files("pipeline.webhooks").joinpath("claim.sql").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An event to be sent now. `age` is how long ago it happened, `attempts` counts this one."""
+    """An event to be sent now. `age` is for how long it has been tried, `attempts` counts this one.
+
+    `secrets` sign it: the current one, and for a while the one before it."""
 
     id: UUID
     body: str
     attempts: int
+    attempts_before: int
     age: timedelta
     url: str
-    secret: str = field(repr=False)
+    secrets: Sequence[str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """How many deliveries may be on their way at a time, of all senders: to one host, and of one account."""
+
+    host: int
+    account: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +59,64 @@ class Sent:
     error: str | None = None
     retry_after: timedelta | None = None
     is_final: bool = False
-
-
-def event_body(event: str, data: Mapping[str, Any], now: datetime) -> str:
-    """Return an event as it is sent: its type, when it happened, and what."""
-    return to_json({"type": event, "timestamp": timestamp(now), "data": data}).decode()
+    seconds: float | None = None
 
 
 def add_delivery(webhook_id: UUID, body: str) -> Statement[None]:
-    """Have an event sent, as soon as this is committed."""
+    """Have an event sent to a webhook of its own, as soon as this is committed."""
     return Statement(
-        "INSERT INTO webhook_delivery (id, webhook_id, body) VALUES (%(id)s, %(webhook)s, %(body)s) RETURNING id",
+        "INSERT INTO webhook_delivery (id, webhook_id, account_id, event, body)"
+        " SELECT %(id)s, w.id, w.account_id, %(body)s::text::jsonb ->> 'type', %(body)s::text FROM webhook w"
+        " WHERE w.id = %(webhook)s RETURNING id",
         {"id": uuid4(), "webhook": webhook_id, "body": body},
         lambda rows: None,
         repeatable=False,
     )
 
 
-def claim_deliveries(limit: int, *, lease_for: timedelta) -> Statement[list[Delivery]]:
-    """Take the next events that are due; one that is not reported is due again after the lease."""
+def add_to_account(account_id: UUID, event: str, body: str) -> Statement[None]:
+    """Have an event sent to the address of its account, if it has one that wants such events."""
     return Statement(
-        "UPDATE webhook_delivery d SET attempts = d.attempts + 1, next_at = now() + %(lease)s FROM webhook w"
-        " WHERE w.id = d.webhook_id AND d.id = ANY (ARRAY(SELECT o.id FROM webhook_delivery o"
-        " WHERE o.state = 'pending' AND o.next_at <= now() ORDER BY o.next_at LIMIT %(limit)s"
-        " FOR NO KEY UPDATE SKIP LOCKED))"
-        " RETURNING d.id, d.body, d.attempts, now() - d.created_at AS age, w.url, w.secret",
-        {"limit": limit, "lease": lease_for},
+        "INSERT INTO webhook_delivery (id, account_id, url, event, body)"
+        " SELECT %(id)s, a.id, w.url, %(event)s::text, %(body)s::text FROM account a"
+        " JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s AND w.url IS NOT NULL"
+        " AND (w.events IS NULL OR %(event)s::text = ANY (w.events)) RETURNING id",
+        {"id": uuid4(), "account": account_id, "event": event, "body": body},
+        lambda rows: None,
+        repeatable=False,
+    )
+
+
+def claim_deliveries(
+    limit: int, *, at_once: AtOnce, lease_for: timedelta
+) -> tuple[Statement[None], Statement[list[Delivery]]]:
+    """Return two statements for one transaction, which take the next events that are due.
+
+    One that is not reported is due again after the lease. The first waits for other senders that are claiming, so that
+    the second sees all that is on its way."""
+    turn: Statement[None] = Statement(
+        "SELECT pg_advisory_xact_lock(hashtext('pressroom webhooks'))", {}, lambda rows: None
+    )
+    claim = Statement(
+        _CLAIM,
+        {"limit": limit, "host": at_once.host, "account": at_once.account, "lease": lease_for},
         lambda rows: [Delivery(**row) for row in rows],
         repeatable=False,
     )
+    return turn, claim
 
 
 def report_delivery(delivery: Delivery, sent: Sent, *, retry_for: timedelta) -> Statement[str | None]:
     """Keep what became of a try; returns the new state, None for a try that was taken for lost."""
     pause = None if sent.error is None or sent.is_final else pause_after(delivery, sent, retry_for)
     state = "delivered" if sent.error is None else "failed" if pause is None else "pending"
+    error = sent.error[:MAX_ERROR] if sent.error else None
     return Statement(
-        "UPDATE webhook_delivery SET state = %(state)s, status = %(status)s, error = %(error)s,"
-        " next_at = now() + %(pause)s, ended_at = CASE WHEN %(ended)s THEN now() END"
+        "UPDATE webhook_delivery SET state = %(state)s, status = %(status)s, error = %(error)s, busy_until = NULL,"
+        " next_at = now() + %(pause)s, ended_at = CASE WHEN %(ended)s THEN now() END,"
+        # Of more tries than are kept, the oldest goes.
+        " tries = CASE WHEN jsonb_array_length(tries) >= %(most)s THEN tries - 0 ELSE coalesce(tries, '[]') END"
+        " || jsonb_build_array(%(try)s || jsonb_build_object('at', now()))"
         " WHERE id = %(id)s AND attempts = %(attempts)s AND state = 'pending' RETURNING state",
         {
             "id": delivery.id,
@@ -87,8 +124,10 @@ def report_delivery(delivery: Delivery, sent: Sent, *, retry_for: timedelta) -> 
             "state": state,
             "ended": state != "pending",
             "status": sent.status,
-            "error": sent.error[:MAX_ERROR] if sent.error else None,
+            "error": error,
             "pause": pause or timedelta(),
+            "most": MAX_TRIES,
+            "try": Jsonb({"status": sent.status, "error": error, "seconds": sent.seconds}),
         },
         lambda rows: rows[0]["state"] if rows else None,
     )
@@ -99,7 +138,8 @@ def pause_after(delivery: Delivery, sent: Sent, retry_for: timedelta) -> timedel
     left = retry_for - delivery.age
     if left <= timedelta():
         return None
-    pause = PAUSES[min(delivery.attempts, len(PAUSES)) - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
+    tries = delivery.attempts - delivery.attempts_before
+    pause = PAUSES[min(tries, len(PAUSES)) - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
     return min(left, max(pause, sent.retry_after or pause))
 
 

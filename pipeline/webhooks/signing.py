@@ -3,8 +3,8 @@
 import base64
 import hashlib
 import hmac
-import secrets
-from collections.abc import Mapping
+import secrets as random
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -14,7 +14,7 @@ SECRET_BYTES = 32
 
 def make_secret() -> str:
     """Return a new random secret."""
-    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+    return PREFIX + base64.b64encode(random.token_bytes(SECRET_BYTES)).decode()
 
 
 def sign(secret: str, message_id: str, seconds: int, body: str) -> str:
@@ -24,11 +24,16 @@ def sign(secret: str, message_id: str, seconds: int, body: str) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def signed_headers(secret: str, delivery_id: UUID, body: str, now: datetime) -> Mapping[str, str]:
-    """Return the headers of one try; the id is the same in each, so that a receiver knows what it has seen."""
-    message_id, seconds = f"msg_{delivery_id.hex}", int(now.timestamp())
+def message_id_of(delivery_id: UUID) -> str:
+    """Return the id that an event has in each try, so that a receiver knows what it has seen."""
+    return f"msg_{delivery_id.hex}"
+
+
+def signed_headers(secrets: Sequence[str], delivery_id: UUID, body: str, now: datetime) -> Mapping[str, str]:
+    """Return the headers of one try, signed with each of the secrets: a receiver may know the one or the other."""
+    message_id, seconds = message_id_of(delivery_id), int(now.timestamp())
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(seconds),
-        "webhook-signature": sign(secret, message_id, seconds, body),
+        "webhook-signature": " ".join(sign(secret, message_id, seconds, body) for secret in secrets),
     }

@@ -1,6 +1,7 @@
 """`pressroom accounts`: who pays."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,8 +10,11 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from pipeline import accounts, lifecycle
 from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
+from pipeline.sign_in import find_owner, read_email, set_operator
 from scripts.commands import ACCOUNTS, under
-from scripts.options import Data, list_rows, open_database, read_id, read_name
+from scripts.emails import email_taken, give_email
+from scripts.identifiers import find_id
+from scripts.options import Data, list_rows, open_database, read_name
 from scripts.terminal import show_table
 
 #: A balance is a PostgreSQL bigint.
@@ -25,14 +29,22 @@ def create(
     name: Annotated[str, typer.Argument(help="A name for people.")],
     tier: Annotated[str, typer.Option(help=f"One of {', '.join(TIERS)}.")] = "free",
     credits: Annotated[int, typer.Option(min=0, help="Opening balance.")] = 0,
+    email: Annotated[str | None, typer.Option(help="To sign in at the dashboard with.")] = None,
+    operator: Annotated[bool, typer.Option("--operator", help="May see and change what is of all accounts.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print account_id and api_key as JSON.")] = False,
     data: Data = None,
 ) -> None:
     """Open an account; its key is shown once."""
     _check_credits(credits)
     _check_tier(tier)
+    email = read_email(email) if email else None
     with open_database(data) as database:
+        if email and database.run(find_owner(email)):
+            raise email_taken(email)
         opened = accounts.open_account(database, name=read_name(name), tier=tier, credits=credits)
+        database.run(set_operator(opened.id, is_operator=operator))
+        if email:
+            give_email(database, opened.id, email)
     if as_json:
         typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
     else:
@@ -50,7 +62,9 @@ def top_up(
     _check_credits(credits)
     with open_database(data) as database:
         try:
-            balance = database.run(lifecycle.grant_credits(read_id(account_id), credits, note and read_name(note)))
+            balance = database.run(
+                lifecycle.grant_credits(find_id(database, "account", account_id), credits, note and read_name(note))
+            )
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
@@ -69,17 +83,40 @@ def set_tier(
     """Put an account into another tier; its limits change within seconds."""
     _check_tier(tier)
     with open_database(data) as database:
-        if not database.run(lifecycle.change_tier(read_id(account_id), tier)):
+        if not database.run(lifecycle.change_tier(find_id(database, "account", account_id), tier)):
             raise _no_account(account_id)
     typer.echo(f"tier {tier}")
+
+
+@group.command()
+def suspend(account_id: str, data: Data = None) -> None:
+    """Refuse an account's requests from now on, and end the jobs that it has open; nothing is deleted."""
+    _suspend(account_id, data, suspended=True)
+
+
+@group.command()
+def resume(account_id: str, data: Data = None) -> None:
+    """Let a suspended account go on."""
+    _suspend(account_id, data, suspended=False)
+
+
+def _suspend(account_id: str, data: Path | None, *, suspended: bool) -> None:
+    with open_database(data) as database:
+        if not database.run(lifecycle.suspend_account(find_id(database, "account", account_id), suspended=suspended)):
+            raise _no_account(account_id)
+    typer.echo("suspended" if suspended else "goes on")
 
 
 @group.command("list")
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
-    found = list_rows(data, "SELECT id, name, tier, available, created_at FROM account ORDER BY created_at")
-    rows = [(*others, f"{created_at:%Y-%m-%d %H:%M}") for *others, created_at in found]
-    show_table("Accounts", ["id", "name", "tier", "available", "created"], rows)
+    # New columns come last: programs read these by their place.
+    sql = "SELECT id, name, tier, available, created_at, email, is_operator FROM account ORDER BY created_at"
+    rows = [
+        (*others, f"{created_at:%Y-%m-%d %H:%M}", email, "yes" if is_operator else None)
+        for *others, created_at, email, is_operator in list_rows(data, sql)
+    ]
+    show_table("Accounts", ["id", "name", "tier", "available", "created", "e-mail", "operator"], rows)
 
 
 def _no_account(account_id: str) -> NotFound:

@@ -1,35 +1,44 @@
 """Commands for alt text, over the HTTP API: `pressroom describe` and `pressroom import-csv alt-text`."""
 
-import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from pipeline.errors import InvalidRequest
 from pipeline.kinds.alt_text.batch import MAX_IMAGES
+from pressroom.errors import Refused
 from scripts.commands import SERVICE, under
-from scripts.commands.import_csv import Column, DryRun, Errors, run_import
+from scripts.commands.import_csv import Again, Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl, find_service
-from scripts.terminal import progress_bar, tell
+from scripts.options import Data, Language, ServiceUrl
+from scripts.service import JobBar, ask_service
+from scripts.terminal import tell
+
+if TYPE_CHECKING:
+    from pressroom import Pressroom
 
 Mode = Literal["short", "long", "seo", "all"]
+#: Refusals of one picture; others, as of the key, are those of all.
+OF_PICTURE = frozenset({400, 413})
 
 
 def describe(
-    urls: Annotated[list[str], typer.Argument(metavar="IMAGE_URL…", help="Where the pictures are.")],
-    mode: Annotated[Mode, typer.Option(help="Which text; all shows the three, for the same credit.")] = "short",
+    pictures: Annotated[list[str], typer.Argument(metavar="IMAGE…", help="Files, or URLs of pictures.")],
+    mode: Annotated[
+        Mode, typer.Option(help="Which text; all shows the three of a URL, for the same credit.")
+    ] = "short",
     language: Language = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each result as a line of JSON.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
-    """Describe pictures by their URLs; exit code 1 when one could not be."""
-    wanted = {"mode": mode, **({"language": language} if language else {})}
-    images = [{"image_url": image_url, **wanted} for image_url in urls]
-    results = asyncio.run(_describe(*find_service(url, data), images))
+    """Describe pictures, which are files or URLs; exit code 1 when one could not be."""
+    _check_files([picture for picture in pictures if not _is_url(picture)], mode)
+    with ask_service(url, data) as client, JobBar(client, "describing", total=len(pictures)) as bar:
+        results = list(_describe(client, pictures, mode, language, bar))
     for result in results:
         if as_json:
             typer.echo(json.dumps(result, ensure_ascii=False))
@@ -42,30 +51,52 @@ def describe(
         raise typer.Exit(1)
 
 
+def _is_url(picture: str) -> bool:
+    return picture.lower().startswith(("http://", "https://"))
+
+
+def _check_files(files: Sequence[str], mode: Mode) -> None:
+    """Refuse what is neither a URL nor a file, before anything is paid for. Raises InvalidRequest."""
+    for file in files:
+        if not Path(file).is_file():
+            raise InvalidRequest(f"There is no file {file}. A URL begins with http:// or https://.")
+    if files and mode == "all":
+        raise InvalidRequest("--mode all is for URLs; a file has one text a request: say short, long or seo.")
+
+
+def _describe(
+    client: "Pressroom", pictures: Sequence[str], mode: Mode, language: str | None, bar: JobBar
+) -> Iterator[dict[str, Any]]:
+    """Describe files one by one, and URLs many at a time; yields the results in the order of the pictures."""
+    found: dict[str, dict[str, Any]] = {}
+    urls = list(dict.fromkeys(filter(_is_url, pictures)))
+    for first in range(0, len(urls), MAX_IMAGES):
+        some = urls[first : first + MAX_IMAGES]
+        bar.begin(len(some))
+        for result in client.describe_batch(some, mode=mode, language=language, progress=bar.show):
+            found[result.image_url] = result.model_dump(mode="json", exclude_unset=True)
+    for picture in pictures:
+        if picture not in found:
+            bar.begin(1)
+            found[picture] = {"image_url": picture, **_describe_file(client, picture, mode, language, bar)}
+        yield found[picture]
+
+
+def _describe_file(client: "Pressroom", file: str, mode: Any, language: str | None, bar: JobBar) -> dict[str, Any]:
+    try:
+        result = client.describe(Path(file), mode=mode, language=language, progress=bar.show)
+    except Refused as error:
+        if error.status not in OF_PICTURE:
+            raise
+        return {"alt_text": None, "code": error.code, "message": error.message}
+    return result.model_dump(mode="json", exclude_unset=True)
+
+
 def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
-    """Return a line for each text of a picture; with several pictures, each line begins with the URL and a tab."""
+    """Return a line for each text of a picture; with several pictures, each line begins with its name and a tab."""
     texts = [f"{name}_alt_text" for name in ("short", "long", "seo")] if mode == "all" else ["alt_text"]
     before = [] if is_only else [result["image_url"]]
     return "\n".join("\t".join([*before, result[name]]) for name in texts)
-
-
-async def _describe(url: str, key: str, images: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    from scripts.client import Client
-
-    results: list[dict[str, Any]] = []
-    async with Client.open(url, key) as client:
-        with progress_bar(transient=True) as bar:
-            shown = bar.add_task("describing", total=len(images))
-            for first in range(0, len(images), MAX_IMAGES):
-                some = images[first : first + MAX_IMAGES]
-
-                def progress(done: float, total: float, first: int = first) -> None:
-                    bar.update(shown, completed=first + done)
-
-                job_id = await client.submit("/batch", {"images": some})
-                await client.wait(job_id, progress)
-                results += (await client.get(f"/jobs/{job_id}/result"))["results"]
-    return results
 
 
 @import_csv.command("alt-text")
@@ -77,6 +108,7 @@ def import_images(
     mode: Annotated[Mode, typer.Option(help="Which text; all gives the three, for the same credit.")] = "short",
     language: Language = None,
     batch: Annotated[int, typer.Option(min=1, max=MAX_IMAGES, help="Images of one request.")] = MAX_IMAGES,
+    again: Again = False,
     dry_run: DryRun = False,
     url: ServiceUrl = None,
     data: Data = None,
@@ -85,7 +117,7 @@ def import_images(
     from scripts.imports.alt_text import AltTextImport
 
     fields = {"mode": mode, "language": language}
-    wanted = AltTextImport(file, column=column, out=out, errors=errors, batch=batch, fields=fields)
+    wanted = AltTextImport(file, column=column, out=out, errors=errors, batch=batch, again=again, fields=fields)
     run_import(wanted, url, data, dry_run=dry_run)
 
 

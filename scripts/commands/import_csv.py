@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scripts.imports.base import Import
 
 group = typer.Typer(
-    name="import-csv", help="Send the rows of a CSV file, and get the results back.", no_args_is_help=True
+    name="import-csv", help="Send the rows of a CSV or XLSX file, and get the results back.", no_args_is_help=True
 )
 register = under(SERVICE, group)
 
@@ -29,6 +29,9 @@ Column = Annotated[
     str | None, typer.Option(help="The column's name; by default url, image_url or text, or else the first.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count rows, faults and credits.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Keep the answers of the last run, and ask anew for the rows without one.")
+]
 Errors = Annotated[Path | None, typer.Option(help="Where faulty rows go; by default FILE.errors.csv.")]
 
 
@@ -55,10 +58,10 @@ def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run:
 
 async def _carry_out(wanted: "Import", url: str, key: str, credits: int) -> None:
     """Ask for the balance first, so that a wrong address or key is told at once: a running import waits for an hour."""
-    from scripts.client import Client
+    from pressroom import AsyncPressroom
 
-    async with Client.open(url, key, patience=FIRST_PATIENCE) as client:
-        left = await client.balance()
+    async with AsyncPressroom(key, url=url, patience=FIRST_PATIENCE) as client:
+        left = (await client.usage()).credits_remaining
     if left < credits:
         tell(f"credits of the account: {left:,}; when they are spent, the same command goes on after a top-up")
     await wanted.run(url, key)

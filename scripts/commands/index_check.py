@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pipeline.kinds.index_check.check import MAX_URLS
-from scripts.commands.import_csv import Column, DryRun, Errors, run_import
+from scripts.commands.import_csv import Again, Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, ServiceUrl
 
@@ -25,6 +25,7 @@ def import_urls(
     index: Annotated[str | None, typer.Option(help="Whose index has to answer, such as google.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask now, whatever was answered lately.")] = False,
     batch: Annotated[int, typer.Option(min=1, max=MAX_URLS, help="URLs of one job.")] = MAX_URLS,
+    again: Again = False,
     dry_run: DryRun = False,
     url: ServiceUrl = None,
     data: Data = None,
@@ -33,5 +34,5 @@ def import_urls(
     from scripts.imports.index_check import IndexCheckImport  # aiohttp, which most other commands don't need
 
     fields = {"engine": engine, "index": index, "fresh": fresh}
-    wanted = IndexCheckImport(file, column=column, out=out, errors=errors, batch=batch, fields=fields)
+    wanted = IndexCheckImport(file, column=column, out=out, errors=errors, batch=batch, again=again, fields=fields)
     run_import(wanted, url, data, dry_run=dry_run)

@@ -1,27 +1,38 @@
 """`pressroom jobs`: what was asked for, and what became of it."""
 
 import json
-from dataclasses import asdict
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
+from api.documents import job_document
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
 from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFound
-from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job, list_jobs
+from pipeline.job_lists import JobFilter, list_jobs
+from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job
 from pipeline.kinds import load_kinds
 from pipeline.resubmit import resubmission
 from scripts.commands import ACCOUNTS, under
-from scripts.options import Data, open_database, read_id, settings_for
+from scripts.identifiers import find_id
+from scripts.moments import age, readable
+from scripts.options import Data, open_database, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
-from scripts.terminal import show_table
+from scripts.terminal import plain, show_table
 
 group = typer.Typer(name="jobs", help="List, show, cancel and retry jobs.", no_args_is_help=True)
 register = under(ACCOUNTS, group)
+
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or its beginning.")]
+#: Digits of an id that people are shown.
+ID_DIGITS = 8
 
 
 @group.command("list")
@@ -35,50 +46,83 @@ def list_all(
     """List jobs, newest first."""
     if state is not None and state not in JOB_STATES:
         raise InvalidRequest(f"There is no state {state!r}; there is {', '.join(JOB_STATES)}.")
-    account_id = read_id(account) if account else None
     with open_database(data) as database:
-        page = database.run(list_jobs(account_id, kind=kind, state=state, limit=limit))
-    rows = [
-        (
-            job.id,
-            job.kind,
-            job.state,
-            f"{job.items_ok}+{job.items_failed}/{job.items_total}",
-            f"{job.credits_captured}/{job.credits_held}",
-            f"{job.created_at:%Y-%m-%d %H:%M}",
-            (job.error or {}).get("code"),
+        account_id = find_id(database, "account", account) if account else None
+        page = database.run(list_jobs(_filter(account_id, kind, state), limit=limit))
+    title = f"Jobs ({len(page.jobs)} of {page.total:,})"
+    if sys.stdout.isatty():
+        show_table(
+            title, ["id", "kind", "state", "items", "credits", "age", "error"], [_for_people(job) for job in page.jobs]
         )
-        for job in page.jobs
-    ]
-    columns = ["id", "kind", "state", "done+failed/items", "charged/held", "created", "error"]
-    show_table(f"Jobs ({len(rows)} of {page.total:,})", columns, rows)
+    else:
+        columns = ["id", "kind", "state", "done+failed/items", "charged/held", "created", "error"]
+        show_table(title, columns, [_for_programs(job) for job in page.jobs])
 
 
 @group.command()
-def show(job_id: str, data: Data = None) -> None:
-    """Print a job as JSON."""
+def show(
+    job_id: JobId,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON also at a terminal.")] = False,
+    data: Data = None,
+) -> None:
+    """Show a job: the document that GET /jobs/{id} answers; a program gets it as JSON."""
+    settings = settings_for(data)
     with open_database(data) as database:
-        typer.echo(json.dumps(asdict(_find(database, job_id)), default=str, indent=2))
+        document = job_document(_find(database, job_id), load_kinds(settings))
+    if as_json or not sys.stdout.isatty():
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    for name, value in document.items():
+        if value is not None:
+            typer.echo(f"{name:<12} {plain(_readable(name, value))}")
+
+
+def _readable(name: str, value: Any) -> str:
+    if name.endswith("_at"):
+        return readable(datetime.fromisoformat(value))
+    if isinstance(value, dict):
+        return ", ".join(f"{part} {told}" for part, told in value.items() if told is not None)
+    return str(value)
+
+
+def _for_people(job: Job) -> Sequence[Any]:
+    """Return what fits 80 columns; the beginning of the id stands for it in all commands."""
+    items = f"{job.items_ok}/{job.items_total}" + (f" -{job.items_failed}" if job.items_failed else "")
+    code = (job.error or {}).get("code")
+    return (str(job.id)[:ID_DIGITS], job.kind, job.state, items, job.credits_captured, age(job.created_at), code)
+
+
+def _for_programs(job: Job) -> Sequence[Any]:
+    return (
+        job.id,
+        job.kind,
+        job.state,
+        f"{job.items_ok}+{job.items_failed}/{job.items_total}",
+        f"{job.credits_captured}/{job.credits_held}",
+        f"{job.created_at:%Y-%m-%d %H:%M}",
+        (job.error or {}).get("code"),
+    )
 
 
 @group.command()
-def cancel(job_id: str, data: Data = None) -> None:
+def cancel(job_id: JobId, data: Data = None) -> None:
     """End a job at once; what was not delivered is not charged."""
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
-        state = database.run(lifecycle.cancel(read_id(job_id), None))
+        found = find_id(database, "job", job_id)
+        state = database.run(lifecycle.cancel(found, None))
     if state is None:
         raise NotFound(f"There is no job {job_id}. `pressroom jobs list` shows them.")
     if state in FINAL_STATES:
         raise Conflict(f"Job {job_id} has ended already: {state}.")
     typer.echo("cancelled")
     client = connect(settings.server_urls()[1])
-    for failure in close_job(client, Artifacts(open_store(settings)), read_id(job_id)):
+    for failure in close_job(client, Artifacts(open_store(settings)), found):
         typer.echo(failure, err=True)
 
 
 @group.command()
-def retry(job_id: str, data: Data = None) -> None:
+def retry(job_id: JobId, data: Data = None) -> None:
     """Submit what a finished job did not deliver as a new job of the same account, at the same price."""
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
@@ -105,8 +149,12 @@ def retry(job_id: str, data: Data = None) -> None:
     typer.echo(f"job {submitted.job_id}")
 
 
+def _filter(account_id: UUID | None, kind: str | None, state: str | None) -> JobFilter:
+    return JobFilter(account_id=account_id, kinds=[kind] if kind else None, states=[state] if state else None)
+
+
 def _find(database: Database, job_id: str) -> Job:
-    job = database.run(find_job(read_id(job_id)))
+    job = database.run(find_job(find_id(database, "job", job_id)))
     if job is None:
         raise NotFound(f"There is no job {job_id}. `pressroom jobs list` shows them.")
     return job

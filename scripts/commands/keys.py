@@ -1,6 +1,7 @@
 """`pressroom keys`: the secrets of accounts, and those that links to files are signed with."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,8 +9,11 @@ from psycopg.errors import ForeignKeyViolation
 
 from pipeline import keys, links
 from pipeline.errors import NotFound
+from pipeline.keys import MAX_CREDITS, MAX_REQUESTS
+from pipeline.kinds import load_kinds
 from scripts.commands import ACCOUNTS, under
-from scripts.options import Data, list_rows, open_database, read_id, read_name
+from scripts.identifiers import find_id
+from scripts.options import Data, list_rows, open_database, read_name, settings_for
 from scripts.terminal import show_table
 
 group = typer.Typer(name="keys", help="Create, list and revoke API keys.", no_args_is_help=True)
@@ -20,14 +24,26 @@ register = under(ACCOUNTS, group)
 def create(
     account_id: str,
     name: Annotated[str, typer.Option(help="What the key is for.")] = "unnamed",
+    rate: Annotated[
+        int | None, typer.Option(min=1, max=MAX_REQUESTS, help="Requests a minute; by default those of the account.")
+    ] = None,
+    credits_a_month: Annotated[
+        int | None, typer.Option(min=0, max=MAX_CREDITS, help="Credits a calendar month (UTC); by default all.")
+    ] = None,
+    route: Annotated[
+        list[str] | None, typer.Option(help="A path that it may be used for, such as /tts; repeat it for more.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print key_id and api_key as JSON.")] = False,
     data: Data = None,
 ) -> None:
-    """Give an account another key, shown once."""
+    """Give an account another key, perhaps with limits of its own; it is shown once."""
+    if route:
+        _check_routes(route, data)
+    limits = keys.KeyLimits(rate, credits_a_month, tuple(dict.fromkeys(route)) if route else None)
     key = keys.make_key()
     with open_database(data) as database:
         try:
-            database.run(keys.add_key(read_id(account_id), key, read_name(name)))
+            database.run(keys.add_key(find_id(database, "account", account_id), key, read_name(name), limits))
         except ForeignKeyViolation as error:
             raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.") from error
     if as_json:
@@ -36,22 +52,36 @@ def create(
         typer.echo(f"key     {key.id}\napi key {key.secret}  (shown once)")
 
 
+def _check_routes(routes: list[str], data: Path | None) -> None:
+    from api.families import load_families  # an HTTP framework, which other commands have no use for
+    from api.key_routes import check_routes, limitable_routes
+    from api.openapi.service import describe_service
+
+    check_routes(routes, limitable_routes(describe_service(load_kinds(settings_for(data)), load_families())))
+
+
 @group.command("list")
 def list_keys(account_id: str, data: Data = None) -> None:
-    """List the keys of an account."""
-    sql = "SELECT id, name, hint, created_at, last_used_at, revoked_at FROM api_key WHERE account_id = %(account)s"
+    """List the keys of an account, and their limits."""
+    sql = (
+        "SELECT id, name, hint, requests_per_minute, credits_per_month, array_to_string(routes, ' ') AS routes,"
+        " created_at, last_used_at, revoked_at FROM api_key WHERE account_id = %(account)s ORDER BY created_at, id"
+    )
+    with open_database(data) as database:
+        found = find_id(database, "account", account_id)
     rows = [
-        (key_id, name, f"…{hint}", *(f"{moment:%Y-%m-%d %H:%M}" if moment else None for moment in moments))
-        for key_id, name, hint, *moments in list_rows(data, sql, account=read_id(account_id))
+        (key_id, name, f"…{hint}", *limits, *(f"{at:%Y-%m-%d %H:%M}" if at else None for at in (made, used, revoked)))
+        for key_id, name, hint, *limits, made, used, revoked in list_rows(data, sql, account=found)
     ]
-    show_table("Keys", ["id", "name", "ends in", "created", "last used", "revoked"], rows)
+    headings = ["id", "name", "ends in", "a minute", "credits a month", "routes", "created", "last used", "revoked"]
+    show_table("Keys", headings, rows)
 
 
 @group.command()
 def revoke(key_id: str, data: Data = None) -> None:
     """Refuse a key from now on."""
     with open_database(data) as database:
-        found = database.run(keys.revoke_key(read_id(key_id)))
+        found = database.run(keys.revoke_key(find_id(database, "api_key", key_id)))
     if found is None:
         raise NotFound(f"There is no key {key_id}. `pressroom keys list ACCOUNT` shows them.")
     typer.echo(f"revoked {found['name']}; processes that have it cached refuse it within seconds")

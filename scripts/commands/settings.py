@@ -1,30 +1,61 @@
-"""`pressroom settings`: every setting, as an environment variable with its value."""
+"""`pressroom settings`: every setting, as an environment variable with its value and its default."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, SecretStr
 
+from pipeline.settings_sources import DEFAULT_FILE, variable
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
-from scripts.terminal import show_table
+from scripts.terminal import show_table, tell
+
+HIDDEN = "***"
+#: Names of settings that are read without our prefix as well, which is how others name them.
+COMMON: dict[tuple[str, ...], str] = {("database_url",): "DATABASE_URL", ("redis_url",): "REDIS_URL"}
 
 
 def settings(data: Data = None) -> None:
-    """List all settings, as environment variables with their values."""
-    rows = list_variables(settings_for(data), "PRESSROOM_")
-    show_table("Settings", ["variable", "value", "meaning"], rows)
+    """List all settings, as environment variables with their values, and their defaults where they differ."""
+    rows = list_variables(settings_for(data))
+    show_table("Settings", ["variable", "value", "default", "meaning"], rows)
+    tell(f"Set them in the environment, or in {DEFAULT_FILE}: PRESSROOM_API__PORT is port under [api] there.")
 
 
-def list_variables(model: BaseModel, prefix: str) -> list[tuple[str, str, str]]:
-    """Return variable, value and meaning of each setting; secrets, and URLs, which may hold one, are masked."""
+def list_variables(
+    model: BaseModel, above: tuple[str, ...] = (), defaults: BaseModel | None = None
+) -> list[tuple[str, str, str, str]]:
+    """Return variable, value, default where it is another, and meaning of each setting; secrets are hidden.
+
+    `defaults` is what a group of settings has by default, which may differ from its type's own."""
     rows = []
     for name, field in type(model).model_fields.items():
-        value = getattr(model, name)
+        value, path = getattr(model, name), (*above, name)
+        default = getattr(defaults, name) if defaults is not None else field.default
         if isinstance(value, BaseModel):
-            rows += list_variables(value, f"{prefix}{name.upper()}__")
+            rows += list_variables(value, path, default)
             continue
-        variable = name.upper() if name in {"database_url", "redis_url"} else f"{prefix}{name.upper()}"
-        shown = "***" if value and (isinstance(value, SecretStr) or variable.endswith("_URL")) else value
-        rows.append((variable, "" if shown is None else str(shown), field.description or ""))
+        changed_from = "" if value == default else _shown(default) or "none"
+        rows.append((COMMON.get(path) or variable(path), _shown(value), changed_from, field.description or ""))
     return rows
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, SecretStr):
+        return HIDDEN if value else ""
+    return _without_password(str(value)) if "://" in str(value) else str(value)
+
+
+def _without_password(url: str) -> str:
+    """Return a URL with stars for its password, which may also stand in its query."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if ":" in user:
+        user = f"{user.partition(':')[0]}:{HIDDEN}"
+    query = [(name, HIDDEN if "password" in name.lower() else value) for name, value in parse_qsl(parts.query, True)]
+    return urlunsplit(parts._replace(netloc=f"{user}{at}{host}", query=urlencode(query, safe="*/")))
 
 
 register = under(SYSTEM, settings)

@@ -1,23 +1,45 @@
 """Commands for speech, over the HTTP API: `pressroom say` and `pressroom import-csv speech`."""
 
-import asyncio
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pipeline.errors import InvalidRequest
+from pipeline.kinds.speech.batch import MAX_CHARACTERS
+from pressroom.saving import whole_file
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
-from scripts.options import Data, Language, ServiceUrl, find_service
-from scripts.terminal import progress_bar, tell
+from scripts.options import Data, Language, ServiceUrl
+from scripts.overwriting import check_outputs
+from scripts.recordings import FORMATS, check_format, write_recording
+from scripts.service import JobBar, ask_service
+from scripts.terminal import tell
+
+if TYPE_CHECKING:
+    from pressroom import Pressroom
+    from pressroom.options import VoiceOptions
+
+#: The name of standard input.
+STDIN = "-"
 
 
 def say(
-    text: Annotated[Path, typer.Argument(metavar="FILE.txt", help="The text, in UTF-8.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.mp3", help="Where the MP3 goes.")],
+    text: Annotated[
+        str,
+        typer.Argument(metavar="[TEXT|FILE.txt]", help="The text, or its file, in UTF-8; - is standard input."),
+    ] = STDIN,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="OUT.mp3", help=f"Where it goes, as {', '.join(FORMATS)}; by default FILE.mp3."
+        ),
+    ] = None,
     music: Annotated[Path | None, typer.Option(metavar="M.mp3", help="Music to put under it.")] = None,
     language: Language = None,
     voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
@@ -25,58 +47,91 @@ def say(
     plain: Annotated[bool, typer.Option("--plain", help="Read pause marks aloud.")] = False,
     srt: Annotated[Path | None, typer.Option(metavar="OUT.srt", help="Where subtitles go, as SubRip.")] = None,
     vtt: Annotated[Path | None, typer.Option(metavar="OUT.vtt", help="The same, as WebVTT.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over files that are there already.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
-    """Speak a text file into an MP3, with music under it if you like."""
-    outputs = {"audio_url": output, "srt_url": srt, "vtt_url": vtt}
-    wanted = {name: file for name, file in outputs.items() if file is not None}
-    for file in wanted.values():
-        check_output(file)
-    fields: dict[str, Any] = {"text": read_text(text), "speed": speed, "plain_text": plain}
-    fields["timestamps"] = len(wanted) > 1
-    fields |= {name: value for name, value in (("language", language), ("voice_name", voice)) if value}
+    """Speak a text of any length, with music under it if you like."""
+    output = output or _named_after(text)
+    check_format(output)
+    check_outputs([file for file in (output, srt, vtt) if file is not None], overwrite=overwrite)
     if music is not None and not music.is_file():
         raise InvalidRequest(f"There is no file {music}.")
-    route, files = ("/tts/batch", None) if music is None else ("/tts/with-music", {"music": music})
-    size = asyncio.run(_say(*find_service(url, data), route, fields, files, wanted))
-    typer.echo(f"{', '.join(map(str, wanted.values()))} ({size:,} bytes)")
+    parts = _parts(read_text(text), language)
+    if len(parts) > 1 and (music or srt or vtt):
+        raise InvalidRequest(
+            f"A text of more than {MAX_CHARACTERS:,} characters is spoken in parts, each by itself: "
+            "leave out --music, --srt and --vtt, or shorten it."
+        )
+    options: VoiceOptions = {"language": language, "voice": voice, "speed": speed, "plain_text": plain}
+    with ask_service(url, data) as client, TemporaryDirectory() as folder:
+        spoken = _say(client, parts, options, Path(folder), music=music, subtitles={"srt": srt, "vtt": vtt})
+        size = write_recording(spoken, output)
+    written = [output, *(file for file in (srt, vtt) if file is not None)]
+    typer.echo(f"{', '.join(map(str, written))} ({size:,} bytes)")
 
 
-def read_text(file: Path) -> str:
-    """Return a text file's text. Raises InvalidRequest."""
+def read_text(text: str) -> str:
+    """Return the text of a file, that of standard input, or the text itself. Raises InvalidRequest."""
+    if _is_words(text):
+        return text
     try:
-        return file.read_text("utf-8-sig")
+        return (sys.stdin.buffer.read() if text == STDIN else Path(text).read_bytes()).decode("utf-8-sig")
     except OSError as error:
-        raise InvalidRequest(f"{file} can't be read: {error.strerror}.") from error
+        raise InvalidRequest(f"{text} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise InvalidRequest(f"{file} is not UTF-8: save it as UTF-8 and try again.") from error
+        raise InvalidRequest(f"{text} is not UTF-8: save it as UTF-8 and try again.") from error
 
 
-def check_output(file: Path) -> None:
-    """Refuse a file that could not be written, before anything is paid for. Raises InvalidRequest."""
-    if file.is_dir():
-        raise InvalidRequest(f"{file} is a folder. Say which file to write, such as {file / 'out.mp3'}.")
-    if not os.access(file.parent, os.W_OK | os.X_OK) or not file.parent.is_dir():
-        raise InvalidRequest(f"{file} can't be written: {file.parent} is no folder that you may write to.")
+def _is_words(text: str) -> bool:
+    """Return whether an argument is a text to speak.
+
+    What looks like a file's name is none, so that a name with a mistake in it is an error, and is not paid for."""
+    is_name = Path(text).suffix[1:].isalnum() or ("/" in text and " " not in text)
+    return text != STDIN and not is_name and not os.path.exists(text)  # noqa: PTH110  # Path.exists refuses a long text
 
 
-async def _say(
-    url: str, key: str, route: str, fields: dict[str, Any], files: dict[str, Path] | None, outputs: dict[str, Path]
-) -> int:
-    from scripts.client import Client
+def _named_after(text: str) -> Path:
+    if text == STDIN or _is_words(text):
+        raise InvalidRequest("Where shall it go? Say --output OUT.mp3.")
+    return Path(text).with_suffix(".mp3")
 
-    async with Client.open(url, key) as client:
-        job_id = await client.submit(route, fields, files)
-        with progress_bar() as bar:
-            speaking = bar.add_task("speaking", total=1)
 
-            def show(done: float, total: float) -> None:
-                bar.update(speaking, completed=done, total=total)
+def _parts(text: str, language: str | None) -> list[str]:
+    """Return a text in parts that one request takes, each of whole sentences."""
+    if len(text) <= MAX_CHARACTERS:
+        return [text]
+    from workers.spoken_text.sentences import split_text  # packages that other commands don't need
 
-            if not fields["timestamps"]:
-                return await client.save(job_id, outputs["audio_url"], show)
-            return await client.save_linked(job_id, outputs, show)
+    return split_text(text, limit=MAX_CHARACTERS, language=language or "en")
+
+
+def _say(
+    client: "Pressroom",
+    parts: Sequence[str],
+    options: "VoiceOptions",
+    folder: Path,
+    *,
+    music: Path | None,
+    subtitles: dict[str, Path | None],
+) -> list[Path]:
+    """Speak parts, and return their files; subtitles go where they are wanted."""
+    timestamps = any(subtitles.values())
+    files: list[Path] = []
+    with JobBar(client, "speaking", total=sum(map(len, parts))) as bar:
+        for number, part in enumerate(parts):
+            bar.begin(len(part))
+            asked: dict[str, Any] = {**options, "progress": bar.show, "to": folder / f"{number}.mp3"}
+            if music is not None:
+                speech = client.speak_with_music(part, music, timestamps=timestamps, **asked)
+            else:
+                speech = client.speak_long(part, timestamps=timestamps, **asked)
+            files.append(folder / f"{number}.mp3")
+    for name, file in subtitles.items():
+        if file is not None:
+            with whole_file(file) as opened:
+                opened.write(str(getattr(speech, name)).encode())
+    return files
 
 
 @import_csv.command("speech")

@@ -15,11 +15,14 @@ from redis.exceptions import RedisError
 from pipeline import lifecycle, log
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.jobs import find_open
 from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds, lanes_of, load_kinds
+from pipeline.operations.keeping import take_samples
+from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
+from pipeline.operations.telling import Telling
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import forget_deliveries
@@ -51,19 +54,24 @@ class Sweep:
         self._kinds = kinds
         self._settings = settings
         self._housekeeping_due = 0.0
+        self._sample_due = 0.0
 
     def once(self) -> Mapping[str, int]:
         """Sweep once; returns how many rows or files each step has handled."""
         done = {
             "woken": self._wake(),
             "crashed": self._reap(),
-            "expired": self._expire(),
+            "expired": self._end_jobs(lifecycle.expire),
+            "suspended": self._end_jobs(lifecycle.end_suspended),
             "purged": self._repeat(lambda: self._database.run(lifecycle.purge()) is not None),
             "forgotten": self._database.run(lifecycle.forget(timedelta(days=self._settings.retention.summary_days))),
         }
         if time.monotonic() >= self._housekeeping_due:
             self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
             done |= self._delete_files() | self._keep_house()
+        if time.monotonic() >= self._sample_due:
+            self._sample_due = time.monotonic() + SAMPLE_EVERY.total_seconds()
+            take_samples(self._database, self._broker.client, self._kinds)
         if any(done.values()):
             logger.info("swept", **{name: number for name, number in done.items() if number})
         return done
@@ -108,14 +116,14 @@ class Sweep:
         self._repeat(reap_one)
         return crashed
 
-    def _expire(self) -> int:
-        def expire_one() -> bool:
-            job_id = self._database.run(lifecycle.expire())
+    def _end_jobs(self, end: Callable[[], Statement[UUID | None]]) -> int:
+        def end_one() -> bool:
+            job_id = self._database.run(end())
             if job_id is not None:
                 self._close(job_id)
             return job_id is not None
 
-        return self._repeat(expire_one)
+        return self._repeat(end_one)
 
     def _repeat(self, step: Callable[[], bool]) -> int:
         """Repeat a step, one transaction each, until it finds nothing; returns how often it found something."""
@@ -128,12 +136,13 @@ class Sweep:
     def _keep_house(self) -> dict[str, int]:
         """Run each statement of the kinds, and our own, until it finds nothing; returns how many rows it deleted."""
         delivery_days = timedelta(days=self._settings.retention.delivery_days)
+        samples = forget_samples(timedelta(days=self._settings.retention.sample_days))
         deliveries = forget_deliveries(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS)
         statements = {
             name: statement
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
-        } | {"deliveries": deliveries}
+        } | {"deliveries": deliveries, "samples": samples}
         return {name: sum(iter(partial(self._database.run, one), 0)) for name, one in statements.items()}
 
     def _delete_files(self) -> dict[str, int]:
@@ -190,6 +199,7 @@ def sweep(
             for name, chore in sweeper.chores.items():
                 typer.echo(f"{name} {chore()}")
             return
+        Telling(lambda: "sweep").start(connect(redis_url))
         for name, chore in sweeper.chores.items():
             work = partial(_repeat, name, chore, settings.work.sweep_seconds)
             threading.Thread(target=work, name=name, daemon=True).start()

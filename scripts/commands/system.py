@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
+from pipeline.supervision import Pool
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
 from scripts.system import control
-from scripts.system.supervisor import Pool
 from scripts.terminal import show_table
 
 

@@ -10,16 +10,22 @@ from rich.progress import Progress, TaskID
 
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kinds.transcription.transcripts import ENDINGS, Format
+from pressroom.errors import PressroomError as ServiceError
 from scripts.commands import SERVICE, under
 from scripts.options import Data, ServiceUrl, find_service
+from scripts.service import outcome_of_cancelling
+from scripts.service import said as said_of
 from scripts.terminal import plain, progress_bar, tell
 
 if TYPE_CHECKING:
-    from scripts.client import Client
+    from pressroom import AsyncPressroom
+    from pressroom.documents.jobs import Job
 
 ROUTE = "/tts/stt"
 #: Recordings that are sent at the same time.
 AT_ONCE = 4
+#: How long a cancellation is tried: a person waits for it after Ctrl-C.
+CANCEL_SECONDS = 5.0
 
 
 def transcribe(
@@ -70,19 +76,19 @@ async def _transcribe_all(
     url: str, key: str, texts: dict[Path, Path], fields: dict[str, Any]
 ) -> dict[Path, PressroomError]:
     """Write each recording's text; returns those that failed, and why."""
-    from scripts.client import Client
+    from pressroom import AsyncPressroom
 
     failed: dict[Path, PressroomError] = {}
     room = asyncio.Semaphore(AT_ONCE)
-    async with Client.open(url, key) as client:
+    async with AsyncPressroom(key, url=url) as client:
         with progress_bar(unit=" s") as bar:
 
             async def work(recording: Path, text: Path, line: TaskID) -> None:
                 async with room:
                     try:
                         await _transcribe(client, recording, text, fields, bar, line)
-                    except PressroomError as error:
-                        failed[recording] = error
+                    except ServiceError as error:
+                        failed[recording] = PressroomError(said_of(error))
                     except OSError as error:  # a full disk, a file that is gone
                         failed[recording] = PressroomError(f"{error.strerror or error}.")
 
@@ -92,24 +98,30 @@ async def _transcribe_all(
 
 
 async def _transcribe(
-    client: "Client", recording: Path, text: Path, fields: dict[str, Any], bar: Progress, line: TaskID
+    client: "AsyncPressroom", recording: Path, text: Path, fields: dict[str, Any], bar: Progress, line: TaskID
 ) -> None:
-    job_id = await client.submit(ROUTE, fields, {"audio": recording})
+    job = await client.submit(ROUTE, fields, {"audio": recording})
     try:
-        await client.save(job_id, text, lambda done, total: bar.update(line, completed=done, total=total))
+        await client.wait(job.id, progress=lambda now: _show(bar, line, now))
+        await client.result(job.id, to=text)
     except asyncio.CancelledError:  # Ctrl-C: otherwise the job would go on, be paid for, and its result be lost
-        told = plain(f"{recording}: {await _cancel(client, job_id)}")
+        told = plain(f"{recording}: {await _cancel(client, job)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
 
 
-async def _cancel(client: "Client", job_id: str) -> str:
+def _show(bar: Progress, line: TaskID, job: "Job") -> None:
+    bar.update(line, completed=job.progress.done + job.progress.failed, total=job.progress.total)
+
+
+async def _cancel(client: "AsyncPressroom", job: "Job") -> str:
     """Cancel a job, and return a sentence about the outcome."""
     try:
-        state = await client.cancel(job_id)
-    except PressroomError as error:
-        return f"The job {job_id} was not cancelled. {error.message}"
-    return "The job was cancelled; nothing was charged." if state == "cancelled" else f"The job {job_id} {state}."
+        async with asyncio.timeout(CANCEL_SECONDS):
+            return outcome_of_cancelling(await client.cancel(job.id))
+    except (ServiceError, TimeoutError) as error:
+        reason = said_of(error) if isinstance(error, ServiceError) else "The service does not answer."
+        return f"The job {job.id} was not cancelled. {reason}"
 
 
 register = under(SERVICE, transcribe)

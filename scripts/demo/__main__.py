@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -24,8 +24,10 @@ from pipeline.kind import AnyKind
 from pipeline.kinds import load_kinds
 from pipeline.settings import Settings
 from scripts.demo.picture import Served, served_picture
-from scripts.demo.table import Shown, show
+from scripts.demo.steps import Steps
+from scripts.demo.table import Shown, show, show_fallbacks
 from scripts.system.control import System, find_system
+from scripts.system.first_steps import FIRST_KEY, FIRST_SIGN_IN
 from scripts.system.folders import write_private
 
 OUT = Path("out")
@@ -50,19 +52,24 @@ PATIENCE_SECONDS = 5
 def main() -> None:
     """Run the demo; exit code 1 when anything did not work."""
     is_to_exit = "--exit" in sys.argv[1:]  # from `make demo EXIT=1`: stop when the table is printed
-    settings = Settings()
-    OUT.mkdir(exist_ok=True)
+    steps = Steps()
     try:
+        settings = Settings()
+        OUT.mkdir(exist_ok=True)
         with (
             served_picture() as picture,
-            running_system(settings, picture, is_to_hurry=is_to_exit) as (system, process),
+            running_system(settings, picture, steps, is_to_hurry=is_to_exit) as (system, process),
         ):
             is_to_cancel = is_to_exit and process is not None
-            rows = asyncio.run(ask_for_everything(settings, system, picture, is_to_cancel=is_to_cancel))
+            rows = asyncio.run(ask_for_everything(settings, system, picture, steps, is_to_cancel=is_to_cancel))
             show(rows, system)
+            show_fallbacks(rows, settings)
             failed = any(row.has_failed or (row.is_skipped and process is not None) for row in rows)
             if process is not None and not is_to_exit:
-                Console().print(f"Serving on {system.address}; Ctrl-C stops it.")
+                Console().print(
+                    f"Serving on {system.address}; Ctrl-C stops it. Its API key: {settings.data / FIRST_KEY}; "
+                    f"its dashboard opens by the link in {settings.data / FIRST_SIGN_IN}"
+                )
                 with suppress(KeyboardInterrupt):
                     process.wait()
                 Console().print("stopping")
@@ -76,7 +83,7 @@ def main() -> None:
 
 @contextmanager
 def running_system(
-    settings: Settings, picture: Served, *, is_to_hurry: bool = False
+    settings: Settings, picture: Served, steps: Steps, *, is_to_hurry: bool = False
 ) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
     """Yield the running system, started here if there is none; what was started here is stopped at the end.
 
@@ -84,10 +91,12 @@ def running_system(
     One that is started here may fetch the picture from this machine, and nothing else that is private."""
     system = find_system(settings.data)
     if system is not None:
+        steps.say(f"the system that runs here already is asked: {system.address}")
         yield system, None
         return
     log = settings.data / "demo.log"
     settings.data.mkdir(parents=True, exist_ok=True)
+    steps.say(f"starting PostgreSQL, Redis, the API and the worker pools (their log: {log})")
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "scripts.main", "up", "--any-port"],
@@ -129,14 +138,21 @@ def demo_key(settings: Settings, system: System) -> str:
 
 
 async def ask_for_everything(
-    settings: Settings, system: System, picture: Served, *, is_to_cancel: bool = False
+    settings: Settings, system: System, picture: Served, steps: Steps, *, is_to_cancel: bool = False
 ) -> list[Shown]:
     """Send the examples of all kinds at once. `is_to_cancel`: what isn't done soon is cancelled: the system stops."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
+    steps.say(f"asking {system.address} for {len(kinds)} things at once; models are loaded with the first request")
+
+    async def told(asked: Awaitable[Shown]) -> Shown:
+        shown = await asked
+        steps.say(f"{shown.route}: {'answered' if shown.status < HTTPStatus.BAD_REQUEST else 'refused'}")
+        return shown
+
     async with aiohttp.ClientSession(system.address, headers=headers) as session:
         asked = (ask(session, kind, picture, is_to_cancel=is_to_cancel) for kind in kinds)
-        return list(await asyncio.gather(*asked))
+        return list(await asyncio.gather(*map(told, asked)))
 
 
 def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Demo table: a row for each answer that the demo got."""
+"""Demo table: a row for each answer that the demo got, and what would make the answers better."""
 
 import os
 from collections.abc import Iterable
@@ -8,7 +8,11 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from pipeline.settings import Settings
 from scripts.system.control import System
+from workers.catalogue.advice import brings_better
+from workers.catalogue.store import ModelStore
+from workers.engines.registry import fallbacks
 
 #: Width of a table that goes into a file, in characters.
 FILE_COLUMNS = 120
@@ -34,6 +38,7 @@ class Shown:
 
 def show(rows: Iterable[Shown], system: System) -> None:
     """Print the table."""
+    without_model = fallbacks()
     table = Table(box=SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), show_edge=False)
     for name in ("route", "status", "seconds", "engine", "credits"):
         table.add_column(name, no_wrap=True)
@@ -41,10 +46,33 @@ def show(rows: Iterable[Shown], system: System) -> None:
     for row in rows:
         colour = "yellow" if row.is_skipped else "red" if row.has_failed else "green"
         table.add_row(
-            row.route, f"[{colour}]{row.status}[/]", f"{row.seconds:.2f}", row.engine, row.credits, row.result
+            row.route,
+            f"[{colour}]{row.status}[/]",
+            f"{row.seconds:.2f}",
+            f"{row.engine}*" if without_model.keys() & row.engine.split("+") else row.engine,
+            row.credits,
+            row.result,
         )
+    console = _console()
+    console.print(table)
+    console.print(f"API documents: {system.address}/docs")
+
+
+def show_fallbacks(rows: Iterable[Shown], settings: Settings) -> None:
+    """Print which answers are of fallbacks, which do without a model, and the command that brings each a better one."""
+    used = {engine for row in rows for engine in row.engine.split("+")}
+    without_model = {engine: family for engine, family in fallbacks().items() if engine in used}
+    if not without_model:
+        return
+    console, store = _console(), ModelStore(settings)
+    console.print("\n* a fallback, which does without a model:")
+    for engine, family in without_model.items():
+        console.print(f"  {engine}: {brings_better(store, family)}", highlight=False)
+    console.print("  All that suits this machine: [bold]pressroom models fetch --recommended[/]", highlight=False)
+
+
+def _console() -> Console:
     console = Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = FILE_COLUMNS
-    console.print(table)
-    console.print(f"API documents: {system.address}/docs")
+    return console

@@ -70,12 +70,16 @@ class Import(ABC):
         has_header: bool | None = None,
     ) -> None:
         """`errors` is where faulty rows go; `fields` are sent with each request, unless they are empty."""
-        self.sheet = Sheet(file, column=column, names=self.names, has_header=has_header)
+        self.sheet = Sheet(file, column=column, names=self.names, has_header=has_header, is_wanted=self.is_wanted)
         self.out = self.reasons = out
         self.errors = errors or file.with_suffix(".errors.csv")
         self.sheet.refuse_as_output(self.out, self.errors)
         self.unanswered_rows = 0
         self._fields = {name: value for name, value in fields.items() if value}
+
+    def is_wanted(self, cell: str) -> bool:
+        """Return whether a cell is surely of the column that is read, which tells it where no name does."""
+        return False
 
     def estimate(self) -> Estimate:
         """Read every row once, and write the faulty ones into their file."""

@@ -6,11 +6,11 @@ from typing import Any
 
 from pipeline.cells import defused
 from pipeline.kinds.index_check.given import read_url
-from scripts.client import Client
+from pressroom import AsyncPressroom
+from pressroom.documents.index import UrlRecord
+from scripts.imports.sheet import Row
 from scripts.imports.url_import import Cells, UrlImport
 
-#: URLs of a finished job that are read in one request.
-PAGE = 1_000
 #: Of so many looks at a job's progress, one asks also why it stands still.
 LOOKS_APART = 10
 #: Columns of what was found out, and its fields that they show.
@@ -21,6 +21,7 @@ TOLD = (
     ("matched_url", "matched_url"),
     ("proof_url", "proofUrl"),
     ("checked_at", "checked_at"),
+    ("message", "message"),
 )
 
 
@@ -29,7 +30,7 @@ class IndexCheckImport(UrlImport):
 
     name = "check"
     doing = "checking"
-    names = ("url", "urls", "link")
+    names = ("url", "urls", "link", "links", "permalink", "loc", "address", "page")
     columns = ("status", "is_indexed", "reason", *(column for column, _ in TOLD))
     unanswered = ("failed", "", "error", *[""] * len(TOLD))
     pause = 1.0
@@ -39,36 +40,33 @@ class IndexCheckImport(UrlImport):
         self._looks = 0
         self._told: str | None = None
 
-    def fault_of(self, url: str) -> str | None:
-        """Return why a URL is not sent; a bare domain is."""
-        return read_url(url).fault
+    def fault_of(self, row: Row) -> str | None:
+        """Return why a row is not sent; one with a bare domain is."""
+        return read_url(row.value or "").fault
 
     def is_answered(self, cells: Cells) -> bool:
         """Return whether a URL was checked."""
         return "done" in cells[:1]
 
-    async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
+    async def submit(self, client: AsyncPressroom, questions: Sequence[str], key: str) -> str:
         """Make an index job."""
-        fields = {"type": "check", "urls": urls, "source": "batch", **self._fields}
-        return await client.submit("/indexing/jobs", fields, key=key)
+        fields = {"type": "check", "urls": questions, "source": "batch", **self._fields}
+        return (await client.submit("/indexing/jobs", fields, idempotency_key=key)).id
 
-    async def standstill(self, client: Client, job_id: str) -> str | None:
+    async def standstill(self, client: AsyncPressroom, job_id: str) -> str | None:
         """Return which search providers rest, until when and why, if all do; the same is told once."""
         self._looks += 1
         if self._looks % LOOKS_APART != 1:
             return None
-        waiting = (await client.get(f"/indexing/jobs/{job_id}")).get("waiting_for")
+        waiting = (await client.index_job(job_id)).waiting_for
         told, self._told = self._told, _rests(waiting) if waiting else None
         return self._told if self._told != told else None
 
-    async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
-        """Read the records of a job, a page at a time."""
-        found: dict[str, Cells] = {}
-        for offset in range(0, len(urls), PAGE):
-            for record in await client.get(f"/indexing/jobs/{job_id}/urls?limit={PAGE}&offset={offset}"):
-                found[record["url"]] = _cells(record)
+    async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
+        """Read the records of a job."""
+        found = {record.url: _cells(record) async for record in client.index_urls(job_id)}
         # Under what was sent: a bare domain is checked as the URL that was made of it.
-        return {url: found[made] for url in urls if (made := read_url(url).url) in found}
+        return {url: found[made] for url in questions if (made := read_url(url).url) in found}
 
 
 def _rests(waiting: dict[str, Any]) -> str:
@@ -78,8 +76,8 @@ def _rests(waiting: dict[str, Any]) -> str:
     )
 
 
-def _cells(record: dict[str, Any]) -> Cells:
-    raw = record["raw_result"] or {}
-    indexed = {True: "true", False: "false", None: ""}[record["is_indexed"]]
+def _cells(record: UrlRecord) -> Cells:
+    raw = record.raw_result or {}
+    indexed = {True: "true", False: "false", None: ""}[record.is_indexed]
     told = (defused(str(raw.get(field) or "")) for _, field in TOLD)
-    return (record["status"], indexed, raw.get("reason", ""), *told)
+    return (record.status, indexed, raw.get("reason", ""), *told)

@@ -1,16 +1,19 @@
-"""Sheet: a CSV file in any common dialect and encoding, read a row at a time."""
+"""Sheet: a CSV file in any common dialect and encoding, read a row at a time; or the first sheet of a spreadsheet."""
 
 import codecs
 import csv
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from pipeline.errors import InvalidRequest
+from scripts.imports.column_choice import ROWS, choose, fullest, plain_name
+from scripts.imports.workbook import cells_of, is_workbook
 
 #: Bytes at the beginning of a file that its dialect and encoding are guessed from.
 SAMPLE_BYTES = 2**16
@@ -34,33 +37,43 @@ class Row:
 
 
 class Sheet:
-    """A CSV file and the index of its wanted column."""
+    """A file of rows and the index of its wanted column."""
 
     def __init__(
-        self, file: Path, *, column: str | None, names: tuple[str, ...], has_header: bool | None = None
+        self,
+        file: Path,
+        *,
+        column: str | None,
+        names: tuple[str, ...],
+        has_header: bool | None = None,
+        is_wanted: Callable[[str], bool] = lambda cell: False,
     ) -> None:
-        """`column` is a name in the first row. Without it, the column is the first of `names` there, or else column 1.
+        """`column` is a name in the first row. Without it, the column is the first that is called like one of `names`,
+        or else that whose cells are mostly `is_wanted`, or else the first.
 
         `has_header` says whether the first row is a header; None: it is if it has one of `names`."""
         if not file.is_file():
             raise InvalidRequest(f"There is no file {file}.")
         self.file = file
-        self.encoding = encoding_of(file)
-        with self._opened() as text:
-            sample = text.read(SAMPLE_BYTES)
-        said = SEPARATOR.match(sample)
-        self.delimiter = said[1] if said else delimiter_of(sample)
-        self._is_delimiter_said = said is not None
-        self._first = first = next(self._cells(), (0, []))[1]
-        header = [cell.strip().lower() for cell in first]
-        known = [name for name in names if name in header]
-        if column is not None and column.lower() not in header:
+        self.is_workbook = is_workbook(file)
+        self.encoding = "" if self.is_workbook else encoding_of(file)
+        self._read_dialect()
+        rows = [cells for _, cells in islice(self._cells(), ROWS)]
+        self._first = first = rows[0] if rows else []
+        header = [plain_name(cell) for cell in first]
+        if column is not None and plain_name(column) not in header:
             raise InvalidRequest(f"{file} has no column {column!r}; its first row has {', '.join(first) or 'nothing'}.")
-        if has_header is False:
-            known = []
-        self.has_header = column is not None or bool(known or has_header)
-        wanted = column.lower() if column else next(iter(known), None)
-        self.index = header.index(wanted) if wanted is not None else 0
+        # A cell that is wanted is no name, whatever words are in it.
+        is_named = has_header is not False and not any(map(is_wanted, first))
+        known = choose(names, first) if is_named else None
+        self.has_header = column is not None or known is not None or bool(has_header)
+        if column is not None:
+            self.index = header.index(plain_name(column))
+        else:
+            full = fullest(rows[self.has_header :], is_wanted)
+            # A column may be called "address" and have streets in it, beside one of URLs that is called otherwise.
+            is_empty = known is not None and not any(is_wanted(row[known]) for row in rows if known < len(row))
+            self.index = next(one for one in (full if is_empty else known, known, full, 0) if one is not None)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows, without the header and empty ones. Raises InvalidRequest where the file is no CSV."""
@@ -91,6 +104,11 @@ class Sheet:
             for place, name in enumerate(given)
         ]
 
+    def places(self, *names: str) -> dict[str, int]:
+        """Return where the header has columns of these very names; none without a header."""
+        header = [plain_name(cell) for cell in self._first] if self.has_header else []
+        return {name: header.index(name) for name in names if name in header}
+
     def refuse_as_output(self, *outputs: Path) -> None:
         """Raise InvalidRequest when one of the outputs is this file."""
         for output in outputs:
@@ -105,8 +123,21 @@ class Sheet:
     def _value(self, row: list[str]) -> str | None:
         return row[self.index].strip() if self.index < len(row) else None
 
+    def _read_dialect(self) -> None:
+        if self.is_workbook:
+            return
+        with self._opened() as text:
+            sample = text.read(SAMPLE_BYTES)
+        said = SEPARATOR.match(sample)
+        self.delimiter = said[1] if said else delimiter_of(sample)
+        self._is_delimiter_said = said is not None
+
     def _cells(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows that are not empty, each with the line it begins on."""
+        rows = cells_of(self.file) if self.is_workbook else self._lines()
+        return ((line, row) for line, row in rows if any(cell.strip() for cell in row))
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
         csv.field_size_limit(MAX_CELL)
         with self._opened() as text:
             reader = csv.reader(text, delimiter=self.delimiter)
@@ -121,8 +152,7 @@ class Sheet:
                     raise InvalidRequest(message) from error
                 if row is None:
                     return
-                if any(cell.strip() for cell in row):
-                    yield line, row
+                yield line, row
 
     def _opened(self) -> TextIO:
         return self.file.open(encoding=self.encoding, errors="replace", newline="")

@@ -11,8 +11,7 @@ from rich.progress import Progress, TaskID
 
 from pipeline.kinds.speech.batch import MAX_CHARACTERS
 from pipeline.kinds.speech.fields import speech_credits
-from scripts.answers import Refused
-from scripts.client import Client
+from pressroom import AsyncPressroom, Refused
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.journal import Journal
 from scripts.imports.sheet import Row
@@ -20,6 +19,8 @@ from scripts.terminal import progress_bar
 
 #: Texts that are on their way at once.
 OPEN_TEXTS = 8
+#: Refusals of the account, which the next text would meet as well: its key, its credits.
+OF_ACCOUNT = frozenset({401, 402, 403})
 
 
 class SpeechImport(Import):
@@ -45,7 +46,7 @@ class SpeechImport(Import):
         Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
         with self.error_file(self.reasons) as refused, progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
-            async with Client.open(url, key, patience=PATIENCE) as client:
+            async with AsyncPressroom(key, url=url, patience=PATIENCE) as client:
                 rows = self._rows()
                 speakers = [self._speak_all(client, rows, digest, refused, bar, shown) for _ in range(OPEN_TEXTS)]
                 await asyncio.gather(*speakers)
@@ -53,7 +54,7 @@ class SpeechImport(Import):
         self._list()
 
     async def _speak_all(
-        self, client: Client, rows: Iterator[Row], digest: str, refused: ErrorFile, bar: Progress, shown: TaskID
+        self, client: AsyncPressroom, rows: Iterator[Row], digest: str, refused: ErrorFile, bar: Progress, shown: TaskID
     ) -> None:
         for row in rows:
             file = self._file(row)
@@ -61,15 +62,17 @@ class SpeechImport(Import):
                 try:
                     await self._speak(client, row, file, digest)
                 except Refused as error:
-                    if error.is_of_account:
+                    if error.status in OF_ACCOUNT:
                         raise  # the next ones would be refused as well
                     refused.note(row, error.message)
             bar.advance(shown)
 
-    async def _speak(self, client: Client, row: Row, file: Path, digest: str) -> None:
+    async def _speak(self, client: AsyncPressroom, row: Row, file: Path, digest: str) -> None:
         key = hashlib.sha256(f"{digest} {row.line} {self._fields} {row.value}".encode()).hexdigest()
-        job_id = await client.submit("/tts/batch", {"text": row.value, **self._fields}, key=f"import-{key}")
-        await client.save(job_id, file, lambda done, total: None)
+        fields = {"text": row.value, **self._fields}
+        job = await client.submit("/tts/batch", fields, idempotency_key=f"import-{key}")
+        await client.wait(job.id)
+        await client.result(job.id, to=file)
 
     def _list(self) -> None:
         with (self.out / "results.csv").open("w", encoding="utf-8", newline="") as output:

@@ -1,24 +1,25 @@
 """URL import: a CSV file of URLs, sent in batches, a job each; the results are a CSV file with a row for each row."""
 
+import asyncio
 import csv
 import hashlib
 import os
 from abc import abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
 from rich.progress import Progress, TaskID
 
+import pressroom
 from pipeline.errors import Gone
 from pipeline.urls import fault_of
-from scripts.answers import Refused
-from scripts.client import POLL_SECONDS, Client
+from pressroom import AsyncPressroom
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, Batches
+from scripts.imports.earlier import Earlier
 from scripts.imports.journal import BEGIN_ANEW, Journal
 from scripts.imports.sheet import Row
 from scripts.terminal import plain, progress_bar
@@ -27,6 +28,11 @@ from scripts.terminal import plain, progress_bar
 OPEN_JOBS = 2
 
 Cells = Sequence[str]
+
+
+def is_web_url(text: str) -> bool:
+    """Return whether a cell is a URL of the web, by how it begins."""
+    return text.strip().lower().startswith(("http://", "https://"))
 
 
 class UrlImport(Import):
@@ -39,34 +45,44 @@ class UrlImport(Import):
     columns: ClassVar[Cells]
     unanswered: ClassVar[Cells]
     #: Seconds between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
-    pause: ClassVar[float] = POLL_SECONDS
+    pause: ClassVar[float] = 0.3
 
-    def __init__(self, file: Path, *, out: Path | None, batch: int, **options: Any) -> None:
-        """`batch` is the most URLs of one job."""
+    def __init__(self, file: Path, *, out: Path | None, batch: int, again: bool = False, **options: Any) -> None:
+        """`batch` is the most URLs of one job. `again`: rows that have an answer in the results keep it, the others are
+        asked anew, whatever became of them before."""
         super().__init__(file, out=out or file.with_suffix(".results.csv"), **options)
         self._batch = batch
-        self._batches = Batches(self.sheet, batch, self.fault_of)
-        self._total: int | None = None
-        #: Results of URLs that stand in later rows too.
+        self._earlier = Earlier(self.out) if again else None
+        #: Results of questions that later rows ask too, or that were answered earlier.
         self._known: dict[str, Cells] = {}
+        self._batches = Batches(self.sheet, batch, self.fault_of, self.question_of, self._known)
+        self._total: int | None = None
 
-    def fault_of(self, url: str) -> str | None:
-        """Return why a URL is not sent; None: it is."""
-        return fault_of(url)
+    def is_wanted(self, cell: str) -> bool:
+        """Return whether a cell is a URL."""
+        return is_web_url(cell)
+
+    def fault_of(self, row: Row) -> str | None:
+        """Return why a row is not sent; None: it is."""
+        return fault_of(row.value or "")
+
+    def question_of(self, row: Row) -> str:
+        """Return what a row asks: its URL, and what else it may say."""
+        return row.value or ""
 
     @abstractmethod
     def is_answered(self, cells: Cells) -> bool:
         """Return whether the results of a URL are an answer."""
 
     @abstractmethod
-    async def submit(self, client: Client, urls: Sequence[str], key: str) -> str:
-        """Submit a job for URLs, with an Idempotency-Key; returns its id."""
+    async def submit(self, client: AsyncPressroom, questions: Sequence[str], key: str) -> str:
+        """Submit a job for questions, with an Idempotency-Key; returns its id."""
 
     @abstractmethod
-    async def answers(self, client: Client, urls: Sequence[str], job_id: str) -> Mapping[str, Cells]:
-        """Return the results of an ended job by URL."""
+    async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
+        """Return the results of an ended job by question."""
 
-    async def standstill(self, client: Client, job_id: str) -> str | None:
+    async def standstill(self, client: AsyncPressroom, job_id: str) -> str | None:
         """Return why a job that is waited for stands still, if that is to be told now."""
         return None
 
@@ -77,14 +93,18 @@ class UrlImport(Import):
 
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
         """Yield the rows and the credits of each batch."""
+        self._read_earlier()
         self._total = 0
         for batch in self._batches.read(faults):
             self._total += len(batch.rows)
-            yield len(batch.rows), len(batch.urls)
+            yield len(batch.rows), len(batch.questions)
 
     async def run(self, url: str, key: str) -> None:
         """Send all batches and write all results; what the journal says is done is not done again."""
+        self._read_earlier()
         journal = self._journal()
+        if self._earlier:
+            self._earlier.set_aside()
         self._columns = self.columns_with(("line", *self.columns))
         written = [step["size"] for step in journal.steps if "size" in step]
         if written and not self._has_results(written[-1]):
@@ -94,27 +114,38 @@ class UrlImport(Import):
         total = self._total or self.estimate().rows
         with progress_bar() as bar, self._output(written[-1] if written else 0) as output:
             shown = bar.add_task(self.doing, total=total, completed=self._restore(output, done))
-            async with Client.open(url, key, patience=PATIENCE) as client:
+            async with AsyncPressroom(key, url=url, patience=PATIENCE) as client:
                 async for batch, job_id in self._jobs(client, batches, journal):
                     try:
                         await self._follow(client, batch, job_id, bar, shown)
                         await self._write(client, batch, job_id, output)
-                    except Refused as error:
-                        if error.answered != HTTPStatus.GONE:
-                            raise
+                    except pressroom.Gone as error:
                         kept = f"{journal.file} knows a job whose results are not kept any more."
                         raise Gone(f"{kept} {BEGIN_ANEW}") from error
                     output.flush()
                     journal.note(batch=batch.number, size=output.buffer.tell())
         journal.close()
+        if self._earlier:
+            self._earlier.close()
+
+    def _read_earlier(self) -> None:
+        """Take the answers that earlier results have, once."""
+        if self._earlier is None or self._known:
+            return
+        rows = (row for batch in self._batches.read() for row in batch.rows)
+        for row, cells in zip(rows, self._earlier.rows(self.columns), strict=False):
+            if self.is_answered(cells):
+                self._known[self.question_of(row)] = cells
 
     def _journal(self) -> Journal:
         digest = self.sheet.digest()
         about = {"import": self.name, "file": digest, "batch": self._batch, "column": self.sheet.index, **self._fields}
+        if self._earlier:
+            about["again"] = self._earlier.digest
         return Journal(self.out.with_name(f"{self.out.name}.journal"), about=about)
 
     async def _jobs(
-        self, client: Client, batches: Iterator[Batch], journal: Journal
+        self, client: AsyncPressroom, batches: Iterator[Batch], journal: Journal
     ) -> AsyncIterator[tuple[Batch, str]]:
         """Yield the batches with their jobs, in order; the next job is always submitted before one is waited for."""
         digest = self.sheet.digest()
@@ -130,43 +161,42 @@ class UrlImport(Import):
                 return
             yield waiting.popleft()
 
-    async def _submit(self, client: Client, batch: Batch, digest: str) -> str:
-        """Submit a batch's job; returns no id where all its URLs are in earlier batches."""
-        if not batch.urls:
+    async def _submit(self, client: AsyncPressroom, batch: Batch, digest: str) -> str:
+        """Submit a batch's job; returns no id where all its questions are in earlier batches, or answered."""
+        if not batch.questions:
             return ""
         # The key is made of the content alone: sent again after the journal was lost, it is the same job.
-        content = f"{digest} {batch.number} {self._fields} {chr(10).join(batch.urls)}"
-        return await self.submit(client, batch.urls, f"import-{hashlib.sha256(content.encode()).hexdigest()}")
+        again = self._earlier.digest if self._earlier else ""
+        content = f"{digest}{again} {batch.number} {self._fields} {chr(10).join(batch.questions)}"
+        return await self.submit(client, batch.questions, f"import-{hashlib.sha256(content.encode()).hexdigest()}")
 
-    async def _follow(self, client: Client, batch: Batch, job_id: str, bar: Progress, shown: TaskID) -> None:
+    async def _follow(self, client: AsyncPressroom, batch: Batch, job_id: str, bar: Progress, shown: TaskID) -> None:
         before = bar.tasks[shown].completed
 
-        def progress(done: float, total: float) -> None:
-            bar.update(shown, completed=before + round(done / max(1, total) * len(batch.rows)))
-
-        async def still() -> None:
+        pause = self.pause * max(1, len(batch.questions) / 1_000)
+        while job_id and not (job := await client.job(job_id)).has_ended:
+            done = (job.progress.done + job.progress.failed) / max(1, job.progress.total)
+            bar.update(shown, completed=before + round(done * len(batch.rows)))
             if (told := await self.standstill(client, job_id)) is not None:
                 bar.console.print(plain(told), soft_wrap=True, highlight=False)
+            await asyncio.sleep(pause)
+        bar.update(shown, completed=before + len(batch.rows))
 
-        if job_id:
-            await client.wait(job_id, progress, pause=self.pause * max(1, len(batch.urls) / 1_000), still=still)
-        progress(1, 1)
-
-    async def _write(self, client: Client, batch: Batch, job_id: str, output: TextIO) -> None:
+    async def _write(self, client: AsyncPressroom, batch: Batch, job_id: str, output: TextIO) -> None:
         """Write a batch's results, a row for each of the file's, in its order."""
-        found = await self.answers(client, batch.urls, job_id) if job_id else {}
+        found = await self.answers(client, batch.questions, job_id) if job_id else {}
         writer = csv.writer(output, quoting=csv.QUOTE_ALL)
         for row in batch.rows:
-            url = row.value or ""
-            cells = self._known.get(url) or found.get(url, self.unanswered)
-            self._keep(url, cells)
+            question = self.question_of(row)
+            cells = self._known.get(question) or found.get(question, self.unanswered)
+            self._keep(question, cells)
             writer.writerow(self._columns.row(row, str(row.line), *cells))
 
-    def _keep(self, url: str, cells: Cells) -> None:
+    def _keep(self, question: str, cells: Cells) -> None:
         """Count a row without an answer, and keep results that a later row needs."""
         self.unanswered_rows += not self.is_answered(cells)
-        if self._batches.is_repeated(url):
-            self._known[url] = cells
+        if self._batches.is_repeated(question):
+            self._known[question] = cells
 
     def _output(self, size: int) -> TextIO:
         """Open the results, cut to the bytes that the journal knows; a new file gets its header."""
@@ -190,6 +220,6 @@ class UrlImport(Import):
         count = 0
         written = islice(csv.reader(output), 1, None) if output.readable() else iter(())
         for count, row in enumerate(done, 1):  # noqa: B007  it is what is returned
-            self._keep(row.value or "", next(written, self.unanswered)[-len(self.columns) :])
+            self._keep(self.question_of(row), next(written, self.unanswered)[-len(self.columns) :])
         output.seek(0, os.SEEK_END)
         return count

@@ -1,13 +1,12 @@
 """Control: how a command finds the running system of a data folder, and sends commands to its supervisor.
 
-Request and answer are one line of JSON each, over a unix socket that only the system's user can open.
+What asks over the socket is pipeline/supervision.py, which the API uses too.
 `DATA/system.json` has the addresses of the API and the servers; it is valid only while the supervisor answers.
 """
 
 import asyncio
 import json
 import os
-import socket
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,13 +14,34 @@ from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
-from scripts.system.folders import private_folder, sockets_folder, write_private
-from scripts.system.supervisor import Pool, Supervisor
+from pipeline.supervision import (
+    MAX_PROCESSES,
+    SOCKET,
+    Pool,
+    SupervisorSilent,
+    ask,
+    nothing_runs,
+    pools,
+    scale,
+    sockets_folder,
+)
+from scripts.system.folders import private_folder, write_private
+from scripts.system.supervisor import Supervisor
 
-#: A supervisor answers within milliseconds, on a busy machine within seconds; a stopped one (SIGSTOP) never does.
-PATIENCE_SECONDS = 20.0
-MAX_PROCESSES = 256
-SOCKET = "control.sock"
+__all__ = [
+    "Pool",
+    "SupervisorSilent",
+    "System",
+    "find_system",
+    "forget",
+    "pools",
+    "record",
+    "scale",
+    "serve",
+    "settings_of_running",
+    "stop",
+    "was_killed",
+]
 
 
 @dataclass(frozen=True)
@@ -32,12 +52,6 @@ class System:
     address: str
     database_url: str
     redis_url: str
-
-
-class SupervisorSilent(PressroomError):
-    """A supervisor runs and does not answer: it was stopped (SIGSTOP), or its machine is overloaded."""
-
-    code = "supervisor_silent"
 
 
 def find_system(data: Path) -> System | None:
@@ -58,7 +72,7 @@ def settings_of_running(settings: Settings) -> Settings:
         return settings
     system = find_system(settings.data)
     if system is None:
-        raise _nothing_runs(settings.data)
+        raise nothing_runs(settings.data)
     return settings.model_copy(
         update={
             "database_url": settings.database_url or system.database_url,
@@ -67,41 +81,9 @@ def settings_of_running(settings: Settings) -> Settings:
     )
 
 
-def pools(data: Path) -> list[Pool]:
-    """Return all programs that run, also those that can't be scaled."""
-    return [Pool(**pool) for pool in ask(data, "pools")]
-
-
-def scale(data: Path, name: str, processes: int) -> list[Pool]:
-    """Change how many processes a pool has; return all programs that run."""
-    return [Pool(**pool) for pool in ask(data, "scale", pool=name, processes=processes)]
-
-
 def stop(data: Path) -> None:
     """Ask the system to stop; it drains after this returns."""
     ask(data, "stop")
-
-
-def ask(data: Path, command: str, **arguments: Any) -> Any:
-    """Send a command to the supervisor of a data folder and return its answer.
-
-    Raises NotReady when none runs, SupervisorSilent, and what the supervisor refused as PressroomError."""
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(PATIENCE_SECONDS)
-            connection.connect(str(_socket(data)))
-            connection.sendall(json.dumps({"command": command, **arguments}).encode() + b"\n")
-            answer = json.loads(connection.makefile().readline() or "{}")
-    except TimeoutError as error:
-        raise SupervisorSilent(
-            f"The system on {data} did not answer for {PATIENCE_SECONDS:g} seconds. Try again; "
-            "if it was stopped (SIGSTOP, Ctrl-Z), let it go on."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise _nothing_runs(data) from error
-    if "answer" not in answer:
-        raise PressroomError(answer.get("error", "The system stopped before it answered."), code=answer.get("code"))
-    return answer["answer"]
 
 
 def record(data: Path, system: System) -> None:
@@ -164,13 +146,6 @@ def _answer(line: bytes, supervisor: Supervisor, stop: Callable[[], None]) -> di
     except ValueError:
         return {"error": "A command is one line of JSON."}
     return {"answer": [asdict(pool) for pool in supervisor.pools()]}
-
-
-def _nothing_runs(data: Path) -> NotReady:
-    return NotReady(
-        f"No system is running on {data}. Start one with `pressroom up`, name its folder with --data, "
-        "or set DATABASE_URL and REDIS_URL."
-    )
 
 
 def _state_file(data: Path) -> Path:

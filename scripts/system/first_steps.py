@@ -1,41 +1,85 @@
-"""First steps: what a new system shows its user: the first account's key, a request to try, and who gets the texts."""
+"""First steps: what a new system shows its user last: where it is, the first account's key, and a request to try."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from pipeline.first_account import FirstAccount
 from pipeline.offers import preferred_engines
 from pipeline.settings import Settings
 from scripts.system.folders import write_private
 
 FIRST_KEY = "first-key"
+FIRST_SIGN_IN = "first-sign-in"
+#: Length of the lines above and below, in characters.
+RULE = 78
 
 
-def show_key(api_key: str, data: Path, *, terminal: bool) -> str:
-    """Return a line with the key, for a terminal; else write the key to a private file and return a line that names it.
-
-    A key that a terminal has shown is kept nowhere. Output to anything else may be a log, where no key may stand."""
-    if terminal:
-        return f"\n  API key of the first account, shown once: {api_key}\n"
-    write_private(data / FIRST_KEY, f"{api_key}\n")
-    return f"\n  API key of the first account: in {data / FIRST_KEY}\n"
+def keep_first(first: FirstAccount, address: str, data: Path) -> None:
+    """Write the first account's key and its sign-in link to private files: there is no other copy."""
+    write_private(data / FIRST_KEY, f"{first.api_key}\n")
+    write_private(data / FIRST_SIGN_IN, f"{sign_in_link(address, first.sign_in_token)}\n")
 
 
-def show_request(address: str, data: Path, api_key: str | None, *, terminal: bool) -> str:
-    """Return a curl command that speaks a text."""
-    shown = f"$(cat '{data / FIRST_KEY}')" if (data / FIRST_KEY).exists() else "YOUR-API-KEY"
-    if api_key and terminal:
-        shown = api_key
-    return (
-        f"\n  curl {address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {shown}\" \\\n"
-        '    -d \'{"text": "Hello from Pressroom"}\' -o hello.wav\n'
-    )
+def read_first(data: Path) -> FirstAccount | None:
+    """Return the first account's key and the token of its link, as they are kept; None where one of them is not."""
+    try:
+        key, link = (data / FIRST_KEY).read_text("utf-8"), (data / FIRST_SIGN_IN).read_text("utf-8")
+    except OSError:
+        return None
+    return FirstAccount(key.strip(), link.strip().rpartition("token=")[2])
 
 
-def show_privacy(settings: Settings) -> str:
-    """Return a line that says whether texts that are spoken leave this machine."""
+def sign_in_link(address: str, token: str) -> str:
+    """Return the link that signs in at the dashboard of a service, once."""
+    return f"{address}/dashboard/sign-in/link?token={token}"
+
+
+def show_first_steps(
+    address: str, data: Path, first: FirstAccount | None, settings: Settings, *, terminal: bool
+) -> str:
+    """Return lines that say where the system is, how to ask it, and who gets the texts.
+
+    `first`: the first account, until it has signed in. Output to no terminal may be a log: no key or link stands there.
+    No line has a frame at its sides, so that lines can be copied."""
+    lines = list(_lines(address, data, first, settings, terminal=terminal))
+    rule = "─" * RULE
+    return "\n".join(["", rule, *lines, rule, ""])
+
+
+def _lines(
+    address: str, data: Path, first: FirstAccount | None, settings: Settings, *, terminal: bool
+) -> Iterator[str]:
+    kept = data / FIRST_KEY
+    yield f"  Pressroom   {address}"
+    yield f"  API         {address}/docs"
+    yield f"  Dashboard   {address}/dashboard"
+    if first and terminal:
+        yield f"  Sign in     {sign_in_link(address, first.sign_in_token)}"
+        yield f"              once; kept in {data / FIRST_SIGN_IN}"
+        yield f"  API key     {first.api_key}"
+        yield f"              of the first account; kept in {kept}"
+    elif kept.exists():
+        if first:
+            yield f"  Sign in     by the link in {data / FIRST_SIGN_IN}"
+        yield f"  API key     in {kept}"
+    yield ""
+    yield from _request(address, kept)
+    if first:
+        yield ""
+        yield from _privacy(settings)
+
+
+def _request(address: str, kept: Path) -> Iterator[str]:
+    key = f"$(cat '{kept}')" if kept.exists() else "YOUR-API-KEY"
+    yield f"  curl {address}/tts -H 'Content-Type: application/json' -H \"X-API-Key: {key}\" \\"
+    yield '    -d \'{"text": "Hello from Pressroom"}\' -o hello.wav'
+
+
+def _privacy(settings: Settings) -> Iterator[str]:
+    """Yield lines that say whether texts that are spoken leave this machine."""
     engines = preferred_engines(settings, "synthesis")
     if "edge" in engines or (not engines and settings.synthesis.online):
-        return "\n  Texts may be sent to Microsoft, whose voices are turned on (edge).\n"
-    return (
-        "\n  Texts and recordings stay on this machine. PRESSROOM_SYNTHESIS__ONLINE=true adds Microsoft's voices,\n"
-        "  which are sent the texts; `pressroom models list` shows voices that are not.\n"
-    )
+        yield "  Texts may be sent to Microsoft, whose voices are turned on (edge)."
+        return
+    yield "  Texts and recordings stay on this machine. PRESSROOM_SYNTHESIS__ONLINE=true adds"
+    yield "  Microsoft's voices, which are sent the texts; `pressroom models list` shows others."

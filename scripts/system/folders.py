@@ -1,9 +1,7 @@
 """Folders: those of a system, which only its owner may read, and which one system, or one server, has at a time."""
 
 import fcntl
-import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,21 +10,8 @@ from pathlib import Path
 
 from pipeline.errors import NotReady
 
-#: A unix socket's path has at most 103 bytes on macOS and 107 on Linux.
-MAX_SOCKET_BYTES = 103
-#: The longest path in the folder.
-LONGEST_NAME = "/postgres/.s.PGSQL.5432"
 #: How long a server waits for the one before it, which may still shut down after the supervisor's death.
 PREDECESSOR_PATIENCE = timedelta(seconds=60)
-
-
-def sockets_folder(data: Path) -> Path:
-    """Return the folder of a system's unix sockets: in DATA, or in a temporary folder where that path is too long."""
-    folder = data.resolve() / "run"
-    if len(os.fsencode(folder)) > MAX_SOCKET_BYTES - len(LONGEST_NAME):
-        name = hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:16]
-        folder = Path(tempfile.gettempdir()) / f"pressroom-{os.geteuid()}-{name}"
-    return folder
 
 
 def private_folder(folder: Path) -> Path:

@@ -54,6 +54,10 @@ def environment(settings: Settings | None = None, extra: Mapping[str, str] | Non
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     if settings is None:
         return found
+    from pipeline.settings_sources import CONFIG, config_file
+
+    if file := config_file():  # children may have another current folder
+        found[CONFIG] = str(file.resolve())
     found["PRESSROOM_DATA"] = str(settings.data.resolve())
     if settings.database_url and settings.redis_url:
         found |= {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
@@ -72,6 +76,7 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
         f"--workers={settings.api.processes}",
         f"--graceful-timeout={settings.api.drain_seconds}",
         "--no-control-socket",
+        f"--keep-alive={settings.api.keep_alive_seconds}",
         # A stream's worker stops within two seconds when its client leaves; waiting requests have nothing to clean up.
         "--asgi-disconnect-grace-period=1",
         f"--chdir={ROOT}",  # gunicorn puts the current folder first on sys.path, and ours must be

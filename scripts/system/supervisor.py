@@ -15,6 +15,7 @@ from typing import Any
 
 from pipeline.errors import Conflict, NotFound
 from pipeline.processes import shimmed
+from pipeline.supervision import Pool
 from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
@@ -24,17 +25,6 @@ FIRST_PAUSE = timedelta(milliseconds=100)
 LONGEST_PAUSE = timedelta(seconds=2)
 #: A program that ran for so long has started well: its next pause is the first again.
 STEADY = timedelta(seconds=10)
-
-
-@dataclass(frozen=True)
-class Pool:
-    """What is running of a program."""
-
-    name: str
-    wanted: int
-    pids: list[int]
-    restarts: int
-    scalable: bool
 
 
 @dataclass(eq=False)

@@ -12,18 +12,21 @@ from datetime import timedelta
 from typing import Any, NoReturn
 
 from pipeline.errors import NotFound, NotReady
+from pipeline.first_account import FirstAccount
 from pipeline.kinds import load_kinds, queues
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
-from scripts.system.first_steps import show_key, show_privacy, show_request
+from scripts.system.first_steps import keep_first, show_first_steps
 from scripts.system.folders import only_system
+from scripts.system.kept_log import KeptLog
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
 from scripts.system.supervisor import Supervisor
+from scripts.system.terminal_lines import readable
 
 #: A server that ended so often before it answered will not start.
 HOPELESS_RESTARTS = 4
@@ -67,11 +70,11 @@ class _Up:
         self._servers = servers
         self._listener = listener
         self._sizes = sizes
-        self._console = Console()
+        # To a person; who sets a format, or sends the output elsewhere, gets every line as it is.
+        self._kept = KeptLog(settings.data) if sys.stdout.isatty() and settings.log_format == "auto" else None
+        self._console = Console(readable=readable, keep=self._kept.write) if self._kept else Console()
         self._supervisor = Supervisor(self._console)
         self._environment = programs.environment(settings)
-        if sys.stdout.isatty():
-            self._environment.setdefault("PRESSROOM_LOG_FORMAT", "text")
         self._stopped = asyncio.Event()
         self._system = _system(settings, listener)
 
@@ -93,6 +96,8 @@ class _Up:
             commands.close()
             control.forget(self._settings.data)
             self._console.close()
+            if self._kept:
+                self._kept.close()
         if not starting.cancelled() and (error := starting.exception()):
             raise error
         return 0
@@ -111,19 +116,27 @@ class _Up:
 
     async def _start(self) -> None:
         began = time.monotonic()
+        if self._kept:
+            self._console.say(f"all lines of the log are in {self._kept.path}; here are those for people")
         for server in self._servers:
+            self._console.say(f"starting {server.name}")
             self._supervisor.run(server)
-        api_key, terminal = await self._prepare(), sys.stdout.isatty()
-        if api_key:  # at once: should the start fail from here on, there is no other copy
-            self._console.show(show_key(api_key, self._settings.data, terminal=terminal))
-            self._console.show(show_privacy(self._settings))
+        self._console.say("preparing the database")
+        first = await self._prepare()
+        if first:  # at once: should the start fail from here on, there is no other copy; the address may be another
+            keep_first(first, self._system.address, self._settings.data)
+        self._console.say(f"starting the API and the pools {', '.join(self._sizes)}")
         self._run_pools()
         state = "ready" if await becomes_ready(self._listener, API_PATIENCE) else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
-        self._console.show(show_request(self._system.address, self._settings.data, api_key, terminal=terminal))
+        self._console.show(
+            show_first_steps(
+                self._system.address, self._settings.data, first, self._settings, terminal=sys.stdout.isatty()
+            )
+        )
 
-    async def _prepare(self) -> str | None:
-        """Prepare the database; return the first account's key, if it was made now. Raises NotReady."""
+    async def _prepare(self) -> FirstAccount | None:
+        """Prepare the database; return what the first account gets, until it has signed in. Raises NotReady."""
         preparation = run_preparation(
             embedded=any(server.name == "postgres" for server in self._servers),
             environment=self._environment,

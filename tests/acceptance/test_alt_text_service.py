@@ -261,19 +261,40 @@ def run(service: Running, *arguments: str) -> Result:
     return CliRunner().invoke(create_app(), arguments, env=environment)
 
 
-def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures) -> None:
+def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures, tmp_path: Path) -> None:
     good, bad = pictures.url("/told-5.jpg"), pictures.url("/missing.jpg")
 
     one = run(service, "describe", good)
     both = run(service, "describe", good, bad, "--mode", "all", "--json")
 
     assert (one.exit_code, one.stdout.strip()) == (0, TOLD), one.stderr
+    (tmp_path / "told.jpg").write_bytes(pictures.files["/told-5.jpg"])
+    (tmp_path / "noise.jpg").write_bytes(b"no picture")
+    files = run(service, "describe", str(tmp_path / "told.jpg"), str(tmp_path / "noise.jpg"))
+    assert (files.exit_code, files.stdout) == (1, f"{tmp_path / 'told.jpg'}\t{TOLD}\n"), files.stderr
+    assert "noise.jpg" in files.stderr
     assert both.exit_code == 1
     lines = [json.loads(line) for line in both.stdout.splitlines()]
     assert [(line["image_url"], line["alt_text"]) for line in lines] == [(good, TOLD), (bad, None)]
     assert lines[0]["long_alt_text"]
     assert "image_unreachable" not in one.stderr
     assert bad in both.stderr
+
+
+def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictures: Pictures, tmp_path: Path) -> None:
+    url = pictures.url("/told-20.jpg")
+    sheet = tmp_path / "pictures.csv"
+    sheet.write_text(f"Photo,Mode,language\n{url},long,\n{url},,es\n{url},,\n{url},loud,\n")
+
+    done = run(service, "import-csv", "alt-text", str(sheet), "--language", "en")
+
+    assert done.exit_code == 0, done.stderr
+    assert "rows: 3, 1 faulty" in done.stderr
+    with (tmp_path / "pictures.results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [bool(row["long_alt_text"]) for row in rows] == [True, False, False]
+    assert [row["pressroom_language"] for row in rows] == ["en", "es", "en"]
+    assert "mode" in (tmp_path / "pictures.errors.csv").read_text().splitlines()[1]
 
 
 def test_a_sheet_of_pictures_is_charged_once_however_often_it_is_sent_and_a_url_once_too(

@@ -348,9 +348,10 @@ def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp
     text.write_text(SENTENCES, "utf-8")
     environment = clean_environment(extra={"PRESSROOM_API_KEY": service.key})
 
-    def say(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    def say(*arguments: str, text: str = "") -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             command("say", *arguments, "--data", str(service.data)),
+            input=text,
             env=environment,
             capture_output=True,
             text=True,
@@ -365,7 +366,15 @@ def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp
     assert vtt.read_text("utf-8").startswith("WEBVTT")
     for file in (plain, mixed):
         assert "192 kb/s" in said_of(file.read_bytes())
-    failed = say(str(text), "-o", str(plain), "--voice", "nobody")
+    # From standard input, a text of more parts than one, as a format that is not what comes.
+    long = tmp_path / "long.flac"
+    assert say("-", "-o", str(long), "--speed", "4", text="A very short sentence. " * 900).returncode == 0
+    assert "flac" in said_of(long.read_bytes())
+    whole = float(said_of(long.read_bytes()).partition("Duration: 00:")[2][:2])
+    assert whole >= 4, said_of(long.read_bytes())
+    kept = say(str(text), "-o", str(plain))
+    assert (kept.returncode, "--overwrite" in kept.stderr) == (1, True)
+    failed = say(str(text), "-o", str(plain), "--voice", "nobody", "--overwrite")
     assert failed.returncode == 1
     assert "nobody" in failed.stderr
     assert "Traceback" not in failed.stderr

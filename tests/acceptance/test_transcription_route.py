@@ -424,7 +424,9 @@ def test_who_interrupts_transcribe_has_its_jobs_cancelled_and_pays_nothing(servi
         while not (jobs := service.ask("/jobs", X_API_Key=key).json):
             assert time.monotonic() < until
             time.sleep(0.05)
-        service.wait_for_line(f'"GET","path":"/jobs/{jobs[0]["id"]}"')  # the command knows its job
+        while not service.ask(f"/jobs/{jobs[0]['id']}", X_API_Key=key).json["progress"]["done"]:
+            assert time.monotonic() < until
+            time.sleep(0.05)  # by then the command knows its job
         transcribing.send_signal(signal.SIGINT)
         said = transcribing.communicate(timeout=60)[1]
 

@@ -42,6 +42,7 @@ class Echo(Kind[EchoRequest, Anything, Anything]):
     unit = "texts"
     summary = "Say a text again."
     bulky = frozenset({"text"})
+    subject = "text"
 
     def check(self, request: EchoRequest, offers: Offers) -> None:
         if request.text == "crash":
@@ -82,6 +83,9 @@ class Many(Kind[ManyRequest, Anything, Anything]):
 
     def counts_as(self, request: ManyRequest) -> int:
         return request.items
+
+    def counts_again(self, items: int) -> int:
+        return items
 
     def items(self, request: ManyRequest) -> list[NewItem[Anything]]:
         return [NewItem(Anything(number=number), 1) for number in range(request.items)]

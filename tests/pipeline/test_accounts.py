@@ -1,10 +1,13 @@
 """Accounts: tiers, and the first account of a fresh system."""
 
+from datetime import timedelta
+
 from models.account import TIERS
 from models.job import JOB_STATES
 from pipeline import accounts, jobs
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.keys import find_caller, hash_key
+from pipeline.sign_in import use_link
 
 
 def test_the_tiers_with_limits_are_those_that_the_table_takes() -> None:
@@ -16,10 +19,15 @@ def test_the_states_that_readers_know_are_those_of_the_table() -> None:
 
 
 def test_a_fresh_system_gets_one_first_account(database: Database) -> None:
-    secret = accounts.create_first_account(database)
+    first = accounts.create_first_account(database, link_lasts=timedelta(hours=1))
 
-    assert secret is not None
-    caller = database.run(find_caller(hash_key(secret)))
+    assert first is not None
+    caller = database.run(find_caller(hash_key(first.api_key)))
     assert caller is not None
     assert caller.tier == "enterprise"
-    assert accounts.create_first_account(database) is None
+    owner = database.run(use_link(first.sign_in_token))
+    assert owner is not None
+    assert owner.account_id == caller.account_id
+    sql = "SELECT is_operator FROM account WHERE id = %(id)s"
+    assert database.run(Statement(sql, {"id": owner.account_id})) == [{"is_operator": True}]
+    assert accounts.create_first_account(database, link_lasts=timedelta(hours=1)) is None

@@ -88,6 +88,21 @@ def test_several_are_sent_one_after_the_other_with_the_size_of_all(artifacts: Ar
     assert asyncio.run(read(artifacts, first, second)) == (7, b"one two")
 
 
+def test_a_part_of_several_is_cut_where_they_meet(artifacts: Artifacts) -> None:
+    keys = [key_for(TODAY) for _ in range(3)]
+    contents = [b"abc", b"d", b"ef"]
+    for key, content in zip(keys, contents, strict=True):
+        artifacts.put(key, content)
+    whole = b"".join(contents)
+    spans = [(start, end) for start in range(len(whole)) for end in range(start + 1, len(whole) + 1)]
+
+    async def read_all() -> list[bytes]:
+        parts = list(zip(keys, await artifacts.sizes(keys), strict=True))
+        return [b"".join([chunk async for chunk in artifacts.open_span(parts, *span)]) for span in spans]
+
+    assert asyncio.run(read_all()) == [whole[start:end] for start, end in spans]
+
+
 def test_what_is_not_there_is_gone_before_anything_is_sent(artifacts: Artifacts) -> None:
     first = key_for(TODAY)
     artifacts.put(first, b"one")
@@ -120,6 +135,26 @@ def test_only_what_has_expired_is_deleted(artifacts: Artifacts) -> None:
 
     assert artifacts.get(today) == b"new"
     assert artifacts.get(upload_key(job_id, "music")) == b"upload"
+
+
+def test_what_a_job_has_made_is_deleted_on_whatever_day_it_expires(artifacts: Artifacts) -> None:
+    job_id = uuid4()
+    own = [
+        artifact_key(
+            expires_on=TODAY + timedelta(days=days), job_id=job_id, index=days, lease_id=uuid4(), suffix=".wav"
+        )
+        for days in (0, 0, 7)
+    ]
+    others = [key_for(TODAY), key_for(TODAY + timedelta(days=7)), upload_key(job_id, "music")]
+    for key in (*own, *others):
+        artifacts.put(key, b"sound")
+
+    assert [artifacts.delete_results(job_id), artifacts.delete_results(job_id)] == [3, 0]
+
+    for key in own:
+        with pytest.raises(Gone):
+            artifacts.get(key)
+    assert [artifacts.get(key) for key in others] == [b"sound"] * 3
 
 
 def test_a_deleted_day_leaves_no_folder_behind(in_folder: Artifacts, folder: Path) -> None:

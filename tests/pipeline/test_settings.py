@@ -1,8 +1,18 @@
-"""Settings as they are read from the environment."""
+"""Settings as they are read from the environment and from a file, and what is said of a misspelt one."""
+
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from pipeline.errors import InvalidSetting
 from pipeline.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -13,3 +23,90 @@ def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatc
 
     assert settings.transcription.whisper.model is None
     assert (settings.search.slots, settings.redis_url) == (8, None)
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("PRESSROOM_API__PROT", "PRESSROOM_API__PORT"),
+        ("PRESSROOM_API_PORT", "PRESSROOM_API__PORT"),
+        ("PRESSROOM_SYNTHESIS_ONLINE", "PRESSROOM_SYNTHESIS__ONLINE"),
+        ("PRESSROOM_SEARCH__SERPER__APIKEY", "PRESSROOM_SEARCH__SERPER__API_KEY"),
+    ],
+)
+def test_a_misspelt_variable_is_an_error_with_the_nearest_name(
+    misspelt: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(misspelt, "1")
+    with pytest.raises(InvalidSetting, match=f"{misspelt} is no setting. Did you mean {meant}\\?"):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PRESSROOM_SERVICE_HOST", "10.0.0.7"),
+        ("PRESSROOM_API_SERVICE_PORT_HTTP", "80"),
+        ("PRESSROOM_API_PORT", "tcp://10.0.0.7:80"),
+        ("PRESSROOM_API_PORT_80_TCP_ADDR", "10.0.0.7"),
+        ("PRESSROOM_API_KEY", "pr_live_"),
+        ("pressroom_api__port", "9000"),
+    ],
+)
+def test_what_others_set_for_a_service_of_this_name_is_no_error(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert Settings().api.port == (9000 if value == "9000" else 8000)
+
+
+def test_a_file_has_settings_and_the_environment_goes_before_it(
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (empty_folder / "pressroom.toml").write_text(
+        'redis_url = "redis://file/0"\ndatabase_url = "postgresql://file/x"\n'
+        "[api]\nport = 9100\nprocesses = 3\n[limits.free]\nper_day = 5\n"
+    )
+    monkeypatch.setenv("PRESSROOM_API__PORT", "9200")
+    monkeypatch.setenv("REDIS_URL", "redis://environment/0")
+
+    settings = Settings()
+
+    assert (settings.api.port, settings.api.processes, settings.api.host) == (9200, 3, "127.0.0.1")
+    assert (settings.redis_url, settings.database_url) == ("redis://environment/0", "postgresql://file/x")
+    assert (settings.limits.free.per_day, settings.limits.free.per_minute) == (5, 10)
+
+
+def test_a_file_elsewhere_is_read_when_it_is_named_and_missed_when_it_is_gone(
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = empty_folder / "elsewhere.toml"
+    monkeypatch.setenv("PRESSROOM_CONFIG", str(file))
+    with pytest.raises(InvalidSetting, match=r"elsewhere\.toml, which is no file"):
+        Settings()
+    file.write_text("log_level = 'DEBUG'")
+    assert Settings().log_level == "DEBUG"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[api]\nprot = 1", "api.prot is no setting. Did you mean api.port?"),
+        ("[apy]\nport = 1", "apy is no setting. Did you mean api?"),
+        ("[api\n", "can't be read"),
+    ],
+)
+def test_a_file_with_a_mistake_is_an_error_that_names_it(empty_folder: Path, text: str, said: str) -> None:
+    (empty_folder / "pressroom.toml").write_text(text)
+    with pytest.raises(InvalidSetting) as refused:
+        Settings()
+    assert said in refused.value.message
+
+
+@pytest.mark.parametrize("name", ["PRESSROOM_API__TRUSTED_PROXIES", "PRESSROOM_FETCH__ALLOW_NETWORKS"])
+def test_networks_are_checked_when_they_are_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "10.0.0.0/8, 192.168.1.7/16")
+    Settings()
+    monkeypatch.setenv(name, "10.0.0.0/8,banana")
+    with pytest.raises(ValidationError, match="banana"):
+        Settings()

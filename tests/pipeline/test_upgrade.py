@@ -21,7 +21,7 @@ from sqlalchemy.engine import make_url
 from workbench import LEASE, submission
 
 from pipeline import lifecycle
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.jobs import find_items, find_job
 from pipeline.kind import as_json
 from pipeline.kinds import lanes_of, load_kinds
@@ -181,3 +181,18 @@ def test_workers_of_both_releases_share_the_work_of_both(before: ReleaseBefore, 
     assert [job.state for job in jobs if job] == ["succeeded"] * (len(old) + len(new))
     assert len(delivered) == len(set(delivered)) == 20 * (len(old) + len(new))
     assert database.run(discrepancies()) == []
+
+
+def test_a_job_that_a_worker_of_the_release_before_ends_is_told_to_its_webhook(
+    before: ReleaseBefore, database: Database
+) -> None:
+    payer = before.open_account()
+    upgrade(before)
+    submitted = database.run(
+        lifecycle.submit(submission(payer, [PRICE], kind="speech", webhook_url="https://hooks.example.org/"))
+    )
+
+    before.deliver(before.claim(["speech"]))
+
+    told = database.run(Statement("SELECT job_id, event, url FROM webhook_delivery"))
+    assert told == [{"job_id": submitted.job_id, "event": "job.completed", "url": "https://hooks.example.org/"}]

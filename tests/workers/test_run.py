@@ -11,9 +11,12 @@ from uuid import UUID
 import psycopg
 import pytest
 import redis
+import structlog
 from made_up import MadeUp, MadeUpHandler, MadeUpOutput
 from payers import Payer
 from servers import WAITS_FOR_US
+from structlog.contextvars import merge_contextvars
+from structlog.testing import LogCapture
 
 from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, open_store
@@ -144,6 +147,19 @@ def test_a_failing_item_never_fails_its_neighbours(pool: Pool) -> None:
     error = pool.items(job)[1].error
     assert error is not None
     assert (error["status"], error["code"]) == (400, "asked_to_fail")
+
+
+def test_what_is_logged_while_an_item_runs_and_what_became_of_it_names_its_job(pool: Pool) -> None:
+    before, captured = structlog.get_config()["processors"], LogCapture()
+    structlog.configure(processors=[merge_contextvars, captured])
+    try:
+        job = pool.finish(pool.submit({"do": "fail"}))
+    finally:
+        structlog.configure(processors=before)
+
+    own = {line["event"]: line for line in captured.entries if line.get("job_id") == str(job.id)}
+    assert {"run started", "item not done", "item reported"} <= set(own)
+    assert own["item not done"]["code"] == "asked_to_fail"
 
 
 def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool: Pool, monkeypatch: Any) -> None:

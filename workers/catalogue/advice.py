@@ -4,6 +4,7 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pipeline.installing import install_command
 from workers.catalogue.catalogue import Model, models_of, read_catalogue
 from workers.catalogue.machine import Machine, gigabytes, this_machine
 from workers.catalogue.store import ModelStore
@@ -60,6 +61,16 @@ def remedy(family: str, engine: str, machine: Machine) -> str:
     return f"{least.name}, the smallest of the catalogue, needs {lacks}; {command([least])} brings it all the same"
 
 
+def brings_better(store: ModelStore, family: str, machine: Machine | None = None) -> str:
+    """Return which command brings a family a better engine than its fallback, or what this machine lacks for any."""
+    machine = machine or this_machine()
+    if models := wanted(store, family, machine):
+        gives = "; ".join(dict.fromkeys(model.gives for model in models))
+        return f"{command(models)} brings {gives} ({gigabytes(sum(model.size_bytes for model in models))})"
+    offered = [model for model in store.catalogue.values() if model.family == family]
+    return remedy(family, offered[0].engine, machine) if offered else "the catalogue has no model for it"
+
+
 def what_writes(family: str, language: str, extra: str, machine: Machine | None = None) -> str:
     """Return how a machine gets the model of a family that suits it and writes a language, in a sentence for people.
 
@@ -74,7 +85,7 @@ def what_writes(family: str, language: str, extra: str, machine: Machine | None 
     if all(importlib.util.find_spec(package) for package in best.needs.packages):
         brings = f"{command([best])} brings"
     else:
-        brings = f"`pip install 'pressroom[{extra}]'` and {command([best])} bring"
+        brings = f"`{install_command(extra)}` and {command([best])} bring"
     brings += f" {best.gives} ({gigabytes(best.size_bytes)}, {best.licence})"
     lacks = machine.lacks(best.needs)
     return f"{brings}; it needs {lacks}, which this machine lacks." if lacks else f"{brings}."

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
+from pipeline.operations.processes import downloads
 from pipeline.settings import Settings
 from workers.catalogue.advice import command, wanted
 from workers.catalogue.catalogue import Model
@@ -56,10 +57,18 @@ class BackgroundFetch:
 
     def _fetch(self, model: Model) -> None:
         try:
-            folder = fetch(self._store, model, stall_seconds=self._settings.stall_seconds, wait=False)
+            folder = fetch(
+                self._store,
+                model,
+                stall_seconds=self._settings.stall_seconds,
+                on_progress=lambda done, total: downloads.update({model.name: (done, total)}),
+                wait=False,
+            )
         except PressroomError as error:
             self._tell(model.name, error.message)
             return
+        finally:
+            downloads.pop(model.name, None)
         if folder is not None:  # None: somebody fetches it by the command
             self._faults.pop(model.name, None)
             log.info("model fetched", model=model.name, gives=model.gives)

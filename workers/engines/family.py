@@ -144,12 +144,17 @@ class Family:
 
     def _offer(self, name: str, place: int) -> Offer:
         """Return an engine's offer, by its methods `offer` and `is_available`, which are optional."""
-        fetchable = self._fetchable(name)
+        fetchable = {**self._models(name), **self._fetchable(name)}
         if (engine := self._ready.get(name)) is None:
             return Offer(self.name, name, ready=False, needs=self._needs.get(name), content=fetchable, place=place)
         content = dict(engine.offer()) if hasattr(engine, "offer") else {}
         is_available = not hasattr(engine, "is_available") or engine.is_available()
         return Offer(self.name, name, is_available, None if is_available else AWAY, content | fetchable, place)
+
+    def _models(self, name: str) -> dict[str, Any]:
+        """Return which models of the catalogue the engine has here, for operators."""
+        here = [model.name for model in self._store.here(self.name, name)]
+        return {"models": here} if here else {}
 
     def _fetchable(self, name: str) -> dict[str, Any]:
         """Return which models would give the engine more, for errors that name the command which brings them."""

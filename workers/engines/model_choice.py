@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pipeline.engine_settings import ModelSettings
+from pipeline.installing import install_command
 from pipeline.settings import Settings
 from workers.catalogue.advice import default_model, remedy
 from workers.catalogue.machine import Machine, this_machine
@@ -42,6 +43,6 @@ def missing(settings: ModelSettings, *packages: str, extra: str, family: str, en
     wants = None if settings.model else f"{setting} names no model; {remedy(family, engine, machine_for(settings))}"
     lacking = [package for package in packages if importlib.util.find_spec(package) is None]
     if lacking:
-        install = f"{', '.join(lacking)} not installed; pip install 'pressroom[{extra}]'"
+        install = f"{', '.join(lacking)} not installed; `{install_command(extra)}`"
         return f"{install}; {wants}" if wants else install
     return wants

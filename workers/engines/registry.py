@@ -65,6 +65,13 @@ def list_engines(family: str) -> dict[str, EntryPoint]:
     return listed
 
 
+def fallbacks() -> dict[str, str]:
+    """Return the families that have an engine which does without a model, by that engine's name."""
+    families = [family for family in list_families() if _ours(family)]
+    modules = {family: importlib.import_module(f"{PACKAGE}.{family}") for family in families}
+    return {module.FALLBACK: family for family, module in modules.items() if hasattr(module, "FALLBACK")}
+
+
 def load_engines(settings: Settings, family: str) -> list[Any]:
     """Return a family's engines in order of preference, not set up yet. Raises NotReady for a name nobody knows."""
     known = list_engines(family)

@@ -4,8 +4,11 @@ No redirect is followed and no answer is read: what counts is its status.
 """
 
 import asyncio
-from collections.abc import Sequence
+import time
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -28,7 +31,7 @@ GONE = 410
 
 
 class WebhookSender:
-    """Sends events, many at once. `resolver` and `open_socket` are for tests."""
+    """Sends events while it is entered, in the event loop where it was. `resolver` and `open_socket` are for tests."""
 
     def __init__(
         self,
@@ -44,37 +47,42 @@ class WebhookSender:
         self._resolver = resolver
         self._open_socket = open_socket
 
-    def send(self, deliveries: Sequence[Delivery]) -> list[Sent]:
-        """Send events, and return what became of each; the slowest is waited for."""
-        return asyncio.run(self._send_all(deliveries))
-
-    async def _send_all(self, deliveries: Sequence[Delivery]) -> list[Sent]:
-        async with open_session(
+    async def __aenter__(self) -> Self:
+        self._session = open_session(
             self._fetch, self._reach, self._resolver, self._open_socket, user_agent=USER_AGENT, accept="*/*"
-        ) as session:
-            return await asyncio.gather(*(self._send_fenced(session, delivery) for delivery in deliveries))
+        )
+        return self
 
-    async def _send_fenced(self, session: aiohttp.ClientSession, delivery: Delivery) -> Sent:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._session.close()
+
+    async def send(self, delivery: Delivery) -> Sent:
+        """Send an event, and return what became of it."""
+        began = time.monotonic()
         try:
-            return await self._send(session, delivery)
+            sent = await self._send(delivery)
         except Exception:
-            # The others have been sent meanwhile: unreported, they would be sent again.
             log.exception("event failed", delivery=str(delivery.id))
-            return Sent(error="something went wrong here; it was noted")
+            sent = Sent(error="something went wrong here; it was noted")
+        return replace(sent, seconds=round(time.monotonic() - began, 3))
 
-    async def _send(self, session: aiohttp.ClientSession, delivery: Delivery) -> Sent:
+    async def _send(self, delivery: Delivery) -> Sent:
         try:
             url = read_target(delivery.url, self._reach)
         except Refused as refused:
             return Sent(error=f"{shown(delivery.url)} can't be asked: {refused.why}.", is_final=True)
         headers = {
-            **signed_headers(delivery.secret, delivery.id, delivery.body, datetime.now(UTC)),
+            **signed_headers(delivery.secrets, delivery.id, delivery.body, datetime.now(UTC)),
             "Content-Type": "application/json",
         }
         try:
             async with (
                 asyncio.timeout(self._seconds),
-                session.post(url, data=delivery.body.encode(), headers=headers, allow_redirects=False) as response,
+                self._session.post(
+                    url, data=delivery.body.encode(), headers=headers, allow_redirects=False
+                ) as response,
             ):
                 return _judge(response)
         except TimeoutError:

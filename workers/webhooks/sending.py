@@ -1,28 +1,35 @@
 """Sending: events that are due are claimed, sent, and what became of them is kept."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Protocol
 
 from pipeline.database import Database
 from pipeline.log import get_logger
 from pipeline.settings import Settings
-from pipeline.webhooks.deliveries import Delivery, Sent, claim_deliveries, report_delivery
+from pipeline.webhooks.deliveries import AtOnce, Delivery, Sent, claim_deliveries, report_delivery
 
 log = get_logger(__name__)
 
 #: A try that its process did not end is made again after its own time and so much more.
 LEASE_SLACK = timedelta(seconds=60)
+#: How often it is looked what is due now, while others are still on their way.
+LOOK_EVERY_SECONDS = 1.0
 
 
 class Sender(Protocol):
     """Sends events."""
 
-    def send(self, deliveries: Sequence[Delivery]) -> list[Sent]:
-        """Send events, and return what became of each."""
+    async def send(self, delivery: Delivery) -> Sent:
+        """Send an event, and return what became of it."""
 
 
-def open_sender(settings: Settings) -> Sender:
+OpenSender = Callable[[Settings], AbstractAsyncContextManager[Sender]]
+
+
+def open_sender(settings: Settings) -> AbstractAsyncContextManager[Sender]:
     """Return what sends events over HTTP. Raises NotReady when the settings allow what is no network."""
     from workers.webhooks.sender import WebhookSender  # aiohttp, which most sweeps have no use for
 
@@ -32,19 +39,48 @@ def open_sender(settings: Settings) -> Sender:
 class Webhooks:
     """Sends the events of all webhooks."""
 
-    def __init__(self, settings: Settings, open_sender: Callable[[Settings], Sender] = open_sender) -> None:
+    def __init__(self, settings: Settings, open_sender: OpenSender = open_sender) -> None:
         self._settings = settings
         self._open_sender = open_sender
+        wanted = settings.webhooks
+        self._at_once = AtOnce(wanted.at_once_per_host, wanted.at_once_per_account)
+        self._lease = timedelta(seconds=wanted.timeout_seconds) + LEASE_SLACK
+        self._retry_for = timedelta(hours=wanted.retry_hours)
 
     def send_due(self, database: Database) -> int:
-        """Send some of the events that are due, all at once; returns how many."""
-        settings = self._settings.webhooks
-        lease = timedelta(seconds=settings.timeout_seconds) + LEASE_SLACK
-        deliveries = database.run(claim_deliveries(settings.at_once, lease_for=lease))
-        if not deliveries:
-            return 0
-        retry_for = timedelta(hours=settings.retry_hours)
-        for delivery, sent in zip(deliveries, self._open_sender(self._settings).send(deliveries), strict=True):
-            state = database.run(report_delivery(delivery, sent, retry_for=retry_for))
-            log.info("event sent", delivery=str(delivery.id), attempts=delivery.attempts, state=state, error=sent.error)
-        return len(deliveries)
+        """Send what is due, until nothing is due or on its way any more; returns how many tries that were."""
+        first = self._claim(database, self._settings.webhooks.at_once)
+        return asyncio.run(self._send_all(database, first)) if first else 0
+
+    async def _send_all(self, database: Database, claimed: list[Delivery]) -> int:
+        """Send events, each in its own time: who is slow to answer takes one place, and the others go on."""
+        sending: set[asyncio.Task[None]] = set()
+        tries = 0
+        async with self._open_sender(self._settings) as sender:
+            try:
+                while claimed or sending:
+                    tries += len(claimed)
+                    sending |= {asyncio.create_task(self._send_one(database, sender, one)) for one in claimed}
+                    ended, sending = await asyncio.wait(
+                        sending, timeout=LOOK_EVERY_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    for task in ended:
+                        task.result()
+                    free = self._settings.webhooks.at_once - len(sending)
+                    claimed = await asyncio.to_thread(self._claim, database, free) if free else []
+            finally:
+                # What is on its way is still reported when no more can be claimed; else it would be sent again.
+                await asyncio.gather(*sending, return_exceptions=True)
+        return tries
+
+    def _claim(self, database: Database, limit: int) -> list[Delivery]:
+        turn, claim = claim_deliveries(limit, at_once=self._at_once, lease_for=self._lease)
+        with database.transaction() as transaction:
+            transaction.run(turn)
+            return transaction.run(claim)
+
+    async def _send_one(self, database: Database, sender: Sender, delivery: Delivery) -> None:
+        sent = await sender.send(delivery)
+        report = report_delivery(delivery, sent, retry_for=self._retry_for)
+        state = await asyncio.to_thread(database.run, report)
+        log.info("event sent", delivery=str(delivery.id), attempts=delivery.attempts, state=state, error=sent.error)

@@ -14,13 +14,14 @@ from api.families.index_check.monitor_documents import (
 )
 from api.families.index_check.monitors import MonitorChangeList, MonitorResource, Monitors
 from api.families.index_check.resources import IndexJobExport, IndexJobResource, IndexJobs, IndexJobUrls, IndexRetry
+from api.families.index_check.try_page import TRY
 from api.services import Services
 from api.work import Work
 from pipeline.kinds.index_check.check import IndexCheck
 from pipeline.kinds.index_check.jobs import IndexJob
 from pipeline.kinds.index_check.urls import UrlRecord
 
-__all__ = ["MODELS", "PATHS", "WORK", "resources"]
+__all__ = ["MODELS", "PATHS", "TRY", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {"/indexing/jobs": IndexJobs}
 PATHS: Mapping[str, Any] = json.loads(files(__name__).joinpath("openapi.json").read_text("utf-8"))

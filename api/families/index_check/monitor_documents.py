@@ -96,7 +96,7 @@ class IndexMonitor(BaseModel):
 class IndexMonitorCreated(IndexMonitor):
     """A monitor that has just got a webhook."""
 
-    webhook_secret: str | None = Field(description="What events are signed with. It is shown this once.")
+    webhook_secret: str | None = Field(None, description="What events are signed with. It is shown this once.")
 
 
 class IndexMonitorChange(BaseModel):

@@ -9,12 +9,12 @@ import falcon
 import falcon.asgi
 
 from api.answers import show_json
-from api.auth import header_key
-from api.bodies import parse_object, read_body, refuse_length, require_type
 from api.families.index_check.monitor_documents import IndexMonitor, MonitorChanges, MonitorRequest
 from api.fields import read_fields
 from api.queries import read_choice, read_whole, show_page
 from api.resource import Resource
+from api.senders import read_sent
+from pipeline.accounts import lock_account
 from pipeline.database import Statement
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target
@@ -31,7 +31,6 @@ from pipeline.kinds.index_check.monitors.monitor import (
     delete_monitor,
     find_monitor,
     list_monitors,
-    lock_account,
 )
 from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
 
@@ -65,17 +64,6 @@ class AddressInvalid(InvalidRequest):
 
 class MonitorBase(Resource):
     """What the resources of monitors share."""
-
-    async def _sent(self, req: falcon.asgi.Request) -> tuple[Caller, bytes]:
-        """Return whose request it is, and its body; a key in a header is checked before the body is read."""
-        services = self._services
-        refuse_length(req, MAX_BODY_BYTES)
-        caller = await services.authenticate_reader(req) if header_key(req) else None
-        body = await read_body(req, max_bytes=MAX_BODY_BYTES)
-        if body:
-            require_type(req, "application/json")
-        fields = parse_object(body) if body else {}
-        return caller or await services.authenticate_reader(req, fields.get("api_key")), body
 
     async def _find(self, caller: Caller, monitor_id: str) -> Monitor:
         try:
@@ -135,7 +123,7 @@ class Monitors(MonitorBase):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make a monitor, which is due at once."""
         services = self._services
-        caller, body = await self._sent(req)
+        caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         wanted = read_fields(MonitorRequest, body)
         if (wanted.urls is None) == (wanted.sitemap_url is None):
             raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")
@@ -176,9 +164,9 @@ class MonitorResource(MonitorBase):
 
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Change what was sent of the monitor, and answer with it."""
-        caller, body = await self._sent(req)
+        caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
-        wanted = read_fields(MonitorChanges, body or b"{}")
+        wanted = read_fields(MonitorChanges, body)
         sent = wanted.model_dump(include=wanted.model_fields_set)
         _refuse_nothing(sent)
         request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
@@ -202,7 +190,7 @@ class MonitorResource(MonitorBase):
 
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Delete the monitor; jobs that it has made go on."""
-        caller, _ = await self._sent(req)
+        caller, _ = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
         await self._services.database.run(delete_monitor(monitor.id, caller.account_id))
         resp.status = falcon.HTTP_204

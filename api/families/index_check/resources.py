@@ -9,7 +9,7 @@ from typing import Any, Literal
 import falcon.asgi
 from pydantic import BaseModel, Field
 
-from api.answers import ResultExpired, show_json
+from api.answers import refuse_gone, show_json
 from api.auth import header_key, query_key
 from api.bodies import parse_object, read_body, refuse_length
 from api.families.index_check.export import COLUMNS, Export, csv_pieces
@@ -18,18 +18,18 @@ from api.families.index_check.spreadsheet import CONTENT_TYPE, xlsx_pieces
 from api.fields import read_fields
 from api.forms import Upload
 from api.job_resources import JobNotFound, read_job_id
-from api.queries import read_choice, read_text, read_whole, show_page
+from api.queries import read_choice, read_choices, read_moment, read_text, read_whole, show_page
 from api.resource import Resource
 from api.services import Services
 from api.submitting import Order
 from api.work import Work
-from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import Conflict
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind, Request, as_json
 from pipeline.kinds.index_check.check import MAX_NAME, IndexCheckRequest
 from pipeline.kinds.index_check.connections import sites_of
 from pipeline.kinds.index_check.jobs import (
+    JOB_STATUSES,
     KIND,
     TYPES,
     CountedJob,
@@ -43,6 +43,7 @@ from pipeline.kinds.index_check.jobs import (
 from pipeline.kinds.index_check.owned import services_for, with_lanes
 from pipeline.kinds.index_check.urls import REASONS, STATUSES, list_urls, urls_to_retry
 from pipeline.offers import preferred_engines
+from pipeline.search_settings import ProviderSettings
 
 #: Longest page of jobs and of URLs (docs/api.md, Lists).
 MAX_JOBS = 100
@@ -84,9 +85,8 @@ async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJo
     )
     if found is None:
         raise JobNotFound
-    if found.job.is_gone:
-        # What was found is counted in its URLs: without them it would be nothing.
-        raise ResultExpired("The job's URLs were kept as long as promised and have been deleted; check them again.")
+    # What was found is counted in its URLs: without them it would be nothing.
+    refuse_gone(found.job)
     return found
 
 
@@ -126,7 +126,15 @@ class IndexJobs(FromSitemap, IndexWork):
         providers = preferred_engines(services.settings, "search")
         page, total = await services.database.run(
             list_index_jobs(
-                caller.account_id, providers=providers, wanted=wanted, name=name, limit=limit, offset=offset
+                caller.account_id,
+                providers=providers,
+                wanted=wanted,
+                name=name,
+                statuses=read_choices(req, "status", JOB_STATUSES),
+                since=read_moment(req, "from"),
+                until=read_moment(req, "to", is_end=True),
+                limit=limit,
+                offset=offset,
             )
         )
         show_page(req, resp, limit=limit, offset=offset, total=total)
@@ -152,12 +160,12 @@ class IndexJobUrls(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with a page of the job's URLs, in input order."""
         caller = await self._services.authenticate_reader(req)
-        status = read_choice(req, "status", STATUSES)
-        reason = read_choice(req, "reason", REASONS)
+        statuses = read_choices(req, "status", STATUSES)
+        reasons = read_choices(req, "reason", REASONS)
         limit = read_whole(req, "limit", default=100, least=1, most=MAX_URLS)
         offset = read_whole(req, "offset", default=0)
         job = (await find_own(self._services, caller, job_id)).job
-        listing = list_urls(job.id, status=status, reason=reason, limit=limit, offset=offset)
+        listing = list_urls(job.id, statuses=statuses, reasons=reasons, limit=limit, offset=offset)
         page, total = await self._services.database.run(listing)
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [as_json(record) for record in page])
@@ -220,4 +228,6 @@ class IndexRetry(IndexWork):
         order = await self._order_of(req, caller, request, upload)
         # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
-        return replace(order, submission=replace(order.submission, request_hash=sent, joins_open=True))
+        submission = replace(order.submission, request_hash=sent, joins_open=True)
+        again = replace(order, submission=submission).with_webhook(job.webhook_url, job.webhook_events)
+        return await self._with_webhook(req, fields, again)

@@ -6,11 +6,12 @@ from importlib.resources import files
 from typing import Any
 
 from api.families.speech.lexicon import LexiconDocument, LexiconRequest, LexiconResource, SpeakingStream, SpeakingWork
+from api.families.speech.try_page import TRY
 from api.families.speech.voices import Voices
 from api.services import Services
 from api.work import Work
 
-__all__ = ["MODELS", "PATHS", "WORK", "resources"]
+__all__ = ["MODELS", "PATHS", "TRY", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {
     "/tts": SpeakingWork,

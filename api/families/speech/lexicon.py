@@ -93,9 +93,12 @@ class SpeakingWork(Work):
             return order
         offers = await self._services.offer_cache.offers()
         voice = offered_voices(offers).pick(
-            voice_name=request.voice_name, language=request.language, characters=len(request.text)
+            voice_name=request.voice_name, language=request.told_language, characters=len(request.text)
         )
-        wanted = [entry for entry in entries if entry.language is None or voice.speaks(entry.language)]
+        # Of a language that is to be found out, all: the worker leaves those of others out.
+        wanted = [
+            entry for entry in entries if entry.language is None or request.is_detected or voice.speaks(entry.language)
+        ]
         # Of two for the same word the last counts: the one of the region.
         wanted.sort(key=lambda entry: len(entry.language or ""))
         # In a thread: a thousand entries in a text of 50,000 characters take 70 ms, in which others are answered.

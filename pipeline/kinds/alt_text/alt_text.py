@@ -62,6 +62,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     uploads = MappingProxyType({"image": "image_url"})
     #: It may be a picture of some megabytes.
     bulky = frozenset({"image_url"})
+    subject = "image_url"
     example = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
     answer = Answer(model=AltTextResult)
     limits = PICTURE_LIMITS

@@ -103,6 +103,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         ]
     }
     bulky = frozenset({"images"})
+    subject = "image_url"
     lanes = (LANE,)
     answer = Answer(model=AltTextBatchResult, shows_inputs=True, without_success=True)
     limits = PICTURE_LIMITS
@@ -126,6 +127,10 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     def counts_as(self, request: AltTextBatchRequest) -> int:
         """Return how many pictures there are (docs/api.md, Limits)."""
         return len(request.images)
+
+    def counts_again(self, items: int) -> int:
+        """Return how many pictures are described again."""
+        return items
 
     def items(self, request: AltTextBatchRequest) -> list[NewItem[PictureInput]]:
         """Return an item a picture, in order."""

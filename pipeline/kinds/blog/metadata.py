@@ -134,6 +134,7 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
         "image_style": "illustration",
     }
     bulky = frozenset({"content"})
+    subject = "title"
     answer = Answer(model=BlogMetadataResult)
     #: Three pictures by a diffusion model without a GPU take half an hour.
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)

@@ -15,10 +15,12 @@ from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
 from pipeline.kinds.index_check.given import Given, SitemapUrl, read_url, read_urls
 from pipeline.kinds.index_check.jobs import KIND, OWNED_LANE, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.monitors.changes import forget_changes, forget_pages
+from pipeline.kinds.index_check.provider_states import list_breakers
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.kinds.index_check.verdicts import forget_verdicts
 from pipeline.lifecycle import SWEEP_ROWS
 from pipeline.offers import Offer, Offers
+from pipeline.operations.breakers import Breaker
 from pipeline.settings import Settings
 from pipeline.sources import Source
 from pipeline.urls import MAX_CHARACTERS
@@ -125,6 +127,11 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     summary = "Check whether up to 10,000 URLs are in a search engine's results; answers at once, with a job."
     example = {"type": "check", "urls": ["https://www.python.org/"]}
     bulky = frozenset({"urls"})
+    subject: ClassVar[str | None] = "url"
+    downloads: ClassVar[Mapping[str, str]] = {
+        "CSV": "/indexing/jobs/{job_id}/export",
+        "Excel": "/indexing/jobs/{job_id}/export?format=xlsx",
+    }
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
     #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
     lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values(), OWNED_LANE, FAULTY_LANE)
@@ -149,11 +156,19 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
             "monitor_pages": forget_pages(older_than=change_days, limit=SWEEP_ROWS),
         }
 
+    def can_repeat(self, given: Mapping[str, Any]) -> bool:
+        """Return whether the URL can be checked at all: one that can't is no other the next time."""
+        return given.get("fault") is None
+
     def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
         """Return what makes the jobs of monitors, and looks at those that have ended."""
         from pipeline.kinds.index_check.monitors.running import MonitorRuns  # which makes requests of this kind
 
         return {"monitors": MonitorRuns(self, settings).run}
+
+    def breakers(self) -> Statement[list[Breaker]]:
+        """Return what reads how the search providers are."""
+        return list_breakers()
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
         """Refuse what is not available, and URLs that can't be checked, the first of which are named."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from pipeline.database import Statement
-from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check.transitions import OUT_OF_USE, RESTING, TRANSITIONS, Event, State, Transition
+from pipeline.search_settings import SearchSettings
 
 #: At most this share is added to a rest, so that not all processes come back at once.
 REST_JITTER = 0.2
@@ -18,15 +18,18 @@ REST_JITTER = 0.2
 _SLOWER = "greatest(p.next_at, now() + %(wait)s)"
 #: What an event changes in every state; each also ends the query that was on its way.
 _ALWAYS: Mapping[Event, Mapping[str, str]] = {
-    Event.ANSWERED: {"brief_limits": "0", "evasions": "0"},
+    Event.ANSWERED: {"brief_limits": "0", "evasions": "0", "answered_at": "now()"},
     Event.BLOCKED: {"blocked_at": "now()"},
     Event.EVADED: {"evasions": "p.evasions + 1", "blocked_at": "now()"},
     Event.BRIEF_LIMIT: {"brief_limits": "p.brief_limits + 1", "next_at": _SLOWER},
     Event.UNREACHABLE: {"next_at": _SLOWER},
 }
-#: What these change is mostly nothing, and then costs no write.
-_FREQUENT = (Event.ANSWERED, Event.INCONCLUSIVE)
-_CHANGED = f" AND (p.busy_until IS NOT NULL OR p.state <> '{State.CLOSED}' OR p.brief_limits + p.evasions > 0)"
+#: What these change is mostly nothing, and then costs no write. That it has answered is written once a minute.
+_CHANGED = f"p.busy_until IS NOT NULL OR p.state <> '{State.CLOSED}' OR p.brief_limits + p.evasions > 0"
+_FREQUENT: Mapping[Event, str] = {
+    Event.ANSWERED: f"{_CHANGED} OR coalesce(p.answered_at < now() - interval '1 min', true)",
+    Event.INCONCLUSIVE: _CHANGED,
+}
 _COLUMNS = ("state", "step", "reason", "open_until", "off_until")
 
 #: The state of a row `p` of search_provider now, in SQL. A process of the release before last writes no state, but it
@@ -52,7 +55,7 @@ def _update(event: Event) -> str:
         + ", ".join(f"({place}, {row})" for place, row in enumerate(rows))
         + f") t (place, now_in, holds, {', '.join(_COLUMNS)})"
         f" WHERE coalesce(t.now_in = {STATE}, true) AND t.holds ORDER BY t.place LIMIT 1)"
-        f" WHERE p.name = %(name)s{_CHANGED if event in _FREQUENT else ''}"
+        f" WHERE p.name = %(name)s{f' AND ({_FREQUENT[event]})' if event in _FREQUENT else ''}"
     )
 
 

@@ -133,6 +133,17 @@ def status_of_job(job: Job) -> str:
     return "complete" if job.items_ok + job.items_failed == job.items_total else "failed"
 
 
+_ALL_ENDED = "j.items_ok + j.items_failed = j.items_total"
+#: The same in SQL, of a table of jobs that is called j.
+_STATUSES: Mapping[str, str] = {
+    "running": "j.finished_at IS NULL",
+    "complete": f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND {_ALL_ENDED}",
+    "failed": f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND NOT {_ALL_ENDED}",
+    "cancelled": "j.state = 'cancelled'",
+}
+JOB_STATUSES = tuple(_STATUSES)
+
+
 def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
     job = counted.job
     if job.is_final or counted.now is None or counted.begins is None:
@@ -210,12 +221,16 @@ def list_index_jobs(
     providers: Sequence[str],
     wanted: str | None = None,
     name: str | None = None,
+    statuses: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
     limit: int,
     offset: int,
 ) -> Statement[tuple[list[CountedJob], int]]:
     """Read a page of an account's index jobs, newest first, and how many there are in all.
 
-    `wanted` names a type, `name` those that were given it.
+    `wanted` names a type, `name` those that were given it; `statuses` are some of JOB_STATUSES, none: any; `since` and
+    `until` are of their submission, the latter exclusive.
 
     Those whose URLs have been deleted are left out: nothing counts them."""
 
@@ -227,6 +242,9 @@ def list_index_jobs(
         "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
         " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
         + (" AND j.request->>'name' = %(name)s" if name is not None else "")
+        + (f" AND ({' OR '.join(_STATUSES[status] for status in statuses)})" if statuses else "")
+        + (" AND j.created_at >= %(since)s" if since is not None else "")
+        + (" AND j.created_at < %(until)s" if until is not None else "")
     )
     return Statement(
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
@@ -237,6 +255,8 @@ def list_index_jobs(
             "kinds": _kinds(wanted),
             **_asked(providers),
             "name": name,
+            "since": since,
+            "until": until,
             "limit": limit,
             "offset": offset,
         },

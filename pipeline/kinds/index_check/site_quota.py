@@ -8,8 +8,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from pipeline.database import Row, Statement
-from pipeline.engine_settings import SiteServiceSettings
 from pipeline.kinds.index_check.sites import OwnedSite
+from pipeline.search_settings import SiteServiceSettings
 
 #: The reason of a site that is not asked because a quota is used up.
 QUOTA = "quota"

@@ -1,6 +1,6 @@
 """Index URLs: the URLs of an index job as their users see them, read from its items."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 from uuid import UUID
 
@@ -102,25 +102,25 @@ class UrlRecord(BaseModel):
 
 
 def list_urls(
-    job_id: UUID, *, status: str | None = None, reason: str | None = None, limit: int, offset: int
+    job_id: UUID, *, statuses: Sequence[str] = (), reasons: Sequence[str] = (), limit: int, offset: int
 ) -> Statement[tuple[list[UrlRecord], int]]:
-    """Read a page of a job's URLs, in input order, and how many fit in all."""
+    """Read a page of a job's URLs, in input order, and how many fit in all; of some statuses and reasons, or any."""
 
     def read(rows: list[Row]) -> tuple[list[UrlRecord], int]:
         totals = [row.pop("total") for row in rows]
         return [UrlRecord.of(Item(**row)) for row in rows if row["id"] is not None], totals[0]
 
     where = "i.job_id = %(job)s"
-    where += " AND i.state = ANY(%(states)s)" if status else ""
-    where += f" AND {_REASON} = %(reason)s" if reason else ""
+    where += " AND i.state = ANY(%(states)s)" if statuses else ""
+    where += f" AND {_REASON} = ANY(%(reasons)s)" if reasons else ""
     return Statement(
         f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM item i WHERE {where}) t LEFT JOIN ("  # noqa: S608
         f"SELECT {ITEM_COLUMNS} FROM item i WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s) p ON true"
         " ORDER BY p.index",
         {
             "job": job_id,
-            "states": list(STATES.get(status or "", ())),
-            "reason": reason,
+            "states": [state for status in statuses for state in STATES[status]],
+            "reasons": list(reasons),
             "limit": limit,
             "offset": offset,
         },

@@ -9,9 +9,9 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
-from pipeline.engine_settings import Reuse
 from pipeline.kinds.index_check.circuit_breaker import UPDATES
 from pipeline.kinds.index_check.transitions import Event
+from pipeline.search_settings import Reuse
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from pipeline.kinds.speech.timestamps import SpokenTimes, timed_speech
 from pipeline.kinds.speech.writing import check_readable
 from pipeline.offers import Offers
 
+#: The language that is to be found out from the text.
+AUTO = "auto"
 #: Characters that one credit buys (docs/api.md, Limits).
 CHARACTERS_PER_CREDIT = 1_000
 
@@ -25,10 +27,11 @@ class SpokenRequest(Request):
 
     text: str = Field(description="What is spoken; [pause 1.5s] in it is a pause.")
     language: Annotated[str, StringConstraints(min_length=1, max_length=35)] | None = Field(
-        None, description="Language code such as en, es, fr; the voice's own, or en, when it is not sent."
+        None,
+        description="Language code such as en, es, fr; auto: find out; the voice's own, or en, when it is not sent.",
     )
     voice_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = Field(
-        None, description="A voice of GET /tts/voices."
+        None, description="A voice of GET /tts/voices, or a name of OpenAI's, such as nova."
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
@@ -40,6 +43,16 @@ class SpokenRequest(Request):
     has_paragraphs: ClassVar[bool] = True
     #: Whether what looks like a mark, and is no pause, is refused; else it is read aloud.
     has_strict_marks: ClassVar[bool] = True
+
+    @property
+    def told_language(self) -> str | None:
+        """The language that was asked for; None where none was, or where it is to be found out."""
+        return None if self.is_detected else self.language
+
+    @property
+    def is_detected(self) -> bool:
+        """Whether the language is to be found out from the text."""
+        return (self.language or "").strip().lower() == AUTO
 
     @property
     def gain_db(self) -> float:
@@ -113,6 +126,7 @@ class Spoken:
     queue: ClassVar[str] = "synthesis"
     unit: ClassVar[str] = "chunks"
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    subject: ClassVar[str | None] = "text"
     #: Longest text, in Unicode code points (docs/speech.md), and what to do with a longer one.
     max_characters: ClassVar[int]
     remedy: ClassVar[str] = "Split the text into parts and send them one by one."
@@ -142,8 +156,10 @@ class Spoken:
             )
         check_silence(spoken, request.paragraph_gap)
         voices = offered_voices(offers)
-        voice = voices.pick(voice_name=request.voice_name, language=request.language, characters=length)
-        check_readable(request.spoken_text, voice, voices)
+        voice = voices.pick(voice_name=request.voice_name, language=request.told_language, characters=length)
+        # The worker finds the language out, and checks it then.
+        if not request.is_detected or voices.is_own_name(request.voice_name):
+            check_readable(request.spoken_text, voice, voices)
 
     def items(self, request: SpokenRequest) -> list[NewItem[Any]]:
         """Return the whole text as one item."""

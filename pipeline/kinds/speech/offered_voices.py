@@ -8,7 +8,9 @@ from datetime import timedelta
 
 from pipeline.errors import InvalidRequest, ServiceUnavailable
 from pipeline.fetchable import Fetchable, list_fetchable
+from pipeline.kinds.speech.voice_aliases import VoiceAlias, voice_aliases
 from pipeline.kinds.speech.voices import (
+    DEFAULT_LANGUAGE,
     MOST_FOR_SLOW,
     LanguageUnknown,
     Voice,
@@ -67,7 +69,21 @@ class OfferedVoices:
                 self._chosen[asked] = voice
         return voice
 
+    def alias(self, voice_name: str | None) -> VoiceAlias | None:
+        """Return the alias of that name; None for another name, and for that of a voice which is here."""
+        alias = voice_aliases().get((voice_name or "").strip().lower())
+        return None if alias is None or any(folded(voice.id) == alias.name for voice in self.ready) else alias
+
+    def is_own_name(self, voice_name: str | None) -> bool:
+        """Return whether a name is that of one voice, which then has one language."""
+        return voice_name is not None and self.alias(voice_name) is None
+
     def _choose(self, voice_name: str | None, language: str | None, characters: int) -> Voice:
+        if (alias := self.alias(voice_name)) is not None:
+            voice = alias.pick(self.ready, language or DEFAULT_LANGUAGE, characters)
+            if voice is not None:
+                return voice
+            voice_name = None  # the refusal then is about the language
         try:
             return pick_voice(self.ready, voice_name=voice_name, language=language, characters=characters)
         except LanguageUnknown:

@@ -1,4 +1,4 @@
-"""Speech stream: a text is spoken chunk by chunk, and the MP3 is sent while it is being made."""
+"""Speech stream: a text is spoken chunk by chunk, and the sound is sent while it is being made."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -8,6 +8,7 @@ from pydantic import Field
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Response
 from pipeline.kinds.speech.fields import Spoken, SpokenInput, SpokenRequest, voice_header
+from pipeline.kinds.speech.formats import AUDIO_FORMATS, CONTENT_TYPES, MEDIA_TYPES, AudioFormat
 from pipeline.streams import Parts
 
 
@@ -15,6 +16,9 @@ class SpeechStreamRequest(SpokenRequest):
     """What is to be spoken, how, and how much of it at a time."""
 
     chunk_size: int = Field(200, ge=50, le=1_000, description="Characters a chunk; smaller ones answer sooner.")
+    response_format: AudioFormat = Field(
+        "mp3", description="The encoding; opus is in Ogg, aac in ADTS, and pcm is 16 bit, little-endian, mono, 24 kHz."
+    )
 
     #: A stream has no pauses but those that marks ask for.
     has_paragraphs: ClassVar[bool] = False
@@ -34,13 +38,14 @@ class SpeechStream(Spoken, Kind[SpeechStreamRequest, SpeechStreamInput, Parts]):
     example = {"text": "This is sent while it is being spoken. You hear it at once."}
     max_characters = 50_000
     streams = True
-    answer = Answer("audio/mpeg")
+    answer = Answer("audio/mpeg", alternatives=tuple(sorted({*MEDIA_TYPES.values()} - {"audio/mpeg"})))
 
     def response(self, job: Job, items: Sequence[FinishedItem[SpeechStreamInput, Parts]]) -> Response:
-        """Return the whole MP3, made of the parts that were streamed."""
+        """Return the whole sound, made of the parts that were streamed."""
         parts = items[0].delivered
+        asked = job.request.get("response_format")
         return Response(
             artifacts=[parts.key(number) for number in range(parts.count)],
-            content_type="audio/mpeg",
+            content_type=CONTENT_TYPES[asked if asked in AUDIO_FORMATS else "mp3"],
             headers={"Content-Disposition": "inline", **voice_header(parts.voice)},
         )

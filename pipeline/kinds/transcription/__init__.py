@@ -1,5 +1,6 @@
 """Transcription: what is said in recordings is written down."""
 
+from pipeline.kinds.transcription.stream import TranscriptionStream
 from pipeline.kinds.transcription.transcription import Transcription
 
-KINDS = (Transcription(),)
+KINDS = (Transcription(), TranscriptionStream())

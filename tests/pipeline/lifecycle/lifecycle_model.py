@@ -5,6 +5,7 @@ Accounts, jobs and items are told apart by their place in order of creation, nev
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 #: Fewer than the real number, so that random calls get there.
@@ -60,6 +61,7 @@ class Job:
 class Account:
     number: int
     available: int
+    key_limit: int | None = None  # credits of its key
     is_revoked: bool = False
 
 
@@ -69,8 +71,11 @@ Entry = tuple[str, int, int | None, int, int]
 class Model:
     """All rows. Every method does what the function of that name does, and returns what it returns."""
 
-    def __init__(self, balances: Sequence[int]) -> None:
-        self.accounts = [Account(number, available) for number, available in enumerate(balances)]
+    def __init__(self, balances: Sequence[int], key_limits: Sequence[int | None]) -> None:
+        self.accounts = [
+            Account(number, available, limit)
+            for number, (available, limit) in enumerate(zip(balances, key_limits, strict=True))
+        ]
         self.jobs: list[Job] = []
         self.items: list[Item] = []
         self.leases = 0
@@ -107,6 +112,13 @@ class Model:
         job.account.available += available
         self.ledger.append((entry, job.account.number, job.number, available, held))
 
+    def key_left(self, account: Account) -> float:
+        """Return what the account's key may still use: all that it is given is within one month."""
+        if account.key_limit is None:
+            return inf
+        used = sum(job.held if job.is_open else job.captured for job in self.jobs if job.account is account)
+        return max(0, account.key_limit - used)
+
     def grant(self, account: Account, credits: int) -> int:
         account.available += credits
         if credits:
@@ -131,6 +143,8 @@ class Model:
             return "too_many", None
         if account.available < sum(prices):
             return "insufficient", None
+        if 0 < sum(prices) > self.key_left(account):
+            return "key_limit", None
         job = Job(len(self.jobs), account, kind, route, idempotency_key, request_hash, sum(prices))
         ahead = sum(item.job.kind == kind for item in unfinished)
         for index, price in enumerate(prices):
@@ -178,6 +192,8 @@ class Model:
         more = credits - item.price
         if more > item.job.account.available:
             return "insufficient"
+        if 0 < more > self.key_left(item.job.account):
+            return "key_limit"
         if more > 0:
             item.price = credits
             item.job.held += more

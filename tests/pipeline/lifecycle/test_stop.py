@@ -20,7 +20,14 @@ def expire(bench, job_id):
     return "expired", lifecycle.EXPIRED
 
 
-ways = pytest.mark.parametrize("stop", [cancel, expire])
+def suspend(bench, job_id):
+    bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=True))
+    assert bench.database.run(lifecycle.end_suspended()) == job_id
+    bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=False))
+    return "cancelled", lifecycle.SUSPENDED
+
+
+ways = pytest.mark.parametrize("stop", [cancel, expire, suspend])
 
 
 @ways
@@ -127,3 +134,36 @@ def test_cancelling_a_job_that_others_report_on_waits_for_nothing_and_charges_on
     bench.cancel(job_id)
     assert all(bench.report(item, credits=1) == [] for item in items[25:])
     assert bench.balance() == 975
+
+
+def test_only_the_jobs_of_suspended_accounts_are_ended(bench):
+    other = open_account(bench.database)
+    mine, theirs = bench.job_of(1), bench.job_of(1, payer=other)
+    assert bench.database.run(lifecycle.end_suspended()) is None
+    bench.database.run(lifecycle.suspend_account(other.account_id, suspended=True))
+
+    assert bench.database.run(lifecycle.end_suspended()) == theirs
+    assert bench.database.run(lifecycle.end_suspended()) is None
+    assert bench.job(mine)["state"] == "queued"
+
+
+def test_a_suspended_account_submits_nothing_until_it_goes_on(bench):
+    assert bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=True))
+
+    assert bench.submit().outcome == "suspended"
+
+    bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=False))
+    assert bench.submit().outcome == "accepted"
+
+
+def test_an_idempotency_key_may_be_used_again_after_a_suspension(bench):
+    first = bench.job_of(idempotency_key="once")
+    suspend(bench, first)
+
+    again = bench.submit(idempotency_key="once")
+
+    assert (again.outcome, again.job_id == first) == ("accepted", False)
+
+
+def test_nobody_suspends_an_account_that_is_not_there(bench):
+    assert not bench.database.run(lifecycle.suspend_account(uuid4(), suspended=True))

@@ -30,8 +30,8 @@ def test_a_secret_has_256_bits_and_is_never_the_same() -> None:
 def test_each_try_has_the_same_id_and_its_own_time() -> None:
     secret, event = make_secret(), UUID(int=7)
 
-    first, second = (signed_headers(secret, event, "{}", datetime(2026, 11, 23, 6, tzinfo=UTC)) for _ in range(2))
-    later = signed_headers(secret, event, "{}", datetime(2026, 11, 23, 7, tzinfo=UTC))
+    first, second = (signed_headers([secret], event, "{}", datetime(2026, 11, 23, 6, tzinfo=UTC)) for _ in range(2))
+    later = signed_headers([secret], event, "{}", datetime(2026, 11, 23, 7, tzinfo=UTC))
 
     assert first == second
     assert first["webhook-id"] == later["webhook-id"] == "msg_00000000000000000000000000000007"

@@ -34,7 +34,8 @@ def test_a_program_gets_a_header_and_as_many_values_a_line(
         (["accounts", "create", "x", "--tier", "gold"], "There is no tier 'gold'"),
         (["accounts", "set-tier", "ACCOUNT", "gold"], "There is no tier 'gold'"),
         (["accounts", "set-tier", "123e4567-e89b-12d3-a456-426614174000", "pro"], "There is no account"),
-        (["accounts", "top-up", "nonsense", "1"], "'nonsense' is not an id"),
+        (["accounts", "top-up", "nonsense", "1"], "There is no account nonsense"),
+        (["jobs", "show", "nonsense"], "'nonsense' is not an id"),
         (["accounts", "top-up", "123e4567-e89b-12d3-a456-426614174000", "1"], "There is no account"),
         (["accounts", "top-up", "ACCOUNT", "-5000"], "fewer than 5,000 credits"),
         (["keys", "create", "123e4567-e89b-12d3-a456-426614174000"], "There is no account"),
@@ -56,7 +57,12 @@ def test_a_program_gets_a_header_and_as_many_values_a_line(
         (["accounts", "top-up", "ACCOUNT", "9223372036854775807"], "which is the most"),
         (["keys", "create", "ACCOUNT", "--name", " "], "A name is needed"),
         (["say", "TEXT", "-o", "/missing/o.mp3"], "no folder that you may write to"),
-        (["say", "TEXT", "-o", "/tmp"], "/tmp is a folder"),
+        (["say", "TEXT", "-o", "/tmp"], "/tmp has no suffix of a format"),
+        (["say", "TEXT", "-o", "FOLDER"], "is a folder"),
+        (["say", "TEXT", "-o", "TAKEN"], "is there already. Say --overwrite"),
+        (["say", "-"], "Say --output OUT.mp3"),
+        (["describe", "missing.jpg"], "There is no file missing.jpg"),
+        (["describe", "TEXT", "--mode", "all"], "say short, long or seo"),
         (["say", "TEXT", "-o", "OUT", "--url", "nonsense"], "'nonsense' is not the address of a service"),
         (["say", "TEXT", "-o", "OUT", "--url", "http://[::1"], "is not the address of a service"),
         (["say", "TEXT", "-o", "OUT", "--url", "http://host:port"], "is not the address of a service"),
@@ -71,6 +77,9 @@ def test_an_error_is_one_clear_line_and_exit_code_1(
     text = tmp_path / "text.txt"
     text.write_text("Hello.")
     words = {"ACCOUNT": str(payer.account_id), "TEXT": str(text), "OUT": str(tmp_path / "out.mp3")}
+    words |= {"FOLDER": str(tmp_path / "folder.mp3"), "TAKEN": str(tmp_path / "taken.mp3")}
+    (tmp_path / "folder.mp3").mkdir()
+    (tmp_path / "taken.mp3").touch()
     if "No system" in said:
         monkeypatch.delenv("DATABASE_URL")
 
@@ -160,7 +169,16 @@ def test_settings_are_listed_without_secrets(pressroom: Callable[..., Ran], monk
     assert "PRESSROOM_WORK__LEASE_SECONDS" in listed
     assert "45" in listed
     assert "hush" not in listed
-    assert "postgresql://" not in listed
+    assert "PRESSROOM_WORK__LEASE_SECONDS\t45\t30\t" in listed
+
+
+def test_an_address_is_listed_without_its_password(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://editor:hush@db.example/press?sslpassword=hush&sslmode=require")
+
+    listed = pressroom("settings").out
+
+    assert "postgresql://editor:***@db.example/press?sslpassword=***&sslmode=require" in listed
+    assert "hush" not in listed
 
 
 def test_migrating_twice_changes_nothing(pressroom: Callable[..., Ran]) -> None:

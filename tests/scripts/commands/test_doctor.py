@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from payers import Payer
 from ran import Ran
+from search_engine import search_engine
 
 from pipeline.database import Database, Statement
 from pipeline.kinds.index_check import pacing
@@ -15,7 +16,7 @@ from pipeline.kinds.index_check.circuit_breaker import note
 from pipeline.kinds.index_check.transitions import Event
 from pipeline.offers import Offer, publish_offers
 from pipeline.settings import Settings
-from scripts.commands import doctor
+from scripts.doctor import engines, examination, servers
 from scripts.system.control import SupervisorSilent
 from workers.engines.search.duckduckgo import DuckDuckGo
 from workers.engines.search.serper import Serper
@@ -104,9 +105,67 @@ def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
 
     said = " ".join(ran.out.replace("│", " ").split())
     assert "nothing left to pay with: top its account up, or set another PRESSROOM_SEARCH__SERPER__API_KEY" in said
-    assert "ok search: duckduckgo ready, answers from the index duckduckgo" in said
     assert "nobody answers for Google" not in said
     assert "canary" not in said
+
+
+def test_a_provider_is_ready_when_it_has_answered_within_the_hour(
+    pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
+) -> None:
+    name = DuckDuckGo.from_settings(Settings()).pace_name
+    database.run(pacing.add_providers([name]))
+    database.run(note(name, Event.ANSWERED, Settings().search))
+    database.run(Statement("UPDATE search_provider SET answered_at = now() - interval '5 min' RETURNING 1"))
+
+    assert "ok search: duckduckgo ready, it answered 5 min ago, answers from the index duckduckgo" in said_by(
+        pressroom("doctor", "--no-ask")
+    )
+
+    database.run(Statement("UPDATE search_provider SET answered_at = now() - interval '61 min' RETURNING 1"))
+
+    assert "-- search: duckduckgo set up, but it has not answered within the hour" in said_by(
+        pressroom("doctor", "--no-ask")
+    )
+
+
+def test_a_provider_that_is_silent_is_asked_and_the_answer_is_for_all(
+    pressroom: Callable[..., Ran], monkeypatch: Any
+) -> None:
+    with search_engine() as engine:
+        for name, value in engine.environment(providers="duckduckgo,serper").items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("PRESSROOM_SEARCH__SERPER__API_KEY", "canary-key")
+
+        said = said_by(pressroom("doctor"))
+        again = said_by(pressroom("doctor"))
+        engine.always = "captcha"
+        paid = said_by(pressroom("doctor", "--ask"))
+
+    assert "ok search: duckduckgo ready, it answered just now" in said
+    assert "-- search: serper set up, but it has not answered within the hour" in said
+    assert "ok search: duckduckgo ready, it answered 0 min ago" in again
+    assert "-- search: serper asked just now:" in paid
+    assert [provider for _, provider, _ in engine.asked] == ["duckduckgo", "serper"]
+
+
+def test_the_doctor_says_what_would_start_while_the_system_is_off(
+    pressroom: Callable[..., Ran], monkeypatch: Any
+) -> None:
+    monkeypatch.delenv("DATABASE_URL")
+    monkeypatch.delenv("REDIS_URL")
+
+    ran = pressroom("doctor", "--no-ask")
+
+    said = said_by(ran)
+    assert ran.code == 0
+    assert "-- system off: `pressroom up` starts it" in said
+    assert "-- PostgreSQL comes with the system (pginstall18); it will be made at the first start" in said
+    assert "ok synthesis: espeak ready to be set up; no pool has done so yet" in said
+    assert "-- not there or not known, and nothing else needs it" in said
+
+
+def said_by(ran: Ran) -> str:
+    return " ".join(ran.out.replace("│", " ").split())
 
 
 def test_the_doctor_waits_once_for_a_database_that_is_away(
@@ -119,8 +178,9 @@ def test_the_doctor_waits_once_for_a_database_that_is_away(
         return Database(url, **options)
 
     monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:9/nothing")
-    monkeypatch.setattr(doctor, "Database", counted)
-    monkeypatch.setattr(doctor, "PATIENCE", timedelta())
+    for place in (examination, servers, engines):
+        monkeypatch.setattr(place, "Database", counted)
+    monkeypatch.setattr(servers, "PATIENCE", timedelta())
 
     ran = pressroom("doctor")
 
@@ -135,7 +195,7 @@ def test_the_doctor_looks_at_servers_that_are_set_though_the_system_stands_still
     def silent(data: Path) -> None:
         raise SupervisorSilent("It did not answer.")
 
-    monkeypatch.setattr(doctor, "find_system", silent)
+    monkeypatch.setattr(examination, "find_system", silent)
 
     ran = pressroom("doctor")
 

@@ -1,11 +1,13 @@
 """`pressroom jobs` lists, shows, cancels and retries."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from payers import Payer
 from ran import Ran
 
 from pipeline.broker import connect
@@ -19,7 +21,8 @@ def test_a_job_is_listed_shown_cancelled_and_tried_again(
 ) -> None:
     job_id = submit()
     assert job_id in pressroom("jobs", "list", "--kind", "speech", "--state", "queued").out
-    assert json.loads(pressroom("jobs", "show", job_id).out)["items_total"] == 2
+    shown = json.loads(pressroom("jobs", "show", job_id[:8]).out)
+    assert (shown["id"], shown["progress"]["total"], shown["credits"]["held"]) == (job_id, 2, 2)
 
     assert pressroom("jobs", "retry", job_id).code == 1
     assert pressroom("jobs", "cancel", job_id).out == "cancelled\n"
@@ -76,3 +79,36 @@ def test_a_job_is_cancelled_without_redis_too(
 
     assert (ran.code, ran.out) == (0, "cancelled\n")
     assert "by the clock" in ran.err
+
+
+def test_a_list_fits_80_columns_and_a_job_has_times_that_people_read(
+    pressroom: Callable[..., Ran], submit: Callable[..., str], monkeypatch: Any
+) -> None:
+    job_id = submit("speech_with_music")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")  # rich then takes its output for a terminal
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+
+    listed = re.sub(r"\x1b\[\d*m", "", pressroom("jobs", "list").out)
+    shown = pressroom("jobs", "show", job_id).out
+
+    assert max(map(len, listed.splitlines())) <= 80
+    assert f"{job_id[:8]}  speech_with_music  queued" in listed
+    assert re.search(r"created_at +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d .*, \d+ s ago", shown)
+    assert "credits      held 2, captured 0, released 0" in shown
+
+
+def test_accounts_and_keys_are_found_by_name_and_by_the_beginning_of_their_id(
+    pressroom: Callable[..., Ran], payer: Payer, database: Database
+) -> None:
+    prefix = str(payer.account_id)[:8]
+    made = json.loads(pressroom("keys", "create", prefix, "--name", "Web site", "--json").out)
+    assert "Web site" in pressroom("keys", "list", prefix).out
+    assert pressroom("keys", "revoke", "web SITE").out.startswith("revoked Web site")
+    assert pressroom("keys", "revoke", made["key_id"][:13]).code == 0
+
+    for _ in range(2):
+        pressroom("accounts", "create", "Acme")
+    doubtful = pressroom("accounts", "top-up", "acme", "5")
+    assert doubtful.code == 1
+    assert "write more of the id" in doubtful.err

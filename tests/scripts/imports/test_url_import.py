@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.errors import Gone, InvalidRequest, NotReady
+from pipeline.errors import Gone, InvalidRequest
+from pressroom import ConnectionLost
+from pressroom.documents.index import IndexJob, UrlRecord
 from scripts.commands import import_csv
 from scripts.imports.index_check import LOOKS_APART, IndexCheckImport
 from scripts.main import create_app
@@ -54,9 +56,9 @@ def test_bare_domains_are_sent_and_have_the_answer_of_the_url_that_is_made_of_th
     wanted = IndexCheckImport(file, column=None, out=tmp_path / "o.csv", errors=tmp_path / "e.csv", batch=9, fields={})
 
     class Told:
-        async def get(self, path: str) -> list[dict[str, Any]]:
-            shown = {"status": "done", "is_indexed": True, "raw_result": {"reason": "indexed"}}
-            return [{"url": f"https://example.org{path}", **shown} for path in ("/a", "")]
+        async def index_urls(self, _: str) -> AsyncIterator[UrlRecord]:
+            for path in ("/a", ""):
+                yield UrlRecord.read(record(f"https://example.org{path}") | {"raw_result": {"reason": "indexed"}})
 
     found = wanted.estimate()
     urls = ["example.org/a", "https://example.org/a", "example.org"]
@@ -68,7 +70,7 @@ def test_bare_domains_are_sent_and_have_the_answer_of_the_url_that_is_made_of_th
 
 def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_path: Path) -> None:
     file = tmp_path / "urls.csv"
-    file.write_text("id,Address\n1,https://e.example/\n2,https://e.example/b\n")
+    file.write_text("id,Where\n1,e.example/no url\n2,elsewhere\n")
 
     ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--dry-run"])
 
@@ -89,10 +91,48 @@ print(rows, status.partition("VmHWM:")[2].split()[0])
 """
 
 
+NOW = "2026-11-20T12:00:00.000Z"
+
+
 def record(url: str) -> dict[str, Any]:
+    found = {"id": "u", "url": url, "created_at": NOW, "updated_at": NOW}
     if "blocked" in url:
-        return {"url": url, "status": "failed", "is_indexed": None, "raw_result": {"reason": "rate_limited"}}
-    return {"url": url, "status": "done", "is_indexed": True, "raw_result": None}
+        return found | {"status": "failed", "is_indexed": None, "raw_result": {"reason": "rate_limited"}}
+    return found | {"status": "done", "is_indexed": True, "raw_result": None}
+
+
+def job(job_id: str, total: int, *, done: int, **more: Any) -> dict[str, Any]:
+    return {
+        "id": job_id,
+        "kind": "index_check",
+        "state": "succeeded" if done == total else "running",
+        "progress": {"done": done, "failed": 0, "total": total, "unit": "urls"},
+        "credits": {"held": total, "captured": done, "released": 0},
+        "created_at": NOW,
+        "finished_at": NOW if done == total else None,
+        "route": "/indexing/jobs",
+        "request_id": "r",
+        **more,
+    }
+
+
+def index_job(job_id: str, total: int, rests: Sequence[dict[str, str]]) -> dict[str, Any]:
+    counts = ("processed_urls", "indexed_count", "pending_count", "failed_count", "rate_limited_count")
+    waiting = {"until": NOW, "providers": list(rests)}
+    named = {"id": job_id, "type": "check", "status": "running", "created_at": NOW, "total_urls": total}
+    return {**named, **dict.fromkeys(counts, 0), "waiting_for": waiting}
+
+
+USAGE = {
+    **dict.fromkeys(("total_requests", "total_credits_used", "requests_this_month", "credits_used_this_month"), 0),
+    "subscription_tier": "free",
+    "credits_remaining": 1,
+    "credits_held": 0,
+    "usage_by_endpoint": {},
+    "credits_by_endpoint": {},
+    "by_key": [],
+    "by_day": [],
+}
 
 
 class IndexingService(BaseHTTPRequestHandler):
@@ -109,7 +149,7 @@ class IndexingService(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/usage":
-            self._answer({"credits_remaining": 1})
+            self._answer(USAGE)
             return
         *_, job_id = (path := urlsplit(self.path).path).removesuffix("/urls").split("/")
         urls = self.jobs[int(job_id)]
@@ -118,13 +158,10 @@ class IndexingService(BaseHTTPRequestHandler):
         elif path.endswith("/urls"):
             self._answer([record(url) for url in urls])
         elif path.startswith("/indexing/jobs/"):
-            self._answer({"waiting_for": {"providers": list(self.rests)}})
+            self._answer(index_job(job_id, len(urls), self.rests))
             self.rests.clear()
-        elif self.rests:
-            self._answer({"finished_at": None, "progress": {"done": 0, "failed": 0, "total": len(urls)}})
         else:
-            progress = {"done": len(urls), "failed": 0, "total": len(urls)}
-            self._answer({"finished_at": "2026-11-20T12:00:00Z", "progress": progress})
+            self._answer(job(job_id, len(urls), done=0 if self.rests else len(urls)))
 
     def _answer(self, document: object, status: int = 200, **headers: str) -> None:
         body = json.dumps(document).encode()
@@ -196,6 +233,29 @@ def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked
     assert len(out.read_text().splitlines()) == 5
 
 
+def test_again_keeps_answers_and_asks_anew_for_the_rows_without_one(tmp_path: Path) -> None:
+    file, out = tmp_path / "urls.csv", tmp_path / "urls.results.csv"
+    file.write_text("url\nhttps://e.example/a\nhttps://e.example/blocked\nhttps://e.example/b\n")
+
+    def run(address: str, **options: Any) -> list[list[str]]:
+        wanted = IndexCheckImport(file, column=None, out=out, errors=tmp_path / "e", batch=10, fields={}, **options)
+        wanted.estimate()
+        asyncio.run(wanted.run(address, "key"))
+        return rows_of(out)
+
+    with pytest.raises(InvalidRequest, match="no results"):
+        run("http://127.0.0.1:9", again=True)
+    with indexing_service() as address:
+        first = run(address)
+        asked = len(IndexingService.jobs)
+        second = run(address, again=True)
+        (job,) = IndexingService.jobs[asked:]
+
+    assert job == ["https://e.example/blocked"]
+    assert [row[2] for row in first] == [row[2] for row in second] == ["status", "done", "failed", "done"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["urls.csv", "urls.results.csv"]
+
+
 SHOP = """\
 sku;URL;status;price;phone;note
 7;https://shop.example/a;sold out;-5;+49 151 23;=1+1
@@ -205,7 +265,7 @@ sku;URL;status;price;phone;note
 HEAD = [
     *("sku", "URL", "status", "price", "phone", "note", "column_7"),
     *("line", "pressroom_status", "is_indexed", "reason", "code", "provider", "index"),
-    *("matched_url", "proof_url", "checked_at"),
+    *("matched_url", "proof_url", "checked_at", "message"),
 ]
 
 
@@ -246,8 +306,8 @@ def test_results_may_be_sent_in_again_and_again(tmp_path: Path) -> None:
 
     assert third[0][: len(HEAD)] == HEAD
     assert third[0][len(HEAD) :][:3] == ["pressroom_line", "pressroom_status_2", "pressroom_is_indexed"]
-    assert len(third[0]) == len(set(third[0])) == 7 + 3 * 10
-    assert third[1][-9:-7] == ["done", "true"]
+    assert len(third[0]) == len(set(third[0])) == 7 + 3 * 11
+    assert third[1][-10:-8] == ["done", "true"]
 
 
 def test_an_import_that_goes_on_writes_the_same_columns(tmp_path: Path) -> None:
@@ -296,15 +356,15 @@ def test_a_check_tells_once_who_rests_while_it_waits(tmp_path: Path) -> None:
     asked = []
 
     class Resting:
-        async def get(self, path: str) -> dict[str, Any]:
-            asked.append(path)
-            return {"waiting_for": {"until": rest["until"], "providers": [{"provider": "duckduckgo", **rest}]}}
+        async def index_job(self, job_id: str) -> IndexJob:
+            asked.append(job_id)
+            return IndexJob.read(index_job("j", 1, [{"provider": "duckduckgo", **rest}]))
 
     told = [asyncio.run(wanted.standstill(Resting(), "7")) for _ in range(2 * LOOKS_APART)]  # type: ignore[arg-type]
 
     line = "duckduckgo rests until 2026-11-20 12:40 UTC: the search engine asked for a captcha"
     assert told == [line, *[None] * (2 * LOOKS_APART - 1)]
-    assert asked == ["/indexing/jobs/7"] * 2
+    assert asked == ["7"] * 2
 
 
 def test_an_import_prints_why_its_job_stands_still_and_goes_on(
@@ -372,7 +432,7 @@ def test_a_service_that_is_not_there_is_told_at_once_and_leaves_nothing_behind(
 
     ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--url", "http://127.0.0.1:9"])
 
-    assert isinstance(ran.exception, NotReady)
+    assert isinstance(ran.exception, ConnectionLost)
     assert [path.name for path in tmp_path.iterdir()] == ["urls.csv"]
 
 

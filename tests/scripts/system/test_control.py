@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from pipeline import supervision
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
+from pipeline.supervision import SOCKET, sockets_folder
 from scripts.console import Console
 from scripts.system import control
 from scripts.system.control import SupervisorSilent, System
-from scripts.system.folders import private_folder, sockets_folder
+from scripts.system.folders import private_folder
 from scripts.system.programs import Program, environment
 from scripts.system.supervisor import Supervisor
 
@@ -73,7 +75,7 @@ def test_what_can_not_be_done_is_refused_in_words(tmp_path: Path, name: str, pro
 def test_a_line_that_is_no_command_harms_nothing(tmp_path: Path, line: bytes):
     def scenario() -> None:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(sockets_folder(tmp_path) / control.SOCKET))
+            connection.connect(str(sockets_folder(tmp_path) / SOCKET))
             connection.sendall(line)
             connection.shutdown(socket.SHUT_WR)
             connection.recv(1000)
@@ -84,7 +86,7 @@ def test_a_line_that_is_no_command_harms_nothing(tmp_path: Path, line: bytes):
 
 def test_socket_and_state_file_are_their_owners_alone(tmp_path: Path):
     def scenario() -> list[int]:
-        files = (sockets_folder(tmp_path) / control.SOCKET, tmp_path / "system.json")
+        files = (sockets_folder(tmp_path) / SOCKET, tmp_path / "system.json")
         return [stat.S_IMODE(file.stat().st_mode) for file in files]
 
     assert controlled(tmp_path, scenario) == ([0o600, 0o600], False)
@@ -120,10 +122,10 @@ def test_without_a_system_one_line_says_what_to_do_and_nothing_is_made(tmp_path:
 
 
 def test_a_system_that_stands_still_is_not_said_to_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(control, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(supervision, "PATIENCE_SECONDS", 0.1)
     control.record(tmp_path, SYSTEM)
     with socket.socket(socket.AF_UNIX) as still:
-        still.bind(str(private_folder(sockets_folder(tmp_path)) / control.SOCKET))
+        still.bind(str(private_folder(sockets_folder(tmp_path)) / SOCKET))
         still.listen()
         with pytest.raises(SupervisorSilent, match="did not answer"):
             control.find_system(tmp_path)

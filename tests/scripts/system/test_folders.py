@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.supervision import MAX_SOCKET_BYTES
 from scripts.system.embedded import postgres, redis
-from scripts.system.folders import MAX_SOCKET_BYTES
 
 
 @pytest.mark.parametrize("length", range(60, 120, 3))

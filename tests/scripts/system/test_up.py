@@ -10,22 +10,27 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
 from systems import Running, clean_environment, command, only, system
 
+from pipeline.database import Database, Statement
 from pipeline.kinds import load_kinds, queues
+from pipeline.sessions import begin_session, csrf_token_of, make_token
 from pipeline.settings import Settings
+from pipeline.sign_in import use_link
 from scripts.system import control, programs
 from scripts.system.programs import ROOT
 
 pytestmark = pytest.mark.system
 
-KEY = re.compile(r"API key of the first account, shown once: (\S+)")
+KEY = re.compile(r"API key +(pr_\S+)")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +61,10 @@ def test_a_first_start_says_where_it_is_and_puts_the_key_in_a_private_file(share
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert str(file) in shared.written()
     assert key not in shared.written()
+    link = (shared.data / "first-sign-in").read_text().strip()
+    assert stat.S_IMODE((shared.data / "first-sign-in").stat().st_mode) == 0o600
+    assert link.startswith(f"{shared.address}/dashboard/sign-in/link?token=")
+    assert link not in shared.written()
     assert "curl" in shared.written()
     assert status(shared.address) == 200
 
@@ -65,6 +74,34 @@ def test_a_command_finds_the_running_system_by_its_folder(shared: Running):
     assert found is not None
     assert (found.pid, found.address) == (shared.process.pid, shared.address)
     assert accounts(found.database_url) == 1
+
+
+def test_an_operator_scales_a_pool_from_the_dashboard_and_sees_its_processes(shared: Running):
+    token = make_token()
+    with Database(shared.database_url) as database:
+        operator = Statement("UPDATE account SET is_operator = true WHERE name = 'first' RETURNING id")
+        database.run(begin_session(database.run(operator)[0]["id"], token, lasts=timedelta(hours=1)))
+
+    def show(path: str, form: dict[str, str] | None = None) -> str:
+        body = urlencode(form | {"csrf_token": csrf_token_of(token)}).encode() if form else None
+        cookie = {"Cookie": f"pressroom_session={token}"}
+        request = Request(f"{shared.address}/dashboard/operators/{path}", body, cookie)
+        with urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+    try:
+        # The next page is where the redirect leads; the message comes by a cookie, which nobody keeps here.
+        assert 'name="pool" value="synthesis"' in show("processes/scale", {"pool": "synthesis", "processes": "2"})
+        assert next(pool.wanted for pool in control.pools(shared.data) if pool.name == "synthesis") == 2
+        show("processes/scale", {"pool": "api", "processes": "5"})
+        assert next(pool.wanted for pool in control.pools(shared.data) if pool.name == "api") == 1
+    finally:
+        control.scale(shared.data, "synthesis", 1)
+    until = time.monotonic() + 120
+    wanted = [f'class="whole">{name}</th>' for name in ("api", "sweep", "synthesis")]
+    while not all(one in show("processes").split("<h2>All processes")[1] for one in wanted):
+        assert time.monotonic() < until, "not all processes tell of themselves"
+        time.sleep(0.2)
 
 
 def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
@@ -138,9 +175,19 @@ def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
         assert control.find_system(first.data) is None
         assert not (first.data / "system.json").exists()
     with system(tmp_path / "data", *only("synthesis")) as again:
-        assert "first account" not in again.written()
+        # Nobody has signed in: the link is told of again, with the address of this start.
+        again.wait_for_line("hello.wav")
+        assert "Sign in" in again.written()
+        link = (again.data / "first-sign-in").read_text().strip()
+        assert link.startswith(f"{again.address}/dashboard/sign-in/link?token=")
         assert (again.data / "first-key").read_text() == key
-        assert accounts(control.find_system(again.data).database_url) == 1
+        url = control.find_system(again.data).database_url
+        assert accounts(url) == 1
+        with Database(url) as database:
+            assert database.run(use_link(link.partition("token=")[2]))
+    with system(tmp_path / "data", *only("synthesis")) as later:
+        later.wait_for_line("hello.wav")
+        assert "Sign in" not in later.written()
 
 
 def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
@@ -156,7 +203,7 @@ def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_pa
     assert killed.processes() == []
 
 
-def test_on_a_terminal_the_key_is_shown_once_and_kept_nowhere(tmp_path: Path):
+def test_on_a_terminal_the_key_is_shown_last_in_readable_lines_and_kept_in_a_private_file(tmp_path: Path):
     data = tmp_path / "data"
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -173,9 +220,14 @@ def test_on_a_terminal_the_key_is_shown_once_and_kept_nowhere(tmp_path: Path):
         assert process.wait(timeout=120) == 0
     os.close(ours)
     key = KEY.search(written).group(1)
-    assert f"X-API-Key: {key}" in written
+    assert (data / "first-key").read_text().strip() == key
+    assert stat.S_IMODE((data / "first-key").stat().st_mode) == 0o600
+    assert written.index(key) > written.index("ready on")
+    assert (data / "first-sign-in").read_text().strip() in written
     assert "\x1b[" in written
-    for file in (file for file in data.rglob("*") if file.is_file()):
+    assert '| {"' not in written
+    assert '"request answered"' in (data / "up.log").read_text()
+    for file in (file for file in data.rglob("*") if file.is_file() and file.name != "first-key"):
         assert key.encode() not in file.read_bytes(), file
 
 
@@ -200,9 +252,11 @@ def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_pat
         text=True,
     ) as process:
         assert process.stdout is not None
-        line = process.stdout.readline()
-        assert "waiting for the database" in line
-        assert "secret" not in line
+        lines = ""
+        while "waiting for the database" not in lines:
+            lines += (line := process.stdout.readline())
+            assert line, lines
+        assert "secret" not in lines
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=120) == 0
 

@@ -143,6 +143,7 @@ def test_offers_say_what_could_be_fetched(settings: Settings, store: ModelStore)
 
     assert offer.content == {
         "pencils": ["hard"],
+        "models": ["hard"],
         "fetchable": [{"model": "soft", "languages": ["en"], "voices": ["Soft"]}],
     }
 

@@ -1,7 +1,9 @@
 """Events are sent until they are taken, for a day, and only to addresses that anybody may ask."""
 
+import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +14,8 @@ from webhook_receiver import Receiver, webhook_receiver
 from pipeline.database import Database, Statement
 from pipeline.settings import Settings
 from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
-from pipeline.webhooks.deliveries import PAUSES, Sent, add_delivery, event_body, forget_deliveries
+from pipeline.webhooks.deliveries import PAUSES, Sent, add_delivery, forget_deliveries
+from pipeline.webhooks.events import event_body
 from pipeline.webhooks.signing import sign
 from workers.webhooks.sending import Webhooks
 
@@ -164,14 +167,14 @@ def test_a_try_that_was_lost_is_made_again_and_its_late_report_counts_for_nothin
     class Lost:
         """A sender whose process falls asleep, until another one has sent the event."""
 
-        def send(self, deliveries: Any) -> Any:
+        async def send(self, delivery: Any) -> Sent:
             make_due(database)
-            assert webhooks.send_due(database) == 1
-            return [Sent(error="late")]
+            assert await asyncio.to_thread(webhooks.send_due, database) == 1
+            return Sent(error="late")
 
     hook(database, payer, receiver.url)
 
-    Webhooks(Settings(), lambda _: Lost()).send_due(database)
+    Webhooks(Settings(), lambda _: nullcontext(Lost())).send_due(database)
 
     row = delivery(database)
     assert (row["state"], row["attempts"], row["error"]) == ("delivered", 2, None)

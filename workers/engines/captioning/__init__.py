@@ -9,7 +9,7 @@ from pipeline.kinds.alt_text.fields import MODES, NO_HINTS, Caption, Hints, Mode
 from workers.engines import never
 from workers.media.images.picture import Picture
 
-__all__ = ["ENGINES", "MODES", "NO_HINTS", "Caption", "Captioner", "Captions", "Hints", "Mode", "Wish"]
+__all__ = ["ENGINES", "FALLBACK", "MODES", "NO_HINTS", "Caption", "Captioner", "Captions", "Hints", "Mode", "Wish"]
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
@@ -17,6 +17,8 @@ ENGINES: Mapping[str, str] = {
     "blip": "workers.engines.captioning.blip:Blip",
     "basic": "workers.engines.captioning.basic.basic:Basic",
 }
+#: What does without a model, less well; who gets an answer of it is told what brings better.
+FALLBACK = "basic"
 
 
 @dataclass(frozen=True, slots=True)

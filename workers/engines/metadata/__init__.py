@@ -11,6 +11,8 @@ ENGINES: Mapping[str, str] = {
     "llm": "workers.engines.metadata.llm.llm:Llm",
     "extractive": "workers.engines.metadata.extractive.extractive:Extractive",
 }
+#: What does without a model, less well; who gets an answer of it is told what brings better.
+FALLBACK = "extractive"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def language_of(title: str, text: str, wanted: str) -> Language:
     asked = wanted.lower().replace("_", "-")
     primary = asked.partition("-")[0]
     sample = f"{title}\n{text[:SAMPLE]}"
-    code = _evident(sample, primary)
+    code = evident_language(sample, primary)
     if code == "zh" and _is_traditional(sample, otherwise=asked.startswith(TRADITIONAL_TAGS)):
         return _traditional_chinese()
     return _language(code)
@@ -103,7 +103,8 @@ def _is_traditional(text: str, *, otherwise: bool) -> bool:
     return otherwise if ours == theirs else ours > theirs
 
 
-def _evident(sample: str, wanted: str) -> str:
+def evident_language(sample: str, wanted: str) -> str:
+    """Return the language of a text by its script and words: what was asked for, unless it evidently is another."""
     scripts = Counter(found.lastgroup for found in _SCRIPT.finditer(sample))
     if not scripts:
         return wanted

@@ -12,6 +12,8 @@ ENGINES: Mapping[str, str] = {
     "diffusion": "workers.engines.pictures.diffusion.diffusion:Diffusion",
     "drawn": "workers.engines.pictures.drawn.drawn:Drawn",
 }
+#: What does without a model, less well; who gets an answer of it is told what brings better.
+FALLBACK = "drawn"
 
 
 #: The looks (`Painted.look`) of the pictures of an account's other posts, the last post's first.

@@ -7,8 +7,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from pipeline.engine_settings import SearchSettings
 from pipeline.errors import NotReady
+from pipeline.installing import install_command
+from pipeline.search_settings import SearchSettings
 from workers.engines.search.base.provider import SearchRequest
 from workers.engines.search.base.site_service import ServiceTrouble, Trouble
 
@@ -18,7 +19,7 @@ SERVICE_ACCOUNT = "service_account"
 AUTHORIZED_USER = "authorized_user"
 #: How long a person may take to consent.
 CONSENT_SECONDS = 600
-EXTRA = "pip install 'pressroom[search-console]'"
+EXTRA = "search-console"
 
 
 class GoogleAccess:
@@ -68,7 +69,7 @@ def open_access(credentials: dict[str, Any], settings: SearchSettings) -> Google
         service_accounts: Any = import_module("google.oauth2.service_account")  # it has no types
         users: Any = import_module("google.oauth2.credentials")
     except ImportError:
-        raise NotReady(f"Search Console needs the package google-auth: {EXTRA}.") from None
+        raise NotReady(f"Search Console needs the package google-auth: `{install_command(EXTRA)}`.") from None
     token_url = settings.search_console.token_url
     kind = credentials.get("type")
     try:
@@ -105,7 +106,7 @@ def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open
         from google_auth_oauthlib.flow import InstalledAppFlow, WSGITimeoutError
         from oauthlib.oauth2 import OAuth2Error
     except ImportError:
-        raise NotReady(f"Consent needs the package google-auth-oauthlib: {EXTRA}.") from None
+        raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
     installed = client.get("installed")
     if not isinstance(installed, dict) or not {"client_id", "client_secret"} <= installed.keys():
         raise ServiceTrouble(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urljoin
 
-from pipeline.engine_settings import SearxngSettings
+from pipeline.search_settings import SearxngSettings
 from workers.engines.search.base.api import document_of, objects
 from workers.engines.search.base.provider import Provider, Reading, Reply, SearchRequest
 

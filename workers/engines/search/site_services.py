@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pipeline.engine_settings import SearchSettings
+from pipeline.search_settings import SearchSettings
 from workers.engines.search.base.site_service import SiteService
 from workers.engines.search.bing_webmaster import BingWebmaster
 from workers.engines.search.search_console import SearchConsole

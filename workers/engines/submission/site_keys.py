@@ -8,8 +8,8 @@ from typing import Self
 from pydantic import SecretStr
 from yarl import URL
 
-from pipeline.engine_settings import IndexNowSettings
 from pipeline.errors import NotReady
+from pipeline.search_settings import IndexNowSettings
 from workers.engines.submission import Site
 
 #: What a key may be (indexnow.org, Documentation).

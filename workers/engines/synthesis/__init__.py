@@ -20,6 +20,8 @@ ENGINES: Mapping[str, str] = {
     "edge": "workers.engines.synthesis.edge.edge:Edge",
     "espeak": "workers.engines.synthesis.espeak.espeak:Espeak",
 }
+#: What does without a model, less well; who gets an answer of it is told what brings better.
+FALLBACK = "espeak"
 
 #: What is not text: a control character starts a command to libespeak-ng (\x01200S changes its speed), and a surrogate
 #: has no UTF-8.

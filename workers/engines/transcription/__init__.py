@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from pipeline.subtitles.segments import Segment
 from workers.engines import never
 from workers.media.audio.track import Samples
@@ -23,6 +25,27 @@ class Foreign:
 
     start: float
     end: float
+
+
+class Decoding(BaseModel):
+    """How Whisper came to a segment's text, as it tells itself."""
+
+    tokens: list[int]
+    temperature: float
+    avg_logprob: float
+    compression_ratio: float
+    no_speech_prob: float
+
+
+class HeardSegment(Segment):
+    """A segment with how it was decoded, where the engine tells."""
+
+    decoding: Decoding | None = None
+
+    @classmethod
+    def of(cls, segment: Segment) -> "HeardSegment":
+        """Return a segment as one of these; of another engine it has no decoding."""
+        return segment if isinstance(segment, HeardSegment) else cls(**dict(segment))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +67,16 @@ class Transcriber(ABC):
     model: str = ""
     #: What readers of its texts must know; None: nothing. The texts of an engine with a warning are drafts.
     warning: str | None = None
+    #: Whether it can write down in English what is said in another language.
+    translates: bool = False
 
     @abstractmethod
     def languages(self) -> Sequence[str]:
         """Return the languages that it understands (ISO 639-1)."""
 
     def offer(self) -> Mapping[str, Any]:
-        """Return the languages, for the API."""
-        return {"languages": self.languages()}
+        """Return the languages, and whether it translates, for the API."""
+        return {"languages": self.languages(), "translates": self.translates}
 
     def as_it_is(self) -> "Transcriber":
         """Return the engine with the model that it has now: a recording is heard by one model from start to end."""
@@ -65,9 +90,11 @@ class Transcriber(ABC):
         language: str | None,
         timed: bool,
         prompt: str | None = None,
+        translate: bool = False,
         stop: Callable[[], bool] = never,
     ) -> AbstractContextManager[Hearing]:
         """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
 
         `language` None: detect it. `timed`: each word gets its times. `prompt`: names that may be said, as they are
-        spelled. Raises Stopped, also while segments are read."""
+        spelled. `translate`: in English, by an engine that `translates`; others need not take it.
+        Raises Stopped, also while segments are read."""

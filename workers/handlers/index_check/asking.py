@@ -9,9 +9,9 @@ from functools import partial
 from itertools import count
 from typing import Any, Self
 
-from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check.transitions import Event
 from pipeline.log import get_logger
+from pipeline.search_settings import SearchSettings
 from pipeline.timestamps import timestamp
 from pipeline.urls import match_key
 from workers.engines.search.base.client import PageTooLarge, SearchClient, Stopped, Unreachable

@@ -7,10 +7,10 @@ from datetime import timedelta
 from uuid import UUID
 
 from pipeline.database import Database
-from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check.circuit_breaker import Noted, note
 from pipeline.kinds.index_check.transitions import RESTING, Event
 from pipeline.log import get_logger
+from pipeline.search_settings import SearchSettings
 from workers.engines.search.base.provider import Provider
 from workers.engines.search.base.verdict import EVASIONS, UNUSABLE, Verdict
 

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipeline.database import Database
-from pipeline.engine_settings import SiteServiceSettings
 from pipeline.kinds.index_check import site_quota, verdicts
 from pipeline.kinds.index_check.check import OWNED_ENGINES, UrlInput, lane_of
 from pipeline.kinds.index_check.connections import Connection, note_fault
@@ -19,6 +18,7 @@ from pipeline.kinds.index_check.site_quota import Booking
 from pipeline.kinds.index_check.sites import OwnedSite
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.log import get_logger
+from pipeline.search_settings import SiteServiceSettings
 from pipeline.settings import Settings
 from pipeline.timestamps import timestamp
 from workers.engines import Stopped

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from pipeline.kinds.speech.fields import AudioFile, SpokenRequest
-from pipeline.kinds.speech.lexicon import Replacements
+from pipeline.kinds.speech.lexicon import LexiconEntry, Replacements
 from pipeline.kinds.speech.offered_voices import FAMILY, offered_voices
 from pipeline.kinds.speech.speech import SpeechRequest
 from pipeline.kinds.speech.voices import DEFAULT_LANGUAGE, Voice, VoiceUnknown
@@ -55,10 +55,29 @@ class Speaker:
         """Call `on_change` whenever an engine has become available or unavailable, or has other voices."""
         self._family.watch(on_change)
 
-    def choose(self, request: SpokenRequest) -> tuple[Synthesizer, Voice]:
-        """Return the engine and the voice for a request. Raises InvalidRequest, VoiceUnavailable."""
+    def language(self, request: SpokenRequest) -> str | None:
+        """Return the language that was asked for, found out from the text where that is asked for; None: any.
+
+        A voice that was named has its own. Where no voice speaks what was found, it is as if nothing was."""
         voices = offered_voices(self.offers)
-        voice = voices.pick(voice_name=request.voice_name, language=request.language, characters=len(request.text))
+        if not request.is_detected or voices.is_own_name(request.voice_name):
+            return request.told_language
+        from workers.engines.metadata.languages import SAMPLE, evident_language  # it takes a fifth of a second
+
+        found = evident_language(request.spoken_text[:SAMPLE], DEFAULT_LANGUAGE)
+        return found if any(voice.speaks(found) for voice in voices.ready) else DEFAULT_LANGUAGE
+
+    def is_named(self, request: SpokenRequest) -> bool:
+        """Return whether a request names the one voice that may speak."""
+        return offered_voices(self.offers).is_own_name(request.voice_name)
+
+    def choose(self, request: SpokenRequest, found: str | None = None) -> tuple[Synthesizer, Voice]:
+        """Return the engine and the voice for a request, in the language that was found out, if it was.
+
+        Raises InvalidRequest, VoiceUnavailable."""
+        voices = offered_voices(self.offers)
+        language = found or request.told_language
+        voice = voices.pick(voice_name=request.voice_name, language=language, characters=len(request.text))
         check_readable(request.spoken_text, voice, voices)
         return self._family.engine(voice.engine), voice
 
@@ -94,25 +113,33 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
     def carry_out(self, task: Task[S]) -> Outcome[O]:
         """Carry out a task; when its voice fails, with the next one, unless the request named its voice."""
         request = task.input
-        lexicon = Replacements(request.replacements)
-        asked = request.language or (None if request.voice_name else DEFAULT_LANGUAGE)
-        engine, voice = self.speaker.choose(request)
+        language = self.speaker.language(request)
+        asked = language or (None if request.voice_name else DEFAULT_LANGUAGE)
+        engine, voice = self.speaker.choose(request, language)
         failed: set[str] = set()
         while True:
             try:
+                lexicon = Replacements(_entries_for(voice, request))
                 speaking = Speaking(engine, voice, request.speed, request.pitch, request.gain_db, lexicon, asked=asked)
                 return self.speak(task, speaking)
             # Unknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
-                if request.voice_name:
+                if self.speaker.is_named(request):
                     raise
                 failed.add(voice.id)
                 reason, last = error.message, voice.engine
                 self.speaker.renew()
-                engine, voice = self.speaker.choose(request)
+                engine, voice = self.speaker.choose(request, language)
                 if voice.id in failed:
                     raise
                 log.warning("voice failed, the next one speaks", engine=last, reason=reason)
+
+
+def _entries_for(voice: Voice, request: SpokenRequest) -> Sequence[LexiconEntry]:
+    """Return the lexicon's entries for a voice: the API has left out those of other languages if it knew which."""
+    if not request.is_detected:
+        return request.replacements
+    return [entry for entry in request.replacements if entry.language is None or voice.speaks(entry.language)]
 
 
 class SpeechHandler(SpeakingHandler[SpeechRequest, AudioFile]):

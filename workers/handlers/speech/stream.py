@@ -1,4 +1,4 @@
-"""Speech stream: a text is spoken chunk by chunk, and its MP3 is sent while it is made."""
+"""Speech stream: a text is spoken chunk by chunk, and its sound is sent while it is made."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,9 @@ from workers.handler import Done, Failed, Outcome, Task
 from workers.handlers.speech.script import Line, write_script
 from workers.handlers.speech.speaking import Speaking
 from workers.handlers.speech.speech import SpeakingHandler
+from workers.media.audio.encoded_stream import EncodedStream
+from workers.media.audio.encodings import ENCODINGS
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.audio.mp3 import Mp3Stream
 from workers.media.audio.pcm import silence
 
 #: Bytes of a part. The first part is sent with its first byte, each next one has twice as many, up to the most: a part
@@ -62,7 +63,7 @@ class _PartWriter:
 
 
 class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
-    """Speaks a text into parts of one continuous MP3."""
+    """Speaks a text into parts of one continuous file."""
 
     def setup(self) -> None:
         """Set the engines up, and find ffmpeg. Raises NotReady."""
@@ -86,7 +87,8 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
     ) -> None:
         rate = speaking.voice.natural_sample_rate_hertz
         # Before the first chunk, so that the encoder starts while it is spoken.
-        with Mp3Stream(self.ffmpeg, sample_rate=rate, sink=writer.add) as encoder:
+        encoding = ENCODINGS[task.input.response_format]
+        with EncodedStream(self.ffmpeg, sample_rate=rate, sink=writer.add, encoding=encoding) as encoder:
             for spoken in speaking.perform(script, stop=task.is_stopped):
                 writer.spoken_chunks += 1
                 writer.spoken_characters += len(spoken.line.source)

@@ -5,8 +5,7 @@ from pydantic import BaseModel, ValidationError
 from pipeline.errors import Gone, ServiceUnavailable
 from pipeline.kinds.transcription.transcription import RecordingInput
 from pipeline.log import get_logger
-from pipeline.subtitles.segments import Segment
-from workers.engines.transcription import Transcriber
+from workers.engines.transcription import HeardSegment, Transcriber
 from workers.handler import Task
 
 log = get_logger(__name__)
@@ -25,13 +24,18 @@ class Transcribed(BaseModel):
     heard: int = 0
     language: str | None = None
     language_probability: float | None = None
-    segments: list[Segment] = []
+    segments: list[HeardSegment] = []
     foreign: list[tuple[float, float]] = []
+
+    @classmethod
+    def anew(cls, task: Task[RecordingInput], engine: Transcriber) -> "Transcribed":
+        """Return an empty one."""
+        return cls(engine=engine.name, model=engine.model, language=task.input.language)
 
 
 def resumed(task: Task[RecordingInput], engine: Transcriber) -> Transcribed:
     """Return what an earlier attempt has stored, if the same engine and model made it; otherwise an empty one."""
-    begun = Transcribed(engine=engine.name, model=engine.model, language=task.input.language)
+    begun = Transcribed.anew(task, engine)
     key = (task.checkpoint or {}).get("artifact")
     if key is None:
         return begun

@@ -9,6 +9,7 @@ from pipeline.subtitles.subtitles import subtitles
 from workers.engines.transcription import Transcriber
 from workers.handlers.transcription.begun import Transcribed
 
+ENGLISH = "en"
 #: Parts that are left out are told as one where no more than so many seconds are between them; and so many are told.
 NEAR, MOST_TOLD = 5.0, 5
 #: A list of rare names can sound like another language to a small model; told how they are spelled, it knows them.
@@ -24,23 +25,32 @@ def price_of(transcribed: Transcribed, duration: timedelta) -> int:
 
 
 def transcript_of(
-    transcribed: Transcribed, engine: Transcriber, *, seconds: float, price: int, remedy: str | None
+    transcribed: Transcribed,
+    engine: Transcriber,
+    *,
+    seconds: float,
+    price: int,
+    remedy: str | None,
+    is_translated: bool = False,
 ) -> Transcript:
-    """Return the answer. `remedy` tells how a model for more languages can be had, if there is one."""
-    probability = transcribed.language_probability
+    """Return the answer. `remedy` tells how a model for more languages can be had, if there is one.
+
+    What is translated is in English, whatever was said."""
+    language = ENGLISH if is_translated and transcribed.language else transcribed.language
+    probability = None if is_translated else transcribed.language_probability
     warnings = [engine.warning] if engine.warning else []
     if transcribed.foreign:
         warnings.append(_left_out(transcribed, engine.languages(), remedy))
     heard_nothing = transcribed.foreign and not transcribed.segments
     return Transcript(
-        text=join_texts(transcribed.segments, transcribed.language),
-        language=AUTO if heard_nothing else transcribed.language or AUTO,
+        text=join_texts(transcribed.segments, language),
+        language=AUTO if heard_nothing else language or AUTO,
         language_probability=None if probability is None else round(probability, 3),
         duration=seconds,
         credits_used=price,
         draft=engine.warning is not None,
         warnings=warnings,
-        segments=subtitles(transcribed.segments, language=transcribed.language, latest=seconds),
+        segments=subtitles(transcribed.segments, language=language, latest=seconds),
     )
 
 

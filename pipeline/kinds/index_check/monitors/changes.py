@@ -12,12 +12,11 @@ from uuid import UUID
 
 from pipeline.database import Database, Row, Statement
 from pipeline.timestamps import timestamp
-from pipeline.webhooks.deliveries import add_delivery, event_body
+from pipeline.webhooks.deliveries import add_delivery, add_to_account
+from pipeline.webhooks.events import MONITOR_CHANGED, event_body
 
 ChangeKind = Literal["newly_indexed", "dropped"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-#: The type of the event that a webhook is sent.
-EVENT = "index_monitor.changed"
 #: Changes that an event lists; all of them are in the monitor's list.
 MAX_IN_EVENT = 1_000
 
@@ -45,6 +44,7 @@ class Ended:
     """A monitor whose job has ended, and what the event about it says."""
 
     id: UUID
+    account_id: UUID
     name: str | None
     job_id: UUID
     webhook_id: UUID | None
@@ -62,14 +62,21 @@ def _settle_one(database: Database) -> bool:
         if ended is None:
             return False
         changes = transaction.run(_keep_answers(ended))
-        if changes and ended.webhook_id is not None:
-            transaction.run(add_delivery(ended.webhook_id, _event(ended, changes)))
+        if changes:
+            transaction.run(_telling(ended, _event(ended, changes)))
     return True
+
+
+def _telling(ended: Ended, event: str) -> Statement[None]:
+    """Return what tells the monitor's webhook, or its account's if it has none."""
+    if ended.webhook_id is None:
+        return add_to_account(ended.account_id, MONITOR_CHANGED, event)
+    return add_delivery(ended.webhook_id, event)
 
 
 def _lock_ended() -> Statement[Ended | None]:
     return Statement(
-        "SELECT m.id, m.name, m.open_job_id AS job_id, m.webhook_id, now() AS now FROM index_monitor m"
+        "SELECT m.id, m.account_id, m.name, m.open_job_id AS job_id, m.webhook_id, now() AS now FROM index_monitor m"
         " LEFT JOIN job j ON j.id = m.open_job_id"
         " WHERE m.open_job_id IS NOT NULL AND (j.id IS NULL OR j.finished_at IS NOT NULL)"
         " LIMIT 1 FOR NO KEY UPDATE OF m SKIP LOCKED",
@@ -122,7 +129,7 @@ def _event(ended: Ended, changes: Sequence[Change]) -> str:
         "changes": listed,
         "all_listed": len(listed) == len(changes),
     }
-    return event_body(EVENT, data, ended.now)
+    return event_body(MONITOR_CHANGED, data, ended.now)
 
 
 def shown(change: Change) -> dict[str, Any]:

@@ -65,13 +65,6 @@ _SELECT = (
 )
 
 
-def lock_account(account_id: UUID) -> Statement[None]:
-    """Lock an account, for the statements that follow in the transaction, so that no other counts its monitors."""
-    return Statement(
-        "SELECT id FROM account WHERE id = %(account)s FOR NO KEY UPDATE", {"account": account_id}, lambda rows: None
-    )
-
-
 def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
     """Make a monitor that is due at once; false when the account, which is locked, has as many as it may have."""
     return Statement(

@@ -12,7 +12,15 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Database, Statement, Transaction
-from pipeline.errors import Conflict, InsufficientCredits, PressroomError, RateLimitExceeded, Unauthorized
+from pipeline.errors import (
+    AccountSuspended,
+    Conflict,
+    InsufficientCredits,
+    KeyCreditsUsed,
+    PressroomError,
+    RateLimitExceeded,
+    Unauthorized,
+)
 from pipeline.kind import as_rows
 from pipeline.kinds.index_check.check import MAX_URLS, IndexCheck, IndexCheckRequest
 from pipeline.kinds.index_check.connections import sites_of
@@ -182,12 +190,16 @@ def _raise_refusal(submitted: Submitted, submission: Submission) -> None:
     match submitted.outcome:
         case "insufficient":
             raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
+        case "key_limit":
+            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
         case "too_many":
             raise RateLimitExceeded(
                 f"The run has {len(submission.items):,} URLs and the account has {submitted.open_items or 0:,} "
                 f"unfinished items; {submission.max_open_items:,} may be unfinished at once.",
                 code="too_many_open_items",
             )
+        case "suspended":
+            raise AccountSuspended
         case "unauthorized":
             raise Unauthorized("The API key that should pay was revoked just now.")
 
@@ -206,11 +218,13 @@ def _claim_due() -> Statement[list[Due]]:
 
 
 def _lock(due: Due) -> Statement[Locked | None]:
-    """Lock a monitor that is still as it was claimed, and choose the key that pays: its own, or the one last used."""
+    """Lock a monitor that is still as it was claimed, and choose the key that pays: its own, or the one last used of
+    those without limits: what a limited key leaves is for its own use."""
     return Statement(
         "SELECT m.open_job_id IS NOT NULL AS has_open_job, m.open_job_id IS NOT NULL AND NOT EXISTS ("
         "SELECT FROM job j WHERE j.id = m.open_job_id AND j.finished_at IS NULL) AS is_unsettled,"
         " (SELECT k.id FROM api_key k WHERE k.account_id = m.account_id AND k.revoked_at IS NULL"
+        " AND (k.id = m.api_key_id OR num_nonnulls(k.requests_per_minute, k.credits_per_month, k.routes) = 0)"
         " ORDER BY k.id = m.api_key_id DESC, k.last_used_at DESC NULLS LAST LIMIT 1) AS api_key_id, now() AS now"
         " FROM index_monitor m WHERE m.id = %(id)s AND m.state = 'active' AND m.next_at = %(next_at)s"
         " AND m.busy_until = %(busy_until)s FOR NO KEY UPDATE OF m",

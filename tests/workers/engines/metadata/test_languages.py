@@ -1,8 +1,10 @@
 """A post is written of in the language and the script that it is in."""
 
+import pytest
 from examples.posts import POSTS
 
 from workers.engines.metadata.extractive.extractive import Extractive
+from workers.engines.metadata.languages import evident_language
 from workers.engines.metadata.plain import read_post
 
 
@@ -16,3 +18,23 @@ def test_a_post_in_traditional_characters_gets_its_texts_in_them(engine: Extract
     made = engine.write(read_post("如何寫好一份履歷", None, "zh"))
     assert made.excerpt == "如何寫好一份履歷。一篇為您介紹職場相關內容的文章。"
     assert made.tags == ("履歷", "職場", "博客", "博客文章", "文章")
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("Turn on the light.", "en"),
+        ("OK", "en"),
+        ("Die Haustür ist offen.", "de"),
+        ("La lumière est allumée.", "fr"),
+        ("La luz está encendida.", "es"),
+        ("La luce è accesa.", "it"),
+        ("A luz está acesa.", "pt"),
+        ("Het licht is aan.", "nl"),
+        ("Drzwi są otwarte.", "pl"),
+        ("Свет включён.", "ru"),
+        ("電気がつきました。", "ja"),
+    ],
+)
+def test_the_language_of_a_short_sentence_is_told_where_it_is_evident(said: str, language: str) -> None:
+    assert evident_language(said, "en") == language

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.engine_settings import ProviderSettings, SearxngSettings
+from pipeline.search_settings import ProviderSettings, SearxngSettings
 from workers.engines.search import advise
 from workers.engines.search.base.provider import Provider, Reply
 from workers.engines.search.base.verdict import Verdict, classify

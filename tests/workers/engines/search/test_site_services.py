@@ -9,7 +9,7 @@ import pytest
 from site_services import FAULTS, NO_DATE
 
 import workers.engines.search
-from pipeline.engine_settings import SearchSettings
+from pipeline.search_settings import SearchSettings
 from workers.engines.search.base.provider import Reply
 from workers.engines.search.base.site_service import ServiceTrouble, Trouble
 from workers.engines.search.bing_webmaster import BingWebmaster

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from pipeline.engine_settings import ProviderSettings, SearchSettings, SearxngSettings
 from pipeline.errors import NotReady
+from pipeline.search_settings import ProviderSettings, SearchSettings, SearxngSettings
 from pipeline.settings import Settings
 from workers.engines.registry import load_engines
 from workers.engines.search.base.pages import unwrap

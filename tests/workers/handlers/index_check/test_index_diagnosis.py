@@ -12,10 +12,10 @@ from index_pools import GONE, HERE, Start, raw_result_of
 from search_engine import SearchEngine
 from web_server import Answer, WebServer, reply, web_server
 
-from pipeline.engine_settings import DiagnosisSettings
 from pipeline.kind import as_json
 from pipeline.kinds.index_check.check import UrlInput
 from pipeline.kinds.index_check.urls import RawResult
+from pipeline.search_settings import DiagnosisSettings
 from pipeline.settings import Settings
 from workers.handler import Done, Failed, Release
 from workers.handlers.index_check.diagnosis.diagnosing import Diagnosing, Diagnostician

@@ -14,7 +14,6 @@ from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 
 from pipeline.database import Database, Statement
-from pipeline.engine_settings import SearchSettings
 from pipeline.kinds.index_check import pacing, transitions
 from pipeline.kinds.index_check.circuit_breaker import note
 from pipeline.kinds.index_check.pacing import Pace
@@ -29,6 +28,7 @@ from pipeline.kinds.index_check.transitions import (
     Transition,
 )
 from pipeline.migrations import alembic_config, migrate
+from pipeline.search_settings import SearchSettings
 from workers.handlers.index_check.pacer import OutOfUse, Pacer, Permit
 
 SEARCH = SearchSettings(captcha_minutes="10,30,90", off_minutes=45)

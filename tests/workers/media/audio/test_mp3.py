@@ -10,8 +10,9 @@ from mp3_files import decoded, encode_mp3, frames_of
 from sound import samples_of
 
 from workers.engines import Stopped
+from workers.media.audio.encoded_stream import EncodedStream
 from workers.media.audio.ffmpeg import FfmpegFailed
-from workers.media.audio.mp3 import CHAPTER, STREAM, Mp3Stream
+from workers.media.audio.mp3 import CHAPTER, STREAM
 from workers.media.audio.pcm import Pcm
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.
@@ -24,14 +25,14 @@ def blocks(sound: Pcm, size: int = 100_000) -> list[bytes]:
     return [bytes(sound.samples[start : start + size]) for start in range(0, len(sound.samples), size)]
 
 
-def write_for_ever(stream: Mp3Stream) -> None:
+def write_for_ever(stream: EncodedStream) -> None:
     while True:
         stream.write(bytes(2**16))
 
 
 def streamed(ffmpeg, sound: Pcm) -> list[bytes]:
     pieces: list[bytes] = []
-    with Mp3Stream(ffmpeg, sample_rate=sound.sample_rate, sink=pieces.append) as stream:
+    with EncodedStream(ffmpeg, sample_rate=sound.sample_rate, sink=pieces.append) as stream:
         for block in blocks(sound):
             stream.write(block)
         stream.finish()
@@ -71,7 +72,7 @@ def test_a_stream_hands_on_what_was_written_before_more_comes(ffmpeg, speech):
         pieces.append(piece)
         came.set()
 
-    with Mp3Stream(ffmpeg, sample_rate=speech.sample_rate, sink=sink) as stream:
+    with EncodedStream(ffmpeg, sample_rate=speech.sample_rate, sink=sink) as stream:
         stream.write(speech.samples[: speech.sample_rate * 2 * 3])
         assert came.wait(60)
         deadline = time.monotonic() + 60
@@ -83,7 +84,7 @@ def test_a_stream_hands_on_what_was_written_before_more_comes(ffmpeg, speech):
 
 def test_a_stream_that_is_left_hands_nothing_more_on(ffmpeg, speech):
     pieces: list[bytes] = []
-    with Mp3Stream(ffmpeg, sample_rate=speech.sample_rate, sink=pieces.append) as stream:
+    with EncodedStream(ffmpeg, sample_rate=speech.sample_rate, sink=pieces.append) as stream:
         stream.write(speech.samples)
     count = len(pieces)
 
@@ -95,14 +96,14 @@ def test_a_sink_that_fails_ends_the_stream_with_its_error(ffmpeg, speech):
     def full(piece: bytes) -> None:
         raise OSError("disk full")
 
-    with pytest.raises(OSError, match="disk full"), Mp3Stream(ffmpeg, sample_rate=22_050, sink=full) as stream:
+    with pytest.raises(OSError, match="disk full"), EncodedStream(ffmpeg, sample_rate=22_050, sink=full) as stream:
         write_for_ever(stream)
 
 
 def test_a_slow_sink_slows_the_writer_and_fills_no_memory(ffmpeg, speech):
     slow = threading.Event()
     written = 0
-    stream = Mp3Stream(ffmpeg, sample_rate=22_050, sink=lambda piece: slow.wait(PATIENCE) and None)
+    stream = EncodedStream(ffmpeg, sample_rate=22_050, sink=lambda piece: slow.wait(PATIENCE) and None)
 
     def write() -> None:
         nonlocal written

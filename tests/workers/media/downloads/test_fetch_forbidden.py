@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import aiohttp
 import pytest
+from pydantic import ValidationError
 from web_server import Answer, Names, WebServer, web_server
 
 from pipeline.downloads.addresses import Reach
@@ -178,8 +179,10 @@ def test_an_allowed_network_lifts_the_rule_of_ports_for_itself_alone() -> None:
 
 
 def test_a_list_of_networks_that_is_none_says_so() -> None:
+    with pytest.raises(ValidationError, match=r"'10\.0\.0' does not appear to be"):
+        FetchSettings(allow_networks="10.0.0")
     with pytest.raises(NotReady, match=r"'10\.0\.0'.*CIDRs"):
-        Fetcher(FetchSettings(allow_networks="10.0.0"))
+        Fetcher(FetchSettings.model_construct(**FetchSettings().model_dump() | {"allow_networks": "10.0.0"}))
 
 
 @pytest.mark.parametrize("address", [PUBLIC, "1.1.1.1", "99.255.255.255", "172.32.0.1", "2606:4700::1111", "2a00::1"])

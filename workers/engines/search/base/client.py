@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
-from pipeline.engine_settings import SearchSettings
+from pipeline.search_settings import SearchSettings
 from workers.engines import EngineUnavailable
 from workers.engines.search.base.provider import Reply, SearchRequest
 from workers.engines.search.base.verdict import CHALLENGE_PATHS

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Literal, Self
 from urllib.parse import urlencode, urlsplit
 
-from pipeline.engine_settings import ProviderSettings
 from pipeline.errors import NotReady
 from pipeline.kinds.index_check.jobs import PROVIDERS
 from pipeline.kinds.index_check.pacing import Pace
 from pipeline.retry_after import MAX_DIGITS, read_retry_after
+from pipeline.search_settings import ProviderSettings
 from pipeline.settings import Settings
 from pipeline.urls import listed_form
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
-from pipeline.engine_settings import SearchSettings, SiteServiceSettings
 from pipeline.kinds.index_check.inspection import Inspection
 from pipeline.kinds.index_check.urls import Reason
+from pipeline.search_settings import SearchSettings, SiteServiceSettings
 from workers.engines.search.base.client import PageTooLarge, Unreachable
 from workers.engines.search.base.provider import Reply, SearchRequest
 

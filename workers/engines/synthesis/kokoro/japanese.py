@@ -1,10 +1,11 @@
-"""Japanese: phonemes of Japanese texts, by the packages of `pip install 'pressroom[japanese]'`."""
+"""Japanese: phonemes of Japanese texts, by the packages of the extra `japanese`."""
 
 import importlib.util
 import re
 from typing import Any
 
 from pipeline.errors import InvalidRequest
+from pipeline.installing import install_command
 from workers.engines.synthesis.kokoro.reading import EspeakReader, symbols
 from workers.engines.synthesis.neural.speaking import Reading
 
@@ -20,7 +21,7 @@ class JapaneseUnreadable(InvalidRequest):
 
     def __init__(self) -> None:
         super().__init__(
-            "Japanese can't be read here: pip install 'pressroom[japanese]' brings what knows how kanji are spoken."
+            f"Japanese can't be read here: `{install_command('japanese')}` brings what knows how kanji are spoken."
         )
 
 

@@ -16,7 +16,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.subtitles.segments import Segment, Word
 from workers.engines import Stopped, never
-from workers.engines.transcription import SAMPLE_RATE, Foreign, Hearing, Transcriber
+from workers.engines.transcription import SAMPLE_RATE, Decoding, Foreign, HeardSegment, Hearing, Transcriber
 from workers.engines.transcription.whisper.english import EnglishOnly
 from workers.engines.transcription.whisper.hallucinations import without_hallucinations
 from workers.engines.transcription.whisper.weights import ENGINE, Weights
@@ -29,6 +29,8 @@ CODES = {"jw": "jv"}
 #: Windows in which the language is looked for, until one is more likely than not: with one window alone, a song at the
 #: start would decide it for hours of speech.
 LANGUAGE_WINDOWS = 4
+#: In the names of models that were not trained to translate: they answer in the language that is spoken.
+ONLY_TRANSCRIBES = "turbo"
 #: Milliseconds: what is shorter is not taken for speech. In music single notes are.
 SHORTEST = 250
 #: Segments that a CUDA device takes together, by default.
@@ -59,6 +61,11 @@ class Listener(Transcriber):
         seconds = round(time.monotonic() - began, 1)
         log.info("model loaded", engine=self.name, model=self.model, device=self._device, seconds=seconds)
 
+    @property
+    def translates(self) -> bool:  # type: ignore[override]  # which the model decides
+        """Whether the model has learned to translate."""
+        return bool(self._loaded.model.is_multilingual) and ONLY_TRANSCRIBES not in self.model
+
     def languages(self) -> Sequence[str]:
         """Return the languages of the model: about a hundred, or English alone."""
         return sorted(self._codes)
@@ -71,6 +78,7 @@ class Listener(Transcriber):
         language: str | None,
         timed: bool,
         prompt: str | None = None,
+        translate: bool = False,
         stop: Callable[[], bool] = never,
     ) -> Iterator[Hearing]:
         """Listen to a sound. Only speech is given to the model: in silence it would invent text."""
@@ -81,7 +89,8 @@ class Listener(Transcriber):
             found: Any
             if self._loaded.model.is_multilingual:
                 code = None if language is None else self._codes[language]
-                found, about = self._transcribe(sound, language=code, **how)
+                task = "translate" if translate else "transcribe"
+                found, about = self._transcribe(sound, language=code, task=task, **how)
                 probability = about.language_probability if language is None else None
                 language = CODES.get(about.language, about.language)
             else:
@@ -196,7 +205,14 @@ def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segmen
 
 
 def _segment(found: Any) -> Segment:
-    return Segment(
+    return HeardSegment(
+        decoding=Decoding(
+            tokens=list(found.tokens),
+            temperature=float(found.temperature or 0.0),
+            avg_logprob=float(found.avg_logprob),
+            compression_ratio=float(found.compression_ratio),
+            no_speech_prob=float(found.no_speech_prob),
+        ),
         start=float(found.start),
         end=float(found.end),
         text=found.text,

@@ -60,6 +60,11 @@ class Whisper(Transcriber):
         """The model's name."""
         return self._listener.model
 
+    @property
+    def translates(self) -> bool:  # type: ignore[override]  # which changes with the model
+        """Whether the model can translate."""
+        return self._listener.translates
+
     def languages(self) -> Sequence[str]:
         """Return the languages of the model: about a hundred, or English alone."""
         return self._listener.languages()
@@ -75,10 +80,13 @@ class Whisper(Transcriber):
         language: str | None,
         timed: bool,
         prompt: str | None = None,
+        translate: bool = False,
         stop: Callable[[], bool] = never,
     ) -> AbstractContextManager[Hearing]:
         """Listen to a sound by the model that is the best now."""
-        return self._listener.listen(samples, language=language, timed=timed, prompt=prompt, stop=stop)
+        return self._listener.listen(
+            samples, language=language, timed=timed, prompt=prompt, translate=translate, stop=stop
+        )
 
     def _load(self, loaded: Listener | None) -> Listener:
         """Return the best model that can be loaded; the one that is loaded, if there is no better. Raises NotReady."""

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from pipeline.downloads.targets import shown
 from pipeline.downloads.web import Web
-from pipeline.engine_settings import DiagnosisSettings
 from pipeline.kind import as_json
 from pipeline.kinds.index_check.check import UrlInput
 from pipeline.kinds.index_check.diagnosis import Diagnosis
 from pipeline.kinds.index_check.urls import RawResult
 from pipeline.log import get_logger
+from pipeline.search_settings import DiagnosisSettings
 from pipeline.settings import Settings
 from workers.handler import Done, Failed, Outcome, Task
 from workers.handlers.index_check.diagnosis.page import PageFacts, look_at

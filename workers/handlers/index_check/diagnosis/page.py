@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 import lxml.etree
 
 from pipeline.downloads.web import Opened, Redirect, Unfetched, Web
-from pipeline.engine_settings import DiagnosisSettings
 from pipeline.kinds.index_check.diagnosis import RobotsDirective
+from pipeline.search_settings import DiagnosisSettings
 from workers.handlers.index_check.diagnosis.directives import forbidding_elements, forbidding_headers, storable
 
 LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[\w*-]+(?:\s*=\s*(?:\"[^\"]*\"|[^;,\s]*))?)*)")

@@ -12,8 +12,8 @@ from protego import Protego
 from yarl import URL
 
 from pipeline.downloads.web import Unfetched, Web
-from pipeline.engine_settings import DiagnosisSettings
 from pipeline.kinds.index_check.diagnosis import RobotsFile
+from pipeline.search_settings import DiagnosisSettings
 from pipeline.sitemaps.reading import SitemapFailure, read_document
 from pipeline.urls import match_key
 

@@ -77,7 +77,7 @@ def test_a_japanese_voice_reads_latin_letters_as_english() -> None:
 
 @pytest.mark.skipif(is_readable(), reason="the extra `japanese` is installed")
 def test_japanese_is_refused_where_nothing_can_read_it(kokoro: Kokoro) -> None:
-    with pytest.raises(InvalidRequest, match=r"pip install 'pressroom\[japanese\]'") as refused:
+    with pytest.raises(InvalidRequest, match=r"pip install -e '\.\[japanese\]'") as refused:
         kokoro.speak("今日は良い天気です。", voice=VOICE)
     assert refused.value.code == "language_not_supported"
 

@@ -44,7 +44,7 @@ def at_16_kilohertz(samples: bytes, rate: int) -> Samples:
 
 def test_it_is_what_works_without_any_setting(english: Whisper) -> None:
     assert english.model == "whisper-tiny.en"
-    assert english.offer() == {"languages": ["en"]}
+    assert english.offer() == {"languages": ["en"], "translates": False}
 
 
 def test_clear_speech_is_written_down_with_few_errors(english: Whisper, heard: Any) -> None:

@@ -1,5 +1,6 @@
 """Whisper's multilingual base: other languages than English, as a neural voice speaks them."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -63,3 +64,11 @@ def test_a_language_that_is_given_is_written_down_whatever_the_accent(
 
 def test_english_is_written_down_by_it_too(base: Whisper, heard: Any) -> None:
     assert word_error_rate(TEXTS["market"], heard(base, samples_of("market"))[0]) <= 0.2
+
+
+def test_what_is_said_in_spanish_is_written_down_in_english(base: Whisper, speak: Any) -> None:
+    assert base.translates
+    with base.listen(speak(SAID["es-ES"], "es-ES"), language="es", timed=False, translate=True) as hearing:
+        text = " ".join(segment.text for segment in hearing.segments)
+
+    assert {"gentlemen", "library", "closed"} <= set(re.findall(r"\w+", text.lower()))

@@ -123,7 +123,7 @@ def test_a_better_model_takes_over_live_and_what_was_begun_ends_with_its_own(
     engine = made(store, tmp_path)
     engine.setup()
     begun = engine.as_it_is()
-    assert (engine.model, engine.offer()) == ("whisper-one", {"languages": ["en"]})
+    assert (engine.model, engine.offer()) == ("whisper-one", {"languages": ["en"], "translates": False})
     assert engine.refresh() is False
 
     put(store, "many", folders["many"])

@@ -145,7 +145,7 @@ def test_an_idle_model_leaves_the_memory_and_comes_back_when_it_is_needed(whispe
 def test_a_multilingual_model_offers_its_languages_and_an_english_one_english(whisper: Whisper, tmp_path: Path) -> None:
     english = made(tiny_whisper.build(tmp_path, language=None))
 
-    assert english.offer() == {"languages": ["en"]}
+    assert english.offer() == {"languages": ["en"], "translates": False}
     assert heard(english, samples_of("train"))[:2] == ("en", None)
     assert {"en", "de", "zh", "jv"} <= set(whisper.languages())
     assert len(whisper.languages()) >= 99

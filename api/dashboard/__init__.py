@@ -1,0 +1,60 @@
+"""Dashboard: the pages for people, under /dashboard. Each module or folder in `pages` is found by itself.
+
+A page is one module and one template (docs/dashboard.md shows both):
+
+- `PAGE = Page(path, title, section)` puts it into the navigation; `PAGES` is a list of several. With
+  `operators_only=True` nobody else sees it or gets in.
+- `resources(services)` returns the Falcon resources of the module by path, all below /dashboard. Whoever asks for one
+  of them is signed in, and an operator where `operators_only` says so: `Guard` sees to it before the resource is
+  called. A module with `IS_PUBLIC = True` is for all.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from types import ModuleType
+
+from api.dashboard import pages
+from api.dashboard.guard import Access, Guard
+from api.dashboard.page import Page
+from api.dashboard.rendering import Renderer
+from api.dashboard.static_files import StaticFiles, load_static_files
+from api.services import Services
+
+
+class Dashboard:
+    """What the application needs of the dashboard: its resources by path, and who may ask for which."""
+
+    def __init__(self, services: Services) -> None:
+        static = load_static_files()
+        self.resources: dict[str, object] = {static.route: StaticFiles(static)}
+        access = {static.route: Access.PUBLIC}
+        found: list[Page] = []
+        for module in _load_pages():
+            own: Mapping[str, object] = module.resources(services)
+            self.resources |= own
+            access |= dict.fromkeys(own, _access(module))
+            found += _pages(module)
+        self.renderer = Renderer(services, found, static)
+        self.guard = Guard(services, access, self.renderer)
+
+
+def load_navigation() -> list[Page]:
+    """Return all pages that the navigation leads to."""
+    return [page for module in _load_pages() for page in _pages(module)]
+
+
+def _load_pages() -> list[ModuleType]:
+    names = sorted(found.name for found in pkgutil.iter_modules(pages.__path__))
+    return [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
+
+
+def _pages(module: ModuleType) -> list[Page]:
+    several: list[Page] = list(getattr(module, "PAGES", ()))
+    return [module.PAGE, *several] if hasattr(module, "PAGE") else several
+
+
+def _access(module: ModuleType) -> Access:
+    if getattr(module, "IS_PUBLIC", False):
+        return Access.PUBLIC
+    return Access.OPERATORS if any(page.operators_only for page in _pages(module)) else Access.SIGNED_IN

@@ -1,0 +1,58 @@
+"""Forms: what a page's form has sent, once its CSRF token is right."""
+
+from urllib.parse import parse_qs
+
+import falcon.asgi
+
+from api.bodies import read_body, require_type
+from api.services import Services
+from api.sessions import CSRF_HEADER, check_csrf_token
+from pipeline.errors import InvalidRequest
+from pipeline.sessions import Session
+
+#: Fields of a form; a page lists fewer things than that.
+MAX_FIELDS = 2_000
+FIELD = "csrf_token"
+
+
+class Form(dict[str, list[str]]):
+    """The fields of a form, each with all its values."""
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a field's last value, without spaces around it."""
+        return self[name][-1].strip() if name in self else default
+
+    def texts(self, name: str) -> list[str]:
+        """Return all values of a field, as of ticked boxes."""
+        return self.get(name, [])
+
+    def is_ticked(self, name: str) -> bool:
+        """Return whether a box is ticked."""
+        return name in self
+
+
+async def read_form(req: falcon.asgi.Request, session: Session) -> Form:
+    """Return the fields of a form. Raises CsrfTokenInvalid, InvalidRequest, PayloadTooLarge, UnsupportedMediaType.
+
+    The session's token is in the field `csrf_token`, or in the header X-CSRF-Token of a script."""
+    return await read_form_with(req, session.csrf_token)
+
+
+async def read_form_with(req: falcon.asgi.Request, csrf_token: str) -> Form:
+    """Return the fields of a form that has to have this CSRF token; see `read_form`."""
+    services: Services = req.context.renderer.services
+    require_type(req, "application/x-www-form-urlencoded")
+    form = _parse(await read_body(req, max_bytes=services.settings.api.max_json_bytes))
+    check_csrf_token(csrf_token, req.get_header(CSRF_HEADER) or form.text(FIELD))
+    form.pop(FIELD, None)
+    return form
+
+
+def _parse(body: bytes) -> Form:
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
+    except ValueError as error:  # UnicodeDecodeError is one
+        raise InvalidRequest(f"The form can't be read: {error}.", code="form_invalid") from error
+    if any("\0" in text for name, values in fields.items() for text in (name, *values)):
+        raise InvalidRequest("The form holds a NUL character, which no text may.", code="text_has_nul")
+    return Form(fields)

@@ -1,0 +1,96 @@
+"""Job actions: what is done with the jobs that somebody has ticked, one after the other, and what is said of it."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import falcon.asgi
+
+from api.job_changes import cancel_job, delete_job
+from api.job_resources import find_own_job, read_job_id
+from api.job_retries import retry_job
+from api.request_context import context_of
+from api.services import Services
+from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.sessions import Session
+
+#: Jobs that are changed at once: those of one page.
+MOST_JOBS = 100
+
+
+#: Why something was not done, in the words of pages, by the code of the error.
+REASONS = {
+    "job_not_found": "There is no such job.",
+    "job_not_finished": "It has not ended; cancel it first.",
+    "nothing_to_retry": "Nothing of it can be tried again: all was delivered, or its files are gone.",
+    "result_deleted": "It was deleted.",
+    "result_expired": "Its request is no longer kept.",
+}
+
+
+class ActionUnknown(InvalidRequest):
+    """The form asks for something that can't be done with jobs."""
+
+    code = "action_unknown"
+
+
+@dataclass
+class Done:
+    """What came of an action: the jobs that it was done with (of a retry, the new ones), and why not with others."""
+
+    jobs: list[str] = field(default_factory=list)
+    refusals: Counter[str] = field(default_factory=Counter)
+
+
+Action = Callable[[str], Awaitable[str]]
+
+
+class JobActions:
+    """The actions by their names; each takes a job's id and returns the id of the job to look at."""
+
+    def __init__(self, services: Services, req: falcon.asgi.Request, session: Session, *, once: str) -> None:
+        self._services = services
+        self._context = context_of(req)
+        self._caller = session.caller
+        self._once = once  # names the page that the form was on: sent twice, it is one retry
+        self.by_name: Mapping[str, Action] = {"retry": self._retry, "cancel": self._cancel, "delete": self._delete}
+
+    async def carry_out(self, name: str, job_ids: Sequence[str]) -> Done:
+        """Do it with each of the jobs. Raises ActionUnknown."""
+        action = self.by_name.get(name)
+        if action is None:
+            raise ActionUnknown(f"{name[:60]!r} can't be done with jobs; there is {', '.join(self.by_name)}.")
+        done = Done()
+        for job_id in list(dict.fromkeys(job_ids))[:MOST_JOBS]:
+            try:
+                done.jobs.append(await action(job_id))
+            except PressroomError as error:
+                done.refusals[REASONS.get(error.code, error.message)] += 1
+        return done
+
+    async def _retry(self, job_id: str) -> str:
+        job = await find_own_job(self._services, self._caller, job_id)
+        key = f"dashboard {self._once} {job.id}" if self._once else None
+        again, _ = await retry_job(self._services, self._caller, job, context=self._context, idempotency_key=key)
+        return str(again.id)
+
+    async def _cancel(self, job_id: str) -> str:
+        return str((await cancel_job(self._services, self._caller, read_job_id(job_id))).id)
+
+    async def _delete(self, job_id: str) -> str:
+        await delete_job(self._services, self._caller, read_job_id(job_id))
+        return job_id
+
+
+#: What is said of an action that was done.
+SAID = {"retry": "tried again", "cancel": "ended", "delete": "deleted"}
+
+
+def say(name: str, done: Done) -> str:
+    """Return what came of an action, in words."""
+    count = len(done.jobs)
+    words = [f"{count:,} {'job' if count == 1 else 'jobs'} {SAID[name]}."]
+    words += [f"{number:,} not: {message}" for message, number in done.refusals.most_common(3)]
+    if not count and not done.refusals:
+        return "No job was ticked."
+    return " ".join(words if count else words[1:])

@@ -1,0 +1,105 @@
+"""Account: the e-mail and the password to sign in with, and where one is signed in."""
+
+import falcon
+import falcon.asgi
+from psycopg.errors import CheckViolation, UniqueViolation
+
+from api.dashboard.forms import Form, read_form
+from api.dashboard.gate import Gate
+from api.dashboard.page import Page, Section
+from api.dashboard.rendering import redirect, render
+from api.resource import Resource
+from api.services import Services
+from pipeline.errors import InvalidRequest
+from pipeline.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
+from pipeline.sessions import end_sessions, list_sessions
+from pipeline.sign_in import EmailInvalid, Owner, set_email
+
+PAGE = Page("/dashboard/account", "Account", Section.ACCOUNT, order=100)
+#: Fields of the form that can be wrong, by the code of what is.
+FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email"}
+
+
+class Account(Resource):
+    """GET and POST /dashboard/account."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._gate = Gate(services)
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the page."""
+        await self._show(req, resp, {})
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Change e-mail and password; whoever is signed in elsewhere with the old password is signed out."""
+        sessions = self._services.sessions
+        session = await sessions.require(req, resp)
+        form = await read_form(req, session)
+        owner = await self._gate.owner(req, resp)
+        try:
+            await self._gate.check_password(req, owner, form.get("current", [""])[-1])
+            has_new_password = await self._change(owner, form)
+        except InvalidRequest as error:
+            resp.status = error.status
+            errors = {FIELDS.get(error.code, "password"): error.message}
+            await self._show(req, resp, errors, email=form.text("email"))
+            return
+        if has_new_password:
+            await self._services.database.run(end_sessions(session.account_id))
+            await sessions.begin(req, resp, session.account_id)
+        redirect(req, resp, PAGE.path, "Your account is changed.")
+
+    async def _change(self, owner: Owner, form: Form) -> bool:
+        """Change what the form has; return whether the password is new. Raises InvalidRequest."""
+        database = self._services.database
+        password = form.get("password", [""])[-1]
+        setting = await self._gate.new_password(owner, password) if password else None
+        if setting is None and owner.password_hash is None:
+            raise PasswordInvalid("Choose a password: without one nobody can sign in by e-mail.")
+        email = form.text("email")
+        try:
+            await database.run(set_email(owner.account_id, email))
+        except UniqueViolation as error:
+            raise InvalidRequest(f"Another account has the e-mail {email}.", code="email_taken") from error
+        except CheckViolation as error:
+            raise EmailInvalid(f"{email!r} has letters that can't be told apart when small.") from error
+        if setting is not None:
+            await database.run(setting)
+        return setting is not None
+
+    async def _show(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, errors: dict[str, str], *, email: str | None = None
+    ) -> None:
+        session = await self._services.sessions.require(req, resp)
+        idle = self._services.sessions.idle
+        found = await self._services.database.run(list_sessions(session.account_id, idle=idle))
+        await render(
+            req,
+            resp,
+            "account.html",
+            email=(session.email or "") if email is None else email,
+            errors=errors,
+            sessions=found,
+            min_length=MIN_LENGTH,
+            max_length=MAX_LENGTH,
+        )
+
+
+class OtherSessions(Resource):
+    """POST /dashboard/account/end-others."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Sign out everywhere but here."""
+        session = await self._services.sessions.require(req, resp)
+        await read_form(req, session)
+        ended = await self._services.database.run(end_sessions(session.account_id, but=session.token_hash))
+        text = f"{ended} other {'session has' if ended == 1 else 'sessions have'} ended."
+        redirect(req, resp, PAGE.path, text)
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Account(services), f"{PAGE.path}/end-others": OtherSessions(services)}

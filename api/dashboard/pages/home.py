@@ -1,0 +1,58 @@
+"""Home: the first page of the dashboard: the balance, what can be tried, and the last jobs."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import falcon.asgi
+
+from api.dashboard.page import Page, Section
+from api.dashboard.pages.try_it import DECLARED
+from api.dashboard.rendering import render
+from api.resource import Resource
+from api.services import Services
+from pipeline.database import Row, Statement
+
+PAGE = Page("/dashboard", "Home", Section.HOME)
+#: Jobs that are shown.
+JOBS = 5
+
+
+class Home(Resource):
+    """GET /dashboard."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the first page."""
+        session = await self._services.sessions.require(req, resp)
+        database = self._services.database
+        figures = await database.run(_read_figures(session.account_id))
+        jobs = await database.run(_read_last_jobs(session.account_id))
+        await render(req, resp, "home.html", jobs=jobs, trials=DECLARED, **figures)
+
+    on_head = on_get
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Home(services)}
+
+
+def _read_figures(account_id: UUID) -> Statement[Mapping[str, Any]]:
+    """Read balance, credits held, and open jobs."""
+    return Statement(
+        "SELECT a.available, count(j.id) AS open_jobs,"
+        " coalesce(sum(j.credits_held - j.credits_captured), 0)::bigint AS held"
+        " FROM account a LEFT JOIN job j ON j.account_id = a.id AND j.finished_at IS NULL"
+        " WHERE a.id = %(account)s GROUP BY a.id",
+        {"account": account_id},
+        lambda rows: rows[0],
+    )
+
+
+def _read_last_jobs(account_id: UUID) -> Statement[list[Row]]:
+    """Read the newest jobs, without those that were deleted."""
+    return Statement(
+        "SELECT id, kind, route, state, created_at FROM job WHERE account_id = %(account)s AND deleted_at IS NULL"
+        " ORDER BY created_at DESC LIMIT %(limit)s",
+        {"account": account_id, "limit": JOBS},
+    )

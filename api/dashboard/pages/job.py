@@ -1,0 +1,94 @@
+"""Job: one job, how far it is, what was asked, what came of it, and what can be done with it."""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import uuid4
+
+import falcon.asgi
+
+from api.dashboard.pages.operators.job_log import read_lines
+from api.dashboard.previews import preview_of
+from api.dashboard.rendering import render
+from api.documents import job_document
+from api.job_resources import find_own_job
+from api.queries import read_whole
+from api.resource import Resource
+from api.services import Services
+from pipeline.job_views import ItemView, list_items
+from pipeline.jobs import Job
+from pipeline.webhooks.log import list_deliveries
+
+PATH = "/dashboard/jobs/{job_id}"
+ITEMS_A_PAGE = 50
+MOST_DELIVERIES = 10
+#: Characters of a value of the request that are shown, and of an item's output that are shown in its row.
+SHOWN_CHARACTERS = 2_000
+MOST_WORDS = 4
+WORD_CHARACTERS = 80
+
+
+class JobPage(Resource):
+    """GET /dashboard/jobs/{id}."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with the job's page."""
+        services = self._services
+        session = await services.sessions.require(req, resp)
+        job = await find_own_job(services, session.caller, job_id)
+        kind = services.kinds.get(job.kind)
+        offset = read_whole(req, "offset", default=0)
+        items = await services.database.run(list_items(job, services.kinds, limit=ITEMS_A_PAGE, offset=offset))
+        preview = await preview_of(services, job)
+        told, _ = await services.database.run(
+            list_deliveries(job.account_id, job_id=job.id, limit=MOST_DELIVERIES, offset=0)
+        )
+        await render(
+            req,
+            resp,
+            "job.html",
+            job=job_document(job, services.kinds),
+            lasted=(job.finished_at - job.started_at) if job.finished_at and job.started_at else None,
+            waited=(job.started_at - job.created_at) if job.started_at else None,
+            asked={name: _shown(value) for name, value in job.request.items()},
+            is_gone=job.is_gone,
+            deleted_at=job.deleted_at,
+            can_retry=job.is_final and not job.is_gone and job.items_ok < job.items_total,
+            items=[(item, words_of(item, kind.output.model_fields if kind else ())) for item in items],
+            downloads={name: path.format(job_id=job.id) for name, path in kind.downloads.items()} if kind else {},
+            has_list=job.items_total > 1 and not (kind and kind.answer.shows_inputs and preview.form == "json"),
+            previous=_address(job, max(0, offset - ITEMS_A_PAGE)) if offset else None,
+            next=_address(job, offset + ITEMS_A_PAGE) if offset + ITEMS_A_PAGE < job.items_total else None,
+            preview=preview,
+            told=told,
+            lines=await read_lines(services, job) if session.is_operator else None,
+            is_operator=session.is_operator,
+            once=uuid4().hex,
+        )
+
+    on_head = on_get
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PATH: JobPage(services)}
+
+
+def words_of(item: ItemView, fields: Collection[str] = ()) -> str:
+    """Return in short what became of an item: why it failed, or short values of its output, in the order of fields."""
+    if item.error is not None:
+        return str(item.error.get("message") or item.error.get("code") or "")
+    output = item.output or {}
+    short = [
+        f"{name.replace('_', ' ')}: {output[name]}"
+        for name in [*(name for name in fields if name in output), *(name for name in output if name not in fields)]
+        if isinstance(output[name], str | int | float) and len(str(output[name])) <= WORD_CHARACTERS
+    ]
+    return " · ".join(short[:MOST_WORDS])
+
+
+def _shown(value: Any) -> Any:
+    return f"{value[:SHOWN_CHARACTERS]}…" if isinstance(value, str) and len(value) > SHOWN_CHARACTERS else value
+
+
+def _address(job: Job, offset: int) -> str:
+    return f"/dashboard/jobs/{job.id}" + (f"?offset={offset}" if offset else "")

@@ -1,0 +1,118 @@
+"""Jobs: the account's jobs, live, filtered and searched; several are tried again, ended or deleted at once."""
+
+import re
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from uuid import uuid4
+
+import falcon
+import falcon.asgi
+
+from api.dashboard.forms import read_form
+from api.dashboard.job_actions import JobActions, say
+from api.dashboard.page import Page, Section
+from api.dashboard.rendering import redirect, render
+from api.documents import job_document
+from api.job_resources import find_jobs, read_filter
+from api.queries import read_whole
+from api.resource import Resource
+from api.services import Services
+from pipeline.job_lists import Page as JobPage
+from pipeline.job_views import read_subjects
+from pipeline.keys import Caller
+
+PAGE = Page("/dashboard/jobs", "Jobs", Section.WORK)
+JOBS_A_PAGE = 25
+#: What can be chosen among, as the filter takes it.
+STATES = (
+    ("", "Any state"),
+    ("queued,running", "Not ended"),
+    ("succeeded,partial", "Delivered"),
+    ("partial,failed,expired,cancelled", "Not all delivered"),
+    ("failed", "Failed"),
+    ("cancelled", "Cancelled"),
+    ("expired", "Expired"),
+)
+FIELDS = ("q", "state", "kind", "from", "to")
+#: A text of a search that may be the beginning of a job's id.
+IS_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F-]{0,27})?")
+#: The list, or a job of it; what a form may lead back to.
+BACK = re.compile(r"/dashboard/jobs(\?[^\s\\]*|/[0-9a-f-]{36})?")
+
+
+class Jobs(Resource):
+    """GET and POST /dashboard/jobs."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page of the list. Empty fields of the filter are taken out of the address."""
+        services = self._services
+        session = await services.sessions.require(req, resp)
+        sent = parse_qsl(req.query_string, keep_blank_values=True)
+        if any(not value for _, value in sent):
+            kept = urlencode([(name, value) for name, value in sent if value])
+            raise falcon.HTTPSeeOther(f"{PAGE.path}?{kept}" if kept else PAGE.path)
+        offset = read_whole(req, "offset", default=0)
+        page = await self._find(req, session.caller, offset)
+        subjects = await services.database.run(read_subjects(page.jobs, services.kinds))
+        await render(
+            req,
+            resp,
+            "jobs.html",
+            jobs=[job_document(job, services.kinds) for job in page.jobs],
+            subjects={str(job_id): subject for job_id, subject in subjects.items()},
+            sizes={str(job.id): job.items_total for job in page.jobs},
+            total=page.total,
+            searched_since=page.searched_since,
+            states=STATES,
+            kinds=[("", "Any kind")] + [(name, name.replace("_", " ")) for name in sorted(services.kinds)],
+            sent={name: req.get_param(name) or "" for name in FIELDS},
+            refresh=_refresh_seconds(page, is_search=req.has_param("q")) if offset == 0 else None,
+            here=req.relative_uri,
+            once=uuid4().hex,
+            **_neighbours(req, offset, page.total),
+        )
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Do something with the jobs that are ticked, and lead back to the list, or to the job that was made."""
+        session = await self._services.sessions.require(req, resp)
+        form = await read_form(req, session)
+        name = form.text("action")
+        actions = JobActions(self._services, req, session, once=form.text("once")[:64])
+        done = await actions.carry_out(name, form.texts("ids"))
+        back = form.text("back")
+        if form.is_ticked("alone") and done.jobs:
+            back = f"{PAGE.path}/{done.jobs[0]}"
+        is_good = bool(done.jobs) and not done.refusals
+        redirect(req, resp, back if BACK.fullmatch(back) else PAGE.path, say(name, done), "good" if is_good else "bad")
+
+    async def _find(self, req: falcon.asgi.Request, caller: Caller, offset: int) -> JobPage:
+        wanted = read_filter(req, caller, self._services.kinds)
+        if wanted.text is not None and IS_ID.fullmatch(wanted.text):
+            wanted = replace(wanted, text=None, id_prefix=wanted.text)
+        return await find_jobs(self._services, wanted, limit=JOBS_A_PAGE, offset=offset)
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Jobs(services)}
+
+
+def _refresh_seconds(page: JobPage, *, is_search: bool) -> int:
+    """Return how often the first page is looked at anew: a search costs most, and what has ended does not change."""
+    return 15 if is_search or all(job.is_final for job in page.jobs) else 2
+
+
+def _neighbours(req: falcon.asgi.Request, offset: int, total: int) -> dict[str, Any]:
+    """Return the addresses of the pages before and after this one, None where there is none."""
+    kept = {name: value for name, value in parse_qsl(req.query_string) if name != "offset"}
+
+    def address(to: int) -> str:
+        return f"{PAGE.path}?{urlencode(kept | ({'offset': str(to)} if to else {}))}".rstrip("?")
+
+    return {
+        "previous": address(max(0, offset - JOBS_A_PAGE)) if offset else None,
+        "next": address(offset + JOBS_A_PAGE) if offset + JOBS_A_PAGE < total else None,
+    }

@@ -1,0 +1,159 @@
+"""Keys: an account's keys, made with limits of their own, shown once, changed and deleted."""
+
+from typing import Any
+
+import falcon.asgi
+
+from api.address import base_url
+from api.dashboard.forms import Form, read_form
+from api.dashboard.page import Page, Section
+from api.dashboard.rendering import redirect, render
+from api.fields import FieldsInvalid, read_fields
+from api.key_routes import RouteUnknown
+from api.keys.documents import KeyRequest
+from api.keys.making import (
+    TooManyKeys,
+    change_own_key,
+    create_key,
+    delete_own_key,
+    find_own_key,
+)
+from api.resource import Resource
+from api.services import Services
+from pipeline.sessions import Session
+from pipeline.stored_keys import CHANGEABLE, StoredKey, list_keys
+
+PAGE = Page("/dashboard/keys", "Keys", Section.ACCOUNT, order=10)
+#: Fields that are left out where nothing was written.
+NUMBERS = ("requests_per_minute", "credits_per_month")
+
+
+class KeysBase(Resource):
+    """What the pages of keys share."""
+
+    async def _session(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
+        return await self._services.sessions.require(req, resp)
+
+    def _form_values(self, values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
+        """Return what the form for a key shows."""
+        return {"shown": values, "errors": errors, "routes": self._services.key_routes}
+
+
+class KeysPage(KeysBase):
+    """GET and POST /dashboard/keys."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the keys, and a form to make one."""
+        await self._show(req, resp, await self._session(req, resp), written(None), {})
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Make a key, and answer with its secret: it is kept nowhere, so no other page could show it."""
+        session = await self._session(req, resp)
+        form = await read_form(req, session)
+        try:
+            wanted = read_key(form)
+            made = await create_key(self._services, session.account_id, wanted)
+        except (FieldsInvalid, RouteUnknown, TooManyKeys) as error:
+            resp.status = error.status
+            await self._show(req, resp, session, as_written(form), faults_of(error))
+            return
+        await self._show(req, resp, session, written(None), {}, made=wanted.name, secret=made.secret)
+
+    async def _show(
+        self,
+        req: falcon.asgi.Request,
+        resp: falcon.asgi.Response,
+        session: Session,
+        values: dict[str, Any],
+        errors: dict[str, str],
+        *,
+        made: str = "",
+        secret: str = "",
+    ) -> None:
+        keys = await self._services.database.run(list_keys(session.account_id))
+        form = self._form_values(values, errors)
+        address = self._services.settings.api.public_url or base_url(req, self._services.proxies)
+        await render(
+            req, resp, "keys.html", keys=keys, form=form, made=made, secret=secret, address=address.rstrip("/")
+        )
+
+
+class KeyPage(KeysBase):
+    """GET and POST /dashboard/keys/{id}."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
+        """Answer with the key, and a form to change it."""
+        session = await self._session(req, resp)
+        key = await find_own_key(self._services, session.account_id, key_id)
+        await render(req, resp, "key.html", key=key, form=self._form_values(written(key), {}))
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
+        """Change name and limits of the key."""
+        session = await self._session(req, resp)
+        form = await read_form(req, session)
+        key = await find_own_key(self._services, session.account_id, key_id)
+        try:
+            changed = read_key(form).model_dump()
+            await change_own_key(self._services, session.account_id, key, {name: changed[name] for name in CHANGEABLE})
+        except (FieldsInvalid, RouteUnknown) as error:
+            resp.status = error.status
+            shown = self._form_values(as_written(form), faults_of(error))
+            await render(req, resp, "key.html", key=key, form=shown)
+            return
+        redirect(req, resp, PAGE.path, f"The key {changed['name']} is changed.")
+
+
+class KeyDeletion(KeysBase):
+    """POST /dashboard/keys/{id}/delete."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
+        """Delete the key."""
+        session = await self._session(req, resp)
+        await read_form(req, session)
+        key = await find_own_key(self._services, session.account_id, key_id)
+        await delete_own_key(self._services, session.account_id, key)
+        redirect(req, resp, PAGE.path, f"The key {key.name} is deleted. It is refused everywhere within seconds.")
+
+
+def read_key(form: Form) -> KeyRequest:
+    """Return the key that a form describes; an empty number is no limit, and no ticked route is all. Raises
+    FieldsInvalid."""
+    sent: dict[str, Any] = {"name": form.text("name")}
+    sent |= {name: text for name in NUMBERS if (text := form.text(name).replace(",", ""))}
+    if routes := form.texts("routes"):
+        sent["routes"] = routes
+    return read_fields(KeyRequest, sent)
+
+
+def written(key: StoredKey | None) -> dict[str, Any]:
+    """Return the form's values for a key, or for a new one."""
+    if key is None:
+        return {"name": "", **dict.fromkeys(NUMBERS, ""), "routes": []}
+    numbers = {name: getattr(key, name) for name in NUMBERS}
+    shown = {name: "" if value is None else value for name, value in numbers.items()}
+    return {"name": key.name, **shown, "routes": key.routes or []}
+
+
+def as_written(form: Form) -> dict[str, Any]:
+    """Return the form's values as they came."""
+    return {"name": form.text("name"), **{name: form.text(name) for name in NUMBERS}, "routes": form.texts("routes")}
+
+
+def faults_of(error: FieldsInvalid | RouteUnknown | TooManyKeys) -> dict[str, str]:
+    """Return what is wrong, by field; under "" what is about none."""
+    if isinstance(error, FieldsInvalid):
+        return {fault["field"].partition(".")[0]: fault["message"] for fault in error.details["details"]}
+    return {error.details.get("field", ""): error.message}
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the pages' resources by path."""
+    return {
+        PAGE.path: KeysPage(services),
+        f"{PAGE.path}/{{key_id}}": KeyPage(services),
+        f"{PAGE.path}/{{key_id}}/delete": KeyDeletion(services),
+    }

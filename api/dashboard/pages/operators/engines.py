@@ -1,0 +1,53 @@
+"""Engines: which are ready, what others lack, what is being downloaded, and which services rest."""
+
+import asyncio
+from itertools import groupby
+
+import falcon.asgi
+
+from api.dashboard.page import Page, Section
+from api.dashboard.pages.operators.processes import read_running
+from api.dashboard.rendering import render
+from api.resource import Resource
+from api.services import Services
+from pipeline.operations.breakers import Breaker
+from pipeline.operations.engines import read_engines
+
+PAGE = Page("/dashboard/operators/engines", "Engines", Section.OPERATORS, operators_only=True, order=3)
+
+
+class Engines(Resource):
+    """GET /dashboard/operators/engines."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with engines, downloads, and services that are asked."""
+        services = self._services
+        engines, processes, breakers = await asyncio.gather(
+            services.database.run(read_engines()), read_running(services), self._breakers()
+        )
+        families = [(family, list(found)) for family, found in groupby(engines, key=lambda one: one.family)]
+        answered = {one.service for one in breakers if one.has_answered}
+        silent = {one.service for one in breakers} - answered
+        downloads = [(process, *one) for process in processes or () for one in process.downloads]
+        await render(
+            req,
+            resp,
+            "operators/engines.html",
+            families=families,
+            downloads=downloads,
+            breakers=breakers,
+            silent=silent,
+        )
+
+    on_head = on_get
+
+    async def _breakers(self) -> list[Breaker]:
+        statements = [kind.breakers() for kind in self._services.kinds.values()]
+        found = await asyncio.gather(*(self._services.database.run(one) for one in statements if one is not None))
+        # Kinds of one family name the same services.
+        return list({breaker.name: breaker for breakers in found for breaker in breakers}.values())
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Engines(services)}

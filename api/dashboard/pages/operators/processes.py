@@ -1,0 +1,105 @@
+"""Processes: what runs on all machines, and how many processes each pool of this machine's system has."""
+
+import asyncio
+from collections.abc import Sequence
+
+import falcon.asgi
+from redis.exceptions import RedisError
+
+from api.dashboard.forms import Form, read_form
+from api.dashboard.page import Page, Section
+from api.dashboard.rendering import redirect, render
+from api.resource import Resource
+from api.services import Services
+from pipeline import supervision
+from pipeline.errors import InvalidRequest, NotReady, PressroomError
+from pipeline.log import get_logger
+from pipeline.operations.processes import HASH, Process, read_processes
+from pipeline.supervision import MAX_PROCESSES, Pool
+
+log = get_logger(__name__)
+
+PAGE = Page("/dashboard/operators/processes", "Processes", Section.OPERATORS, operators_only=True, order=2)
+#: How long a page waits for the supervisor.
+PATIENCE_SECONDS = 3.0
+#: Why pools can't be scaled from here.
+NOT_SUPERVISED = (
+    "This API was not started by `pressroom up`, so its pools can't be scaled here: start or stop their processes "
+    "where they run, by your foreman, systemd or Kubernetes."
+)
+
+
+class Processes(Resource):
+    """GET /dashboard/operators/processes."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with pools and processes."""
+        (pools, no_pools), processes = await asyncio.gather(self._pools(), read_running(self._services))
+        await render(
+            req,
+            resp,
+            "operators/processes.html",
+            pools=pools,
+            no_pools=no_pools,
+            processes=processes,
+            max_processes=MAX_PROCESSES,
+        )
+
+    on_head = on_get
+
+    async def _pools(self) -> tuple[Sequence[Pool], str]:
+        """Return the programs of the supervisor, or why there are none to be seen."""
+        try:
+            return await ask_supervisor(self._services), ""
+        except PressroomError as error:
+            return [], error.message
+
+
+class PoolSize(Resource):
+    """POST /dashboard/operators/processes/scale."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Change how many processes a pool has."""
+        session = await self._services.sessions.require_operator(req, resp)
+        name, processes = read_size(await read_form(req, session))
+        try:
+            await ask_supervisor(self._services, name, processes)
+        except PressroomError as error:
+            redirect(req, resp, PAGE.path, error.message, "bad")
+            return
+        log.info("pool scaled", pool=name, processes=processes, by=str(session.account_id))
+        redirect(req, resp, PAGE.path, f"{name} has {processes} {'process' if processes == 1 else 'processes'} now.")
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Processes(services), f"{PAGE.path}/scale": PoolSize(services)}
+
+
+def read_size(form: Form) -> tuple[str, int]:
+    """Return which pool is to have how many processes. Raises InvalidRequest."""
+    number = form.text("processes")
+    if not (number.isascii() and number.isdecimal() and len(number) < 9 and int(number) <= MAX_PROCESSES):
+        raise InvalidRequest(f"{number[:20]!r} is no number of processes: it goes from 0 to {MAX_PROCESSES}.")
+    return form.text("pool"), int(number)
+
+
+async def ask_supervisor(services: Services, name: str = "", processes: int = 0) -> list[Pool]:
+    """Return the programs of the supervisor that has started this process, after scaling the pool that is named.
+
+    Raises NotReady, SupervisorSilent, and what the supervisor refuses."""
+    if not supervision.is_supervised():
+        raise NotReady(NOT_SUPERVISED)
+    data = services.settings.data
+    if name:
+        return await asyncio.to_thread(supervision.scale, data, name, processes, patience_seconds=PATIENCE_SECONDS)
+    return await asyncio.to_thread(supervision.pools, data, patience_seconds=PATIENCE_SECONDS)
+
+
+async def read_running(services: Services) -> list[Process] | None:
+    """Return the processes that were heard of a moment ago; None: Redis is away, and nobody hears of any."""
+    try:
+        found = read_processes(await services.client.hgetall(HASH))
+    except (RedisError, OSError):
+        return None
+    return [process for process in found if not process.is_gone]

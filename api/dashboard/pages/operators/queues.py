@@ -1,0 +1,81 @@
+"""Queues: how much waits and for how long, now and over time."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import falcon.asgi
+
+from api.dashboard.page import Page, Section
+from api.dashboard.plots import Plot, bar_plot, line_plot
+from api.dashboard.rendering import render
+from api.queries import read_choice
+from api.resource import Resource
+from api.services import Services
+from pipeline.load import read_load
+from pipeline.operations.samples import QueuePoint, point_width, read_history
+
+PAGE = Page("/dashboard/operators/queues", "Queues", Section.OPERATORS, operators_only=True, order=1)
+
+#: Periods that can be shown, by their name in the address.
+PERIODS: Mapping[str, timedelta] = {
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+}
+
+
+class Queues(Resource):
+    """GET /dashboard/operators/queues."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the queues as they are, and as they were over a period."""
+        services = self._services
+        period = read_choice(req, "period", list(PERIODS)) or "day"
+        load, points = await asyncio.gather(
+            services.database.run(read_load(services.kinds)),
+            services.database.run(read_history(PERIODS[period])),
+        )
+        plots = make_plots(points, PERIODS[period], datetime.now(UTC))
+        await render(req, resp, "operators/queues.html", load=load, plots=plots, period=period, periods=list(PERIODS))
+
+    on_head = on_get
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Queues(services)}
+
+
+def make_plots(points: Sequence[QueuePoint], period: timedelta, now: datetime) -> list[Plot]:
+    """Return the plots of a period that ends now, each with a line, or bars, for each queue."""
+    width = point_width(period)
+    moments = _moments(now - period, now, width)
+    queues = list(dict.fromkeys(point.queue for point in points))
+    known = {(point.queue, point.at): point for point in points}
+    written = "%a %H:%M" if period > timedelta(days=1) else "%H:%M"
+    labels = [f"{moment:{written}}" for moment in moments]
+
+    def series(value: Callable[[QueuePoint], float | None]) -> dict[str, list[float | None]]:
+        return {
+            queue: [value(point) if (point := known.get((queue, moment))) else None for moment in moments]
+            for queue in queues
+        }
+
+    if not points:
+        labels = []
+    return [
+        line_plot("Items that wait", labels, series(lambda one: one.ready + one.waiting), unit="most at a time"),
+        line_plot("Age of the oldest that is ready", labels, series(lambda one: one.oldest_seconds), unit="seconds"),
+        line_plot("Wait of an item", labels, series(lambda one: one.wait_seconds), unit="seconds, mean"),
+        line_plot("Run of an item", labels, series(lambda one: one.run_seconds), unit="seconds, mean"),
+        bar_plot("Items done", labels, series(lambda one: one.done)),
+        bar_plot("Items failed", labels, series(lambda one: one.failed)),
+    ]
+
+
+def _moments(first: datetime, last: datetime, width: timedelta) -> list[datetime]:
+    """Return the beginnings of all points between two moments, as the database counts them: from the epoch."""
+    seconds = int(width.total_seconds())
+    start = int(first.timestamp()) // seconds * seconds
+    return [datetime.fromtimestamp(at, UTC) for at in range(start, int(last.timestamp()) + 1, seconds)]

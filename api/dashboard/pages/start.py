@@ -1,0 +1,49 @@
+"""Start: the first page of a service: what it is, and where to go. Programs that ask for JSON get that."""
+
+from importlib.metadata import version
+
+import falcon
+import falcon.asgi
+
+from api.address import base_url
+from api.answers import show_json
+from api.dashboard.rendering import render
+from api.resource import Resource
+from api.services import Services
+
+IS_PUBLIC = True
+
+
+class Start(Resource):
+    """GET /."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page, or with the same addresses as JSON."""
+        resp.append_header("Vary", "Accept")
+        if _wants_page(req):
+            await render(req, resp, "start.html", address=base_url(req, self._services.proxies))
+            return
+        show_json(
+            resp,
+            {
+                "service": "Pressroom",
+                "version": version("pressroom"),
+                "docs": "/docs",
+                "openapi": "/openapi.json",
+                "dashboard": "/dashboard",
+                "health": "/healthz",
+                "ready": "/readyz",
+            },
+        )
+
+    on_head = on_get
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the resources by path."""
+    return {"/": Start(services)}
+
+
+def _wants_page(req: falcon.asgi.Request) -> bool:
+    """Return whether HTML is asked for by name: curl and clients ask for anything, and can't read pages."""
+    return "text/html" in (req.accept or "") and req.client_prefers(("text/html", "application/json")) == "text/html"

@@ -1,0 +1,124 @@
+"""Try it: one page a family that says how its kinds are tried, and a plain one for each other kind."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import falcon
+import falcon.asgi
+
+from api.address import base_url
+from api.dashboard.page import Page, Section
+from api.dashboard.rendering import render
+from api.dashboard.try_fields import form_fields
+from api.families import load_try_pages
+from api.services import Services
+from api.try_pages import Call, Trial, TryPage
+from pipeline.kind import AnyKind
+from pipeline.kinds import Kinds
+from pipeline.offers import Offer, Offers
+
+ROOT = "/dashboard/try"
+#: Places in the navigation: those of families come first.
+OVERVIEW_ORDER, PLAIN_ORDER = 0, 1_000
+
+DECLARED = tuple(load_try_pages())
+PAGES = [
+    Page(ROOT, "All capabilities", Section.TRY, order=OVERVIEW_ORDER),
+    *(Page(page.path, page.title, Section.TRY, order=page.order) for page in DECLARED),
+]
+
+
+def resources(services: Services) -> Mapping[str, object]:
+    """Return the resources of the pages, by path."""
+    pages = all_pages(services.kinds)
+    return {ROOT: TryOverview(pages), f"{ROOT}/{{slug}}": TryResource(services, pages)}
+
+
+def all_pages(kinds: Kinds) -> dict[str, TryPage]:
+    """Return the pages by slug: those that families declare, and a plain one for each kind that none of them tries."""
+    tried = {kind for page in DECLARED for kind in page.kinds}
+    plain = [_plain_page(kind) for kind in kinds.values() if kind.name not in tried and kind.routes]
+    return {page.slug: page for page in (*DECLARED, *plain)}
+
+
+def _plain_page(kind: AnyKind) -> TryPage:
+    fields = tuple(kind.request.model_fields)
+    call = Call(then=("print(pressroom.result(pressroom.wait(answer.id).id))",))
+    trial = Trial(kind.name, kind.summary, "", call)
+    return TryPage(
+        slug=kind.name.replace("_", "-"),
+        title=kind.routes[0],
+        lead=kind.summary,
+        trials=(trial,),
+        main=(*fields, *kind.files, *kind.uploads),
+        filled=fields,
+        order=PLAIN_ORDER,
+    )
+
+
+class TryOverview:
+    """GET /dashboard/try."""
+
+    def __init__(self, pages: Mapping[str, TryPage]) -> None:
+        self._pages = pages
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the list of pages."""
+        await render(req, resp, "try/overview.html", pages=list(self._pages.values()))
+
+    on_head = on_get
+
+
+class TryResource:
+    """GET /dashboard/try/{slug}."""
+
+    def __init__(self, services: Services, pages: Mapping[str, TryPage]) -> None:
+        self._services = services
+        self._pages = pages
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, slug: str) -> None:
+        """Answer with a page. Raises HTTPNotFound."""
+        page = self._pages.get(slug)
+        if page is None:
+            raise falcon.HTTPNotFound(description="There is no such page to try something on.")
+        services = self._services
+        offers = await services.offer_cache.offers()
+        fields = {one.name: one for one in form_fields(page, services.kinds, offers)}
+        await render(
+            req,
+            resp,
+            page.template,
+            page=page,
+            trials=_documents(page, services.kinds),
+            main=[fields[name] for name in page.main if name in fields],
+            more=[one for name, one in fields.items() if name not in page.main],
+            base=services.settings.api.public_url or base_url(req, services.proxies),
+            **_engines(page, offers),
+        )
+
+    on_head = on_get
+
+
+def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
+    """Return what the page's script knows of each kind, by name."""
+    return {
+        trial.kind: {
+            "name": trial.kind,
+            "route": kinds[trial.kind].routes[0],
+            "files": list(kinds[trial.kind].files),
+            "price": trial.price,
+            "saves": trial.saves,
+            "client": trial.call.document(),
+        }
+        for trial in page.trials
+    }
+
+
+def _engines(page: TryPage, offers: Offers) -> dict[str, Any]:
+    """Return which engines there are for a page's work, which are ready, and what the others need."""
+    found: list[Offer] = [offer for family in page.engines for offer in offers.of(family)]
+    return {
+        "engines": found,
+        "ready": [offer.engine for offer in found if offer.ready],
+        "needs": [(offer.engine, offer.needs) for offer in found if not offer.ready and offer.needs],
+    }

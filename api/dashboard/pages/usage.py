@@ -1,0 +1,133 @@
+"""Usage: the balance, what was used by day, route and key, and the ledger."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import falcon.asgi
+
+from api.dashboard.page import Page, Section
+from api.dashboard.plots import Plot, bar_plot
+from api.dashboard.rendering import render
+from api.queries import read_whole
+from api.resource import Resource
+from api.services import Services
+from api.usage.resources import MAX_ID, read_span
+from pipeline.database import Statement
+from pipeline.usage_report import Span, Used, read_ledger, read_used, summed
+
+PAGE = Page("/dashboard/usage", "Usage", Section.ACCOUNT, order=20)
+#: Lines of the ledger on a page.
+LINES = 50
+#: Routes and keys that a plot tells apart; the others are summed.
+SERIES = 4
+OTHERS = "others"
+#: Spans that are one click away, in days.
+SPANS = (7, 30, 90, 365)
+#: How the kinds of lines are shown.
+TONES = {"grant": "good", "hold": "busy", "raise": "busy", "capture": "plain", "release": "plain"}
+
+Labels = Mapping[Any, str]
+
+
+class Usage(Resource):
+    """GET /dashboard/usage."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the page, for the days that the query names."""
+        session = await self._services.sessions.require(req, resp)
+        run, account = self._services.database.run, session.account_id
+        span = read_span(req)
+        today = datetime.now(UTC).date()
+        before = read_whole(req, "before", default=0, most=MAX_ID) or None
+        used = await run(read_used(account, span))
+        month = await run(read_used(account, Span(today.replace(day=1), today)))
+        lines = await run(read_ledger(account, span, before=before, limit=LINES))
+        await render(
+            req,
+            resp,
+            "usage.html",
+            span=span,
+            spans=[(days, today - timedelta(days=days - 1), today) for days in SPANS],
+            balance=await run(_read_balance(account)),
+            month_requests=sum(one.requests for one in month),
+            month_credits=sum(one.credits for one in month),
+            plots=make_plots(used, span),
+            by_route=summed(used, span, "route"),
+            by_key=summed(used, span, "key"),
+            lines=lines,
+            tones=TONES,
+            is_first=before is None,
+            older=lines[-1].id if len(lines) == LINES else None,
+        )
+
+    on_head = on_get
+
+
+def make_plots(used: Sequence[Used], span: Span) -> list[Plot]:
+    """Return the plots of what was used: by day, each day's made of its routes, or of its keys."""
+    keys = _key_labels(used)
+    return [
+        _stacked("Credits by day and route", used, span, {one.route: one.route for one in used}, _route, _credits),
+        _stacked("Requests by day and route", used, span, {one.route: one.route for one in used}, _route, _requests),
+        _stacked("Credits by day and key", used, span, keys, _key, _credits),
+    ]
+
+
+def _stacked(
+    title: str, used: Sequence[Used], span: Span, labels: Labels, part: Callable[[Used], Any], of: Callable[[Used], int]
+) -> Plot:
+    totals: dict[Any, int] = defaultdict(int)
+    for one in used:
+        totals[part(one)] += of(one)
+    dearest = sorted((key for key, total in totals.items() if total), key=lambda key: -totals[key])
+    shown = dearest if len(dearest) <= SERIES + 1 else dearest[:SERIES]
+    names = [labels[key] for key in shown] + ([OTHERS] if len(shown) < len(dearest) else [])
+    place = {key: index for index, key in enumerate(shown)}
+    days: dict[date, int] = {day: index for index, day in enumerate(span.days)}
+    values = [[0] * len(days) for _ in names]
+    for one in used:
+        if of(one):
+            values[place.get(part(one), len(names) - 1)][days[one.date]] += of(one)
+    return bar_plot(title, [f"{day:%d %b}" for day in days], dict(zip(names, values, strict=True)))
+
+
+def _route(one: Used) -> str:
+    return one.route
+
+
+def _key(one: Used) -> UUID:
+    return one.key_id
+
+
+def _credits(one: Used) -> int:
+    return one.credits
+
+
+def _requests(one: Used) -> int:
+    return one.requests
+
+
+def _key_labels(used: Sequence[Used]) -> dict[UUID, str]:
+    """Return a name for each key; those of one name are told apart by their ids."""
+    names = {one.key_id: one.name or "unnamed" for one in used}
+    shared = list(names.values())
+    return {key: name if shared.count(name) == 1 else f"{name} ({str(key)[:8]})" for key, name in names.items()}
+
+
+def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
+    """Read what an account may spend, and what its open jobs hold."""
+    return Statement(
+        "SELECT a.available, coalesce(sum(j.credits_held), 0)::bigint AS held"
+        " FROM account a LEFT JOIN job j ON j.account_id = a.id AND j.finished_at IS NULL"
+        " WHERE a.id = %(account)s GROUP BY a.id",
+        {"account": account_id},
+        lambda rows: rows[0],
+    )
+
+
+def resources(services: Services) -> dict[str, object]:
+    """Return the page's resources by path."""
+    return {PAGE.path: Usage(services)}

@@ -1,0 +1,132 @@
+"""Rendering: pages made of templates, with what all pages have; and what pages answer besides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import falcon
+import falcon.asgi
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from api.dashboard.filters import FILTERS
+from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
+from api.dashboard.page import Page, Section
+from api.dashboard.static_files import Static
+from api.request_context import context_of
+from api.services import Services
+from pipeline.errors import PressroomError
+
+HOME = "/dashboard"
+#: Scripts, styles and requests of this origin alone, none of them within a page.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationSection:
+    """A part of the navigation, as one reader sees it."""
+
+    title: str
+    pages: Sequence[Page]
+
+
+class Renderer:
+    """Makes pages of templates."""
+
+    def __init__(self, services: Services, pages: Sequence[Page], static: Static) -> None:
+        self.services = services
+        order = list(Section)
+        self._pages = sorted(pages, key=lambda page: (order.index(page.section), page.order, page.title))
+        self._environment = Environment(
+            loader=PackageLoader("api.dashboard"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._environment.filters.update(FILTERS)
+        self._environment.globals["static"] = static.url
+
+    async def render(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, template: str, **values: Any) -> None:
+        """Answer with a page; see `render`."""
+        session = await self.services.sessions.find(req)
+        resp.content_type = falcon.MEDIA_HTML
+        resp.set_headers(HEADERS)
+        resp.text = self._environment.get_template(template).render(
+            session=session,
+            csrf_token=session.csrf_token if session else "",
+            navigation=self._navigation(is_operator=session.is_operator) if session else (),
+            current=self._current(req.path),
+            path=req.path,
+            flash=take_flash(self.services.cookies, req, resp),
+            **values,
+        )
+
+    def render_public(self, template: str, *, path: str, **values: Any) -> str:
+        """Return a page that is the same for everybody."""
+        return self._environment.get_template(template).render(
+            session=None, csrf_token="", navigation=(), current=None, path=path, flash=None, **values
+        )
+
+    async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:
+        """Answer with a page that says what went wrong, if the request is for a page; return whether it is."""
+        if not is_page(req.path):
+            return False
+        resp.status = error.status
+        resp.data = resp.stream = None
+        try:
+            await self.services.sessions.find(req)
+        except PressroomError:
+            req.context.session = None  # the database is away: nobody can be looked up now
+        await self.render(req, resp, "error.html", error=error, request_id=context_of(req).request_id)
+        return True
+
+    def redirect(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, path: str, flash: Flash | None = None
+    ) -> None:
+        """Answer with another page's address; see `redirect`."""
+        resp.status = falcon.HTTP_303
+        resp.location = path
+        if flash is not None:
+            write_flash(self.services.cookies, req, resp, flash)
+
+    def _current(self, path: str) -> Page | None:
+        """Return the page whose path is nearest to one that was asked for."""
+        leading = [page for page in self._pages if page.leads_to(path)]
+        return max(leading, key=lambda page: len(page.path), default=None)
+
+    def _navigation(self, *, is_operator: bool) -> list[NavigationSection]:
+        seen = [page for page in self._pages if is_operator or not page.operators_only]
+        return [
+            NavigationSection(section, list(pages)) for section, pages in groupby(seen, key=lambda page: page.section)
+        ]
+
+
+def is_page(path: str) -> bool:
+    """Return whether a path is one of the dashboard's."""
+    return path == HOME or path.startswith(f"{HOME}/")
+
+
+async def render(req: falcon.asgi.Request, resp: falcon.asgi.Response, template: str, **values: Any) -> None:
+    """Answer with a page made of a template.
+
+    Beside `values` the template has `session` (None when nobody is signed in), `csrf_token`, `navigation`, `current`
+    (the Page), `path`, `flash` and `static(name)`. All that is shown is escaped; a name that is missing is an error."""
+    await req.context.renderer.render(req, resp, template, **values)
+
+
+def redirect(
+    req: falcon.asgi.Request, resp: falcon.asgi.Response, path: str, text: str | None = None, tone: Tone = "good"
+) -> None:
+    """Answer a form: the browser gets the page at `path`, which shows `text` once."""
+    req.context.renderer.redirect(req, resp, path, Flash(text, tone) if text else None)

@@ -1,0 +1,150 @@
+// What all pages share. Each works without it where that is reasonable.
+//
+//   <div data-refresh="5" id="jobs">       is fetched again every 5 seconds and replaced; its id stays the same
+//     data-refresh-url="/dashboard/…"      from another address than the page's own
+//   <form data-confirm="Delete it?">       asks first
+//   <button data-copy="text">              copies a text
+//   <form data-live="#jobs">               is sent by fetch; the element with that id is replaced by the answer's
+//   <input data-tick-all="ids">            ticks all boxes with that name
+//   <time datetime="…">                    is shown in the reader's own time
+//
+// Other modules: import { api, csrfToken, say } from "./live.js";
+
+export const csrfToken = () => document.querySelector('meta[name="csrf-token"]').content;
+
+// Fetch from a route of the API, or from a page, as who is signed in. A session that has ended leads to the sign-in page.
+export async function api(path, options = {}) {
+  const headers = new Headers(options.headers);
+  headers.set("X-CSRF-Token", csrfToken());
+  const answer = await fetch(path, { ...options, headers, credentials: "same-origin" });
+  if (answer.status === 401 || (answer.redirected && new URL(answer.url).pathname === "/dashboard/sign-in")) {
+    location.reload();
+  }
+  return answer;
+}
+
+// Return the message of an error of the API, whatever its body is.
+export async function messageOf(answer) {
+  try {
+    return (await answer.json()).message;
+  } catch {
+    return `The server answered ${answer.status}.`;
+  }
+}
+
+// Tell the reader something, also one who can't see the page.
+export function say(text, tone = "plain") {
+  let place = document.getElementById("said");
+  if (!place) {
+    place = document.createElement("p");
+    place.id = "said";
+    place.setAttribute("role", "status");
+    document.getElementById("content").prepend(place);
+  }
+  place.className = `flash ${tone}`;
+  place.textContent = text;
+}
+
+export function showMoments(within = document) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of within.querySelectorAll("time[datetime]:not([data-shown])")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = format.format(moment);
+    time.dataset.shown = "";
+  }
+}
+
+// Put a part of a fetched page in the place of the one that is shown, unless the reader is at work in it.
+function replace(part, page, { always = false } = {}) {
+  const fresh = page.getElementById(part.id);
+  if (!fresh) return part;
+  const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, button");
+  const ticked = part.querySelector("input[type=checkbox]:checked");
+  if (!always && (busy || ticked)) return part;
+  const open = new Set([...part.querySelectorAll("details[open][id]")].map((one) => one.id));
+  const kept = document.importNode(fresh, true);
+  for (const one of kept.querySelectorAll("details[id]")) one.open = one.open || open.has(one.id);
+  part.replaceWith(kept);
+  showMoments(kept);
+  kept.dispatchEvent(new CustomEvent("replaced", { bubbles: true }));
+  return kept;
+}
+
+async function fetchPage(path, options) {
+  const answer = await api(path, { ...options, headers: { Accept: "text/html", ...options?.headers } });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return { answer, page };
+}
+
+function keepFresh(part) {
+  const seconds = Number(part.dataset.refresh);
+  if (!seconds) return; // a page that has nothing more to wait for leaves the attribute out
+  setTimeout(async () => {
+    let current = document.getElementById(part.id);
+    if (!current?.dataset.refresh) return;
+    if (!document.hidden) {
+      try {
+        const { answer, page } = await fetchPage(current.dataset.refreshUrl || location.href);
+        if (answer.ok) current = replace(current, page);
+      } catch {
+        // away for a moment; the next time may be better
+      }
+    }
+    keepFresh(current);
+  }, seconds * 1000);
+}
+
+async function copy(button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+  } catch {
+    // Only pages of https, or of this machine, may use the clipboard: the text is selected instead.
+    const text = button.parentElement.querySelector("code, input, pre");
+    if (text) getSelection().selectAllChildren(text);
+    button.textContent = "Press Ctrl+C";
+  }
+  setTimeout(() => { button.textContent = label; }, 2000);
+}
+
+async function send(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  // By attribute: a field named "action" hides the form's own property.
+  const action = submitter?.getAttribute("formaction") ?? form.getAttribute("action") ?? location.href;
+  const { answer, page } = await fetchPage(action, { method: "POST", body });
+  const flash = page.querySelector(".flash");
+  const part = document.querySelector(form.dataset.live);
+  if (part) replace(part, page, { always: true });
+  if (flash) say(flash.textContent, flash.classList[1]);
+  else if (!answer.ok) say(page.querySelector("main p")?.textContent ?? `The server answered ${answer.status}.`, "bad");
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  if (question && !confirm(question)) {
+    event.preventDefault();
+    return;
+  }
+  if (form.dataset.live) {
+    event.preventDefault();
+    send(form, event.submitter).catch(() => say("The server can't be reached. Try again.", "bad"));
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) copy(button);
+});
+
+document.addEventListener("change", (event) => {
+  const all = event.target.closest("[data-tick-all]");
+  if (!all) return;
+  for (const box of document.getElementsByName(all.dataset.tickAll)) box.checked = all.checked;
+});
+
+showMoments();
+for (const part of document.querySelectorAll("[data-refresh][id]")) keepFresh(part);

@@ -1,0 +1,22 @@
+// Any: a kind that has no page of its own: its answer is shown as what it is.
+
+import { copyButton, credits, facts, make, saveLink } from "./try_dom.js";
+import { startDrops } from "./try_files.js";
+import { player } from "./try_player.js";
+import { start } from "./try_page.js";
+
+async function show(answer) {
+  const type = answer.headers.get("Content-Type") ?? "";
+  const known = facts([["Engine", answer.headers.get("X-Engine")], ["Cost", credits(answer.headers.get("X-Credits-Used"))]]);
+  if (type.startsWith("application/json")) {
+    const text = JSON.stringify(await answer.json(), null, 2);
+    return [make("pre", { class: "shown", tabindex: "0" }, text), copyButton(() => text), known];
+  }
+  if (type.startsWith("text/")) return [make("pre", { class: "shown", tabindex: "0" }, await answer.text()), known];
+  const bytes = await answer.blob();
+  const shown = type.startsWith("audio/") ? player(bytes, "What was made") : null;
+  return [shown, make("p", { class: "actions" }, saveLink(bytes, "result", "Save it")), known];
+}
+
+const page = start({ show });
+startDrops(page.form);

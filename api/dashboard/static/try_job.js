@@ -1,0 +1,84 @@
+// Job: a request is submitted, followed by its events, and its result is brought.
+
+import { api } from "./live.js";
+
+const POLL_SECONDS = 2;
+
+/** What the service refused, or a job that ended without a result. */
+export class Refused extends Error {
+  constructor(document, status) {
+    super(document.message ?? document.error ?? `The service answered ${status}.`);
+    this.code = document.code;
+    this.details = Array.isArray(document.details) ? document.details : [];
+    this.requestId = document.request_id;
+    this.status = status;
+  }
+}
+
+/** Send a request of the page's account, and return its answer. Throws Refused. */
+export async function send(path, options = {}) {
+  const answer = await api(path, options);
+  if (answer.ok) return answer;
+  throw new Refused(await answer.json().catch(() => ({})), answer.status);
+}
+
+/** Return the body and headers of a request; its files are File objects. */
+export function bodyOf(request, uploads = {}) {
+  if (!Object.keys(uploads).length) {
+    return { headers: { "Content-Type": "application/json" }, body: JSON.stringify(request.fields) };
+  }
+  const form = new FormData();
+  for (const [field, file] of Object.entries(uploads)) form.set(field, file, file.name);
+  for (const [field, value] of Object.entries(request.fields)) {
+    form.set(field, Array.isArray(value) ? value.join(", ") : String(value));
+  }
+  return { headers: {}, body: form };
+}
+
+/** Submit a request, tell of its job as it goes on, and return its result, a Response. Throws Refused. */
+export async function carryOut(request, uploads, { onJob, signal, key } = {}) {
+  const { headers, body } = bodyOf(request, uploads);
+  if (key) headers["Idempotency-Key"] = key;
+  const accepted = await send(request.path, { method: "POST", headers: { ...headers, Prefer: "respond-async" }, body, signal });
+  if (accepted.status === 200) return accepted;
+  const jobId = accepted.headers.get("X-Job-Id");
+  await follow(jobId, { onJob, signal });
+  return send(`/jobs/${jobId}/result`, { signal });
+}
+
+/** Tell of a job until it has ended, and return its last document. */
+export function follow(jobId, { onJob = () => {}, signal } = {}) {
+  return new Promise((resolve, reject) => {
+    const events = new EventSource(`/jobs/${jobId}/events`);
+    const end = (settle, value) => {
+      events.close();
+      settle(value);
+    };
+    signal?.addEventListener("abort", () => end(reject, signal.reason), { once: true });
+    events.addEventListener("progress", (event) => onJob(JSON.parse(event.data)));
+    events.addEventListener("ended", (event) => {
+      const job = JSON.parse(event.data);
+      onJob(job);
+      end(resolve, job);
+    });
+    events.addEventListener("error", () => {
+      // A stream that closes is connected to again by the browser itself; one that was refused is not.
+      if (events.readyState !== EventSource.CLOSED || signal?.aborted) return;
+      poll(jobId, { onJob, signal }).then(resolve, reject);
+    });
+  });
+}
+
+async function poll(jobId, { onJob, signal }) {
+  for (;;) {
+    const job = await (await send(`/jobs/${jobId}`, { signal })).json();
+    onJob(job);
+    if (job.finished_at) return job;
+    await new Promise((resolve) => setTimeout(resolve, POLL_SECONDS * 1_000));
+  }
+}
+
+/** End a job at once. One that has ended stays as it is. */
+export async function cancel(jobId) {
+  await send(`/jobs/${jobId}/cancel`, { method: "POST" }).catch(() => null);
+}

@@ -1,0 +1,85 @@
+"""Static files: style and scripts, in addresses that change with them, so that browsers may keep them for ever."""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+
+import falcon
+import falcon.asgi
+
+ROUTE = "/dashboard/static/{digest}/{name}"
+#: Digits of the digest in an address.
+DIGEST_LENGTH = 12
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+#: Those of TYPES that are smaller when compressed.
+TEXTS = frozenset((".css", ".js", ".svg"))
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """One file; `zipped` is empty where it would not be smaller."""
+
+    content_type: str
+    content: bytes
+    zipped: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """All static files, by name. One digest for all: a module then finds those that it imports beside itself."""
+
+    by_name: dict[str, StaticFile]
+    digest: str
+    route: str = ROUTE
+
+    def url(self, name: str) -> str:
+        """Return the address of a file. Raises KeyError for one that is not there."""
+        if name not in self.by_name:
+            raise KeyError(f"there is no static file {name}")
+        return f"/dashboard/static/{self.digest}/{name}"
+
+
+class StaticFiles:
+    """GET /dashboard/static/{digest}/{name}."""
+
+    def __init__(self, static: Static) -> None:
+        self._static = static
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, digest: str, name: str) -> None:
+        """Answer with a file; while a new version starts, pages of the old one get the new file."""
+        found = self._static.by_name.get(name)
+        if found is None:
+            raise falcon.HTTPNotFound
+        is_current = digest == self._static.digest
+        resp.cache_control = ["public, max-age=31536000, immutable" if is_current else "no-store"]
+        resp.content_type = found.content_type
+        resp.append_header("Vary", "Accept-Encoding")
+        if found.zipped and "gzip" in (req.get_header("Accept-Encoding") or ""):
+            resp.set_header("Content-Encoding", "gzip")
+            resp.data = found.zipped
+        else:
+            resp.data = found.content
+
+    on_head = on_get
+
+
+def load_static_files() -> Static:
+    """Return all files of the folder `static`."""
+    found = {}
+    digest = hashlib.sha256()
+    for path in sorted(files("api.dashboard").joinpath("static").iterdir(), key=lambda path: path.name):
+        suffix = "." + path.name.rpartition(".")[2]
+        if suffix not in TYPES:
+            continue
+        content = path.read_bytes()
+        digest.update(path.name.encode() + b"\0" + content)
+        zipped = gzip.compress(content, mtime=0) if suffix in TEXTS else b""
+        found[path.name] = StaticFile(TYPES[suffix], content, zipped)
+    return Static(found, digest.hexdigest()[:DIGEST_LENGTH])

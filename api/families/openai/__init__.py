@@ -1,0 +1,37 @@
+"""OpenAI: its audio API over the kinds of speech and of transcription (docs/openai.md)."""
+
+from collections.abc import Mapping
+
+from api.error_forms import ErrorForm
+from api.families.openai.errors import openai_error
+from api.families.openai.models import ModelList, ModelResource, SpeechModels
+from api.families.openai.paths import MODELS, PATHS
+from api.families.openai.speech import OpenAISpeech
+from api.families.openai.transcriptions import OpenAITranscription, OpenAITranslation
+from api.families.openai.voices import SpeechVoices
+from api.services import Services
+from api.work import Work
+from pipeline.kinds.speech.stream import SpeechStream
+from pipeline.kinds.transcription.transcription import Transcription
+
+__all__ = ["ERROR_FORMS", "MODELS", "PATHS", "WORK", "resources"]
+
+WORK: Mapping[str, type[Work]] = {}
+ERROR_FORMS: Mapping[str, ErrorForm] = {"/v1/": openai_error}
+
+SPEECH = "/v1/audio/speech"
+TRANSCRIPTIONS = "/v1/audio/transcriptions"
+TRANSLATIONS = "/v1/audio/translations"
+
+
+def resources(services: Services) -> Mapping[str, object]:
+    """Return all of it."""
+    return {
+        SPEECH: OpenAISpeech(services, services.kinds[SpeechStream.name], SPEECH),
+        TRANSCRIPTIONS: OpenAITranscription(services, services.kinds[Transcription.name], TRANSCRIPTIONS),
+        TRANSLATIONS: OpenAITranslation(services, services.kinds[Transcription.name], TRANSLATIONS),
+        "/v1/audio/voices": SpeechVoices(services),
+        "/v1/audio/models": SpeechModels(services),
+        "/v1/models": ModelList(services),
+        "/v1/models/{model}": ModelResource(services),
+    }

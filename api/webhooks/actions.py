@@ -1,0 +1,82 @@
+"""Actions on webhooks, for their routes and their page alike.
+
+What has an event sent counts as a request: each is a row of the log, and a request to somebody else's server."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from api.services import Services
+from api.webhook_fields import WebhookMissing, check_events, check_url
+from pipeline.errors import NotFound
+from pipeline.keys import Caller
+from pipeline.webhooks.accounts import AccountWebhook, ensure_webhook, find_webhook, rotate_secret, set_default
+from pipeline.webhooks.events import TEST, event_body
+from pipeline.webhooks.log import DeliveryDetails, add_test, find_delivery, send_again
+
+
+class DeliveryNotFound(NotFound):
+    """There is no such delivery, or it is another account's."""
+
+    code = "delivery_not_found"
+    message = "There is no such delivery. GET /webhooks/deliveries lists yours, of the last 30 days."
+
+
+async def set_webhook(services: Services, caller: Caller, url: str | None, events: list[str] | None) -> str | None:
+    """Set where an account is told of events; returns its secret if that was just made. Raises InvalidRequest."""
+    if url is not None:
+        url = check_url(url, services.settings.fetch.allow_networks)
+    wanted = None if events is None else check_events(events)
+    *_, made, webhook = await services.database.run_together(
+        [*ensure_webhook(caller.account_id), set_default(caller.account_id, url, wanted)]
+    )
+    return webhook.secret if made else None
+
+
+async def new_secret(services: Services, caller: Caller) -> AccountWebhook:
+    """Give an account a new secret, or its first one; the one before signs as well for a while."""
+    overlap = timedelta(hours=services.settings.webhooks.secret_overlap_hours)
+    account = caller.account_id
+    *_, webhook = await services.database.run_together(
+        [*ensure_webhook(account), rotate_secret(account, overlap=overlap), find_webhook(account)]
+    )
+    found: AccountWebhook = webhook
+    return found
+
+
+async def send_test(services: Services, caller: Caller, url: str | None) -> DeliveryDetails:
+    """Send an event that tells of nothing. Raises InvalidRequest, WebhookMissing, RateLimitExceeded."""
+    own = await services.database.run(find_webhook(caller.account_id))
+    target = url or (own.url if own else None)
+    if target is None:
+        raise WebhookMissing("There is no webhook_url to send a test to: send one, or set one with PUT /webhooks.")
+    target = check_url(target, services.settings.fetch.allow_networks)
+    await services.limits.admit(caller, 1)
+    body = event_body(TEST, {"account_id": str(caller.account_id)}, datetime.now(UTC))
+    *_, delivery_id = await services.database.run_together(
+        [*ensure_webhook(caller.account_id), add_test(caller.account_id, TEST, body, target)]
+    )
+    return await find_own_delivery(services, caller, str(delivery_id))
+
+
+async def find_own_delivery(services: Services, caller: Caller, delivery_id: str) -> DeliveryDetails:
+    """Return a delivery of the caller's account. Raises DeliveryNotFound."""
+    found = await services.database.run(find_delivery(read_id(delivery_id), caller.account_id))
+    if found is None:
+        raise DeliveryNotFound
+    return found
+
+
+async def send_delivery_again(services: Services, caller: Caller, delivery_id: str) -> None:
+    """Have an event sent again. Raises DeliveryNotFound, RateLimitExceeded."""
+    found = await find_own_delivery(services, caller, delivery_id)
+    await services.limits.admit(caller, 1)
+    if not await services.database.run(send_again(found.id, caller.account_id)):
+        raise DeliveryNotFound
+
+
+def read_id(text: str) -> UUID:
+    """Return an id as it stands in a path or a query. Raises DeliveryNotFound."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise DeliveryNotFound from None

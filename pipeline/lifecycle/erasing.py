@@ -1,0 +1,33 @@
+"""Erasing: what a job was asked and has delivered is deleted before its time; its summary and the ledger stay."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from pipeline.database import Statement
+from pipeline.lifecycle.schema import call
+from pipeline.lifecycle.sweep import SWEEP_ROWS
+
+#: Stands in place of a deleted job's error message, which may have quoted the request.
+DELETED_MESSAGE = "What was asked and answered has been deleted."
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """One step of erasing: the state that the job had (None: no such job), and how many of its items went."""
+
+    state: str | None
+    gone: int
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there may be more items."""
+        return self.gone == SWEEP_ROWS
+
+
+def erase(job_id: UUID, account_id: UUID) -> Statement[Erased]:
+    """Delete the request, the answer and some items of an account's ended job; an open one stays as it is."""
+    return call(
+        "erase",
+        {"job": job_id, "account": account_id, "message": DELETED_MESSAGE, "limit": SWEEP_ROWS},
+        lambda rows: Erased(**rows[0]),
+    )

@@ -1,0 +1,88 @@
+"""Accounts as an operator sees them: all of them, page by page, and one with what it has open."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from pipeline.database import Row, Statement
+
+#: Accounts on a page.
+PAGE_SIZE = 50
+#: What operators gave and took is looked for among so many lines of the ledger, the last ones, and so many are shown.
+MOST_LINES = 10_000
+MOST_GRANTS = 20
+#: Longest text that is searched for.
+MAX_SEARCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSummary:
+    """One account; `held` is what its open jobs have set aside."""
+
+    id: UUID
+    name: str
+    email: str | None
+    tier: str
+    available: int
+    held: int
+    open_jobs: int
+    keys: int
+    is_operator: bool
+    suspended_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Credits that an operator gave, or took back."""
+
+    credits: int
+    note: str | None
+    created_at: datetime
+
+
+_COLUMNS = (
+    "SELECT a.id, a.name, a.email, a.tier, a.available, o.held, o.open_jobs, k.keys, a.is_operator, a.suspended_at,"
+    " a.created_at FROM (SELECT * FROM account c {of} ORDER BY c.created_at DESC, c.id"
+    "  LIMIT %(limit)s OFFSET %(offset)s) a"
+    # For the accounts of the page alone, each by its own index.
+    " CROSS JOIN LATERAL (SELECT count(*) AS open_jobs, coalesce(sum(j.credits_held), 0)::bigint AS held FROM job j"
+    "  WHERE j.account_id = a.id AND j.finished_at IS NULL) o"
+    " CROSS JOIN LATERAL (SELECT count(*) AS keys FROM api_key k"
+    "  WHERE k.account_id = a.id AND k.revoked_at IS NULL) k ORDER BY a.created_at DESC, a.id"
+)
+
+
+def list_accounts(search: str = "", *, offset: int = 0) -> Statement[list[AccountSummary]]:
+    """Read a page of accounts and one more, newest first; those whose name, e-mail or id has the text in it."""
+    return Statement(
+        _COLUMNS.format(
+            of="WHERE %(search)s = '' OR strpos(lower(concat_ws(' ', c.name, c.email, c.id)), lower(%(search)s)) > 0"
+        ),
+        {"search": search, "limit": PAGE_SIZE + 1, "offset": offset},
+        _summaries,
+    )
+
+
+def find_account(account_id: UUID) -> Statement[AccountSummary | None]:
+    """Read one account; None when there is none with that id."""
+    return Statement(
+        _COLUMNS.format(of="WHERE c.id = %(id)s"),
+        {"id": account_id, "limit": 1, "offset": 0},
+        lambda rows: _summaries(rows)[0] if rows else None,
+    )
+
+
+def list_grants(account_id: UUID) -> Statement[list[Grant]]:
+    """Read what operators have given an account or taken back, the last first."""
+    return Statement(
+        "SELECT e.available_change AS credits, e.note, e.created_at FROM ("
+        "SELECT * FROM credit_entry c WHERE c.account_id = %(account)s ORDER BY c.created_at DESC LIMIT %(lines)s) e"
+        " WHERE e.entry = 'grant' ORDER BY e.created_at DESC LIMIT %(limit)s",
+        {"account": account_id, "lines": MOST_LINES, "limit": MOST_GRANTS},
+        lambda rows: [Grant(**row) for row in rows],
+    )
+
+
+def _summaries(rows: list[Row]) -> list[AccountSummary]:
+    return [AccountSummary(**row) for row in rows]

@@ -1,0 +1,87 @@
+"""Failures: jobs that ended badly, grouped by kind and reason, so that an operator sees what is broken."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from pipeline.database import Row, Statement
+
+#: The jobs that ended last are looked at; older ones tell little of what is broken now.
+MOST_JOBS = 2_000
+#: Of a job of which a part failed, so many items are looked at for the reason.
+MOST_ITEMS = 100
+#: Groups that are shown, and jobs of one that are tried again at once.
+MOST_GROUPS = 50
+MOST_RETRIED = 100
+#: Begins the Idempotency-Key of what an operator asks for again: nothing is made, and paid for, twice.
+RETRY_KEY = "operator-retry-"
+#: The reason of a job none of whose first items has failed.
+PARTIAL = "partial"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Jobs of one kind that ended for one reason. `message` is that of the last."""
+
+    kind: str
+    code: str
+    message: str
+    jobs: int
+    accounts: int
+    first_at: datetime
+    last_at: datetime
+    last_job_id: UUID
+
+
+# The jobs first, by their index alone: LIMIT keeps the rest of the statement small whatever the table has.
+_FAILED = f"""
+WITH failed AS MATERIALIZED (
+    SELECT j.id, j.account_id, j.route, j.kind, j.error, j.finished_at FROM job j
+    WHERE j.state IN ('failed', 'partial', 'expired') AND j.finished_at > now() - %(period)s
+    ORDER BY j.finished_at DESC LIMIT {MOST_JOBS}
+), open AS (  -- one that was tried again counts no more; what it became counts by itself
+    SELECT f.* FROM failed f WHERE NOT EXISTS (
+        SELECT FROM job r WHERE r.account_id = f.account_id AND r.route = f.route
+            AND r.idempotency_key = '{RETRY_KEY}' || f.id)
+), reason AS (
+    SELECT f.id, f.account_id, f.kind, f.finished_at, coalesce(f.error, i.error) AS error
+    FROM open f LEFT JOIN LATERAL (
+        SELECT i.error FROM item i WHERE f.error IS NULL AND i.job_id = f.id AND i.index < {MOST_ITEMS}
+            AND i.state = 'failed' ORDER BY i.index LIMIT 1) i ON true
+), named AS (
+    SELECT r.*, coalesce(r.error ->> 'code', '{PARTIAL}') AS code, coalesce(r.error ->> 'message', '') AS message
+    FROM reason r
+)
+"""  # noqa: S608  no values in it
+
+
+def retry_key(job_id: UUID) -> str:
+    """Return the Idempotency-Key under which a job is asked for again."""
+    return f"{RETRY_KEY}{job_id}"
+
+
+def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
+    """Read the reasons for which jobs ended badly within a period that ends now, the most frequent first."""
+
+    def read(rows: list[Row]) -> list[FailureGroup]:
+        return [FailureGroup(**row) for row in rows]
+
+    return Statement(
+        f"{_FAILED} SELECT n.kind, n.code, (array_agg(n.message ORDER BY n.finished_at DESC))[1] AS message,"  # noqa: S608
+        " count(*) AS jobs, count(DISTINCT n.account_id) AS accounts, min(n.finished_at) AS first_at,"
+        " max(n.finished_at) AS last_at, (array_agg(n.id ORDER BY n.finished_at DESC))[1] AS last_job_id"
+        f" FROM named n GROUP BY n.kind, n.code ORDER BY jobs DESC, last_at DESC LIMIT {MOST_GROUPS}",
+        {"period": period},
+        read,
+    )
+
+
+def list_failed(period: timedelta, *, kind: str, code: str, limit: int = MOST_RETRIED) -> Statement[Sequence[UUID]]:
+    """Read the jobs of one group, the last first."""
+    return Statement(
+        f"{_FAILED} SELECT n.id FROM named n WHERE n.kind = %(kind)s AND n.code = %(code)s"  # noqa: S608
+        " ORDER BY n.finished_at DESC LIMIT %(limit)s",
+        {"period": period, "kind": kind, "code": code, "limit": limit},
+        lambda rows: [row["id"] for row in rows],
+    )

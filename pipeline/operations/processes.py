@@ -1,0 +1,106 @@
+"""Processes: what runs on all machines, and how much memory each takes. Each tells it itself, in one Redis hash."""
+
+import json
+import os
+import resource
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pipeline.supervision import is_supervised
+
+#: The Redis hash with one field a process.
+HASH = "pressroom:processes"
+#: How often a process tells.
+TELL_EVERY = timedelta(seconds=10)
+#: One that was not heard of for so long has ended. Clocks of machines may differ by less.
+GONE_AFTER = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process that runs. `program` is api, sweep, or the queue that it serves."""
+
+    host: str
+    pid: int
+    program: str
+    memory_bytes: int
+    #: Whether `memory_bytes` is what it takes now; otherwise it is the most that it ever took.
+    is_current: bool
+    supervised: bool
+    started_at: datetime
+    told_at: datetime
+    #: Models that it downloads: name, bytes done, bytes in all.
+    downloads: list[tuple[str, int, int]] = field(default_factory=list)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was not heard of for so long that it must have ended."""
+        return datetime.now(UTC) - self.told_at > GONE_AFTER
+
+
+#: What this process downloads now: bytes done and in all by model.
+downloads: dict[str, tuple[int, int]] = {}
+
+
+class Teller:
+    """Tells of this process."""
+
+    def __init__(self, program: Callable[[], str]) -> None:
+        self._program = program
+        self._started = datetime.now(UTC)
+        self.field = f"{socket.gethostname()}:{os.getpid()}"
+
+    def tell(self) -> str:
+        """Return what is written under `field`."""
+        memory, is_current = memory_bytes()
+        told = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "program": self._program(),
+            "memory_bytes": memory,
+            "is_current": is_current,
+            "supervised": is_supervised(),
+            "started_at": self._started.timestamp(),
+            "told_at": time.time(),
+            "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
+        }
+        return json.dumps(told)
+
+
+def memory_bytes() -> tuple[int, bool]:
+    """Return the memory of this process that is in RAM, and whether that is now; elsewhere it is the most so far."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE"), True
+    except (OSError, ValueError, IndexError):
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most * (1 if sys.platform == "darwin" else 1024), False
+
+
+def read_processes(fields: Mapping[Any, Any]) -> list[Process]:
+    """Return what the hash says, by program and host; also those that are gone."""
+    found = [_process(json.loads(value)) for value in fields.values()]
+    return sorted(found, key=lambda one: (one.program, one.host, one.pid))
+
+
+def gone_fields(fields: Mapping[Any, Any]) -> list[Any]:
+    """Return the fields of processes that are gone, for who deletes them."""
+    return [name for name, value in fields.items() if _process(json.loads(value)).is_gone]
+
+
+def _process(told: dict[str, Any]) -> Process:
+    for moment in ("started_at", "told_at"):
+        told[moment] = datetime.fromtimestamp(told[moment], UTC)
+    told["downloads"] = [(str(name), int(done), int(total)) for name, done, total in told["downloads"]]
+    return Process(**told)
+
+
+def document(process: Process) -> dict[str, Any]:
+    """Return a process as JSON."""
+    return asdict(process)

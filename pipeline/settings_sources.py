@@ -1,0 +1,94 @@
+"""Settings sources: where settings come from, and which names are none: a misspelt setting is an error, not silence.
+
+`pressroom.toml` has the same names as the environment, as `[api]` with `port = 9000`; the environment goes before it.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from pipeline.errors import InvalidSetting
+
+PREFIX = "PRESSROOM_"
+#: Names the file of settings; without it, `pressroom.toml` of the current folder is read if it is there.
+CONFIG = "PRESSROOM_CONFIG"
+DEFAULT_FILE = "pressroom.toml"
+#: Variables of ours that are no settings: of the command line and the client, between our processes, and of the tests.
+NOT_SETTINGS = frozenset(
+    {CONFIG, "PRESSROOM_API_KEY", "PRESSROOM_URL", "PRESSROOM_SUPERVISED_BY", "PRESSROOM_MASTER"}
+    | {"PRESSROOM_TEST_MARK", "PRESSROOM_TESTS_NEED", "PRESSROOM_TESTS_PICTURES"}
+)
+#: What Kubernetes and old Docker set for a service that is called pressroom, or pressroom-….
+SERVICE_LINK = re.compile(r"PRESSROOM(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)\w*|NAME)")
+SERVICE_ADDRESS = re.compile(r"(tcp|udp)://")
+#: How alike a name has to be to be what was meant; difflib's measure.
+LIKENESS = 0.6
+
+
+def config_file() -> Path | None:
+    """Return the file of settings, None if there is none. Raises InvalidSetting when the named one is not there."""
+    if named := os.environ.get(CONFIG):
+        if not Path(named).is_file():
+            raise InvalidSetting(f"{CONFIG} names {named}, which is no file.")
+        return Path(named)
+    return Path(DEFAULT_FILE) if Path(DEFAULT_FILE).is_file() else None
+
+
+def read_config(model: type[BaseModel]) -> dict[str, Any]:
+    """Return what the file of settings says. Raises InvalidSetting for one that can't be read, or has unknown names."""
+    file = config_file()
+    if file is None:
+        return {}
+    try:
+        found = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InvalidSetting(f"{file} can't be read: {error}.") from error
+    known = {".".join(path) for path in _paths(model)}
+    for name in _names(found):
+        if name not in known:
+            raise InvalidSetting(f"{file}: {name} is no setting.{_meant(name, known)}")
+    return found
+
+
+def check_environment(model: type[BaseModel], environment: Mapping[str, str]) -> None:
+    """Look for variables that look like settings and are none. Raises InvalidSetting, with the nearest name."""
+    known = {variable(path) for path in _paths(model)} | NOT_SETTINGS
+    for name, value in environment.items():
+        upper = name.upper()
+        if not upper.startswith(PREFIX) or upper in known or not value:
+            continue
+        if SERVICE_LINK.fullmatch(upper) or SERVICE_ADDRESS.match(value):
+            continue
+        raise InvalidSetting(f"{name} is no setting.{_meant(upper, known)}")
+
+
+def variable(path: tuple[str, ...]) -> str:
+    """Return the environment variable of a setting, given its names from the top."""
+    return PREFIX + "__".join(path).upper()
+
+
+def _paths(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield all settings and groups of settings."""
+    for name, field in model.model_fields.items():
+        path = (*above, name)
+        yield path
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _paths(field.annotation, path)
+
+
+def _names(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for name, value in table.items():
+        yield f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from _names(value, f"{above}{name}.")
+
+
+def _meant(name: str, known: set[str]) -> str:
+    nearest = get_close_matches(name, sorted(known), 1, LIKENESS)
+    return f" Did you mean {nearest[0]}?" if nearest else " `pressroom settings` lists all."

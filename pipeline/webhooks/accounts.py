@@ -1,0 +1,79 @@
+"""Accounts' own webhooks: the address that is told of events by default, and the secret that signs all of an account.
+
+The life cycle makes one, without an address, for the first request that names a webhook of its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from pipeline.database import Row, Statement
+from pipeline.webhooks.signing import make_secret
+
+
+@dataclass(frozen=True, slots=True)
+class AccountWebhook:
+    """An account's own webhook. No address: only requests that name one are told of. No events: of all."""
+
+    id: UUID
+    url: str | None
+    events: list[str] | None
+    secret: str = field(repr=False)
+    secret_at: datetime
+    previous_until: datetime | None
+
+
+_COLUMNS = (
+    "w.id, w.url, w.events, w.secret, w.secret_at,"
+    " CASE WHEN w.previous_until > now() THEN w.previous_until END AS previous_until"
+)
+
+
+def _webhook(rows: list[Row]) -> AccountWebhook | None:
+    return AccountWebhook(**rows[0]) if rows else None
+
+
+def find_webhook(account_id: UUID) -> Statement[AccountWebhook | None]:
+    """Read an account's own webhook."""
+    return Statement(
+        f"SELECT {_COLUMNS} FROM account a JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s",  # noqa: S608
+        {"account": account_id},
+        _webhook,
+    )
+
+
+def ensure_webhook(account_id: UUID) -> Sequence[Statement[object]]:
+    """Return what gives an account a webhook with a secret unless it has one, for one transaction."""
+    return [
+        Statement("SELECT id FROM account WHERE id = %(account)s FOR NO KEY UPDATE", {"account": account_id}),
+        Statement(
+            "WITH made AS (INSERT INTO webhook (id, account_id, secret) SELECT %(id)s, a.id, %(secret)s FROM account a"
+            " WHERE a.id = %(account)s AND a.webhook_id IS NULL RETURNING id, account_id)"
+            " UPDATE account a SET webhook_id = m.id FROM made m WHERE a.id = m.account_id RETURNING a.id",
+            {"id": uuid4(), "account": account_id, "secret": make_secret()},
+        ),
+    ]
+
+
+def set_default(account_id: UUID, url: str | None, events: Sequence[str] | None) -> Statement[AccountWebhook | None]:
+    """Set where an account is told of events by default; None: nowhere. What is on its way still goes where it was."""
+    return Statement(
+        f"UPDATE webhook w SET url = %(url)s, events = %(events)s FROM account a"  # noqa: S608
+        f" WHERE a.id = %(account)s AND w.id = a.webhook_id RETURNING {_COLUMNS}",
+        {"account": account_id, "url": url, "events": None if events is None else list(events)},
+        _webhook,
+    )
+
+
+def rotate_secret(account_id: UUID, *, overlap: timedelta) -> Statement[AccountWebhook | None]:
+    """Give an account's webhook a new secret; the one before signs as well for a while.
+
+    One that was made in the same transaction is new already."""
+    return Statement(
+        "UPDATE webhook w SET previous_secret = w.secret, previous_until = now() + %(overlap)s, secret = %(secret)s,"  # noqa: S608
+        " secret_at = now() FROM account a WHERE a.id = %(account)s AND w.id = a.webhook_id AND w.secret_at < now()"
+        f" RETURNING {_COLUMNS}",
+        {"account": account_id, "secret": make_secret(), "overlap": overlap},
+        _webhook,
+        repeatable=False,
+    )

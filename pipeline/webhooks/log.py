@@ -1,0 +1,120 @@
+"""Log: what was sent to an account's webhooks, how it fared, and having it sent again."""
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from pipeline.database import Row, Statement
+
+#: What stands for another page of the log: newest first.
+_ORDER = "ORDER BY d.created_at DESC, d.id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedDelivery:
+    """An event as the log shows it. `is_busy`: a try is being made. `tries`: the last ones, with their times."""
+
+    id: UUID
+    event: str
+    url: str | None
+    job_id: UUID | None
+    state: str
+    attempts: int
+    is_busy: bool
+    status: int | None
+    error: str | None
+    created_at: datetime
+    next_at: datetime
+    again_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryDetails(LoggedDelivery):
+    """The same with what was sent, and each try of it."""
+
+    body: str
+    tries: list[dict[str, Any]]
+
+
+_COMPUTED = {
+    "event": "coalesce(d.event, d.body::jsonb ->> 'type') AS event",
+    "url": "coalesce(d.url, w.url) AS url",
+    "is_busy": "coalesce(d.busy_until > now(), false) AS is_busy",
+    "tries": "coalesce(d.tries, '[]') AS tries",
+}
+
+
+def _columns(shape: type[LoggedDelivery]) -> str:
+    return ", ".join(_COMPUTED.get(one.name, f"d.{one.name}") for one in fields(shape))
+
+
+_TABLES = "webhook_delivery d LEFT JOIN webhook w ON w.id = d.webhook_id"
+
+
+def list_deliveries(
+    account_id: UUID,
+    *,
+    state: str | None = None,
+    event: str | None = None,
+    job_id: UUID | None = None,
+    limit: int,
+    offset: int,
+) -> Statement[tuple[list[LoggedDelivery], int]]:
+    """Read a page of an account's deliveries, newest first, and how many there are in all."""
+    wanted = {"account_id": account_id, "state": state, "event": event, "job_id": job_id}
+    filters = {name: value for name, value in wanted.items() if value is not None}
+    where = " AND ".join(f"d.{name} = %({name})s" for name in filters)
+
+    def read(rows: list[Row]) -> tuple[list[LoggedDelivery], int]:
+        totals = [row.pop("total") for row in rows]
+        return [LoggedDelivery(**row) for row in rows if row["id"] is not None], totals[0]
+
+    return Statement(
+        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM webhook_delivery d WHERE {where}) t LEFT JOIN ("  # noqa: S608
+        f"SELECT {_columns(LoggedDelivery)} FROM {_TABLES} WHERE {where} {_ORDER} LIMIT %(limit)s OFFSET %(offset)s) p"
+        f" ON true {_ORDER.replace('d.', 'p.')}",
+        {**filters, "limit": limit, "offset": offset},
+        read,
+    )
+
+
+def _details(rows: list[Row]) -> DeliveryDetails | None:
+    return DeliveryDetails(**rows[0]) if rows else None
+
+
+def find_delivery(delivery_id: UUID, account_id: UUID) -> Statement[DeliveryDetails | None]:
+    """Read an account's delivery."""
+    return Statement(
+        f"SELECT {_columns(DeliveryDetails)} FROM {_TABLES} WHERE d.id = %(id)s AND d.account_id = %(account)s",  # noqa: S608
+        {"id": delivery_id, "account": account_id},
+        _details,
+    )
+
+
+def send_again(delivery_id: UUID, account_id: UUID | None) -> Statement[bool]:
+    """Have an event sent now, whatever became of it, and tried as long as a new one; false: there is no such one.
+
+    No account means the operator. One that is on its way at this moment stays as it is."""
+    return Statement(
+        "WITH found AS (SELECT id FROM webhook_delivery WHERE id = %(id)s"
+        " AND (%(account)s::uuid IS NULL OR account_id = %(account)s)),"
+        " due AS (UPDATE webhook_delivery d SET state = 'pending', next_at = now(), again_at = now(), ended_at = NULL,"
+        " attempts_before = d.attempts FROM found f"
+        " WHERE d.id = f.id AND NOT (d.state = 'pending' AND coalesce(d.busy_until > now(), false)))"
+        " SELECT id FROM found",
+        {"id": delivery_id, "account": account_id},
+        bool,
+    )
+
+
+def add_test(account_id: UUID, event: str, body: str, url: str) -> Statement[UUID]:
+    """Have an event sent to an address, whatever events are wanted there; returns the delivery's id."""
+    return Statement(
+        "INSERT INTO webhook_delivery (id, account_id, url, event, body)"
+        " VALUES (%(id)s, %(account)s, %(url)s, %(event)s, %(body)s) RETURNING id",
+        {"id": uuid4(), "account": account_id, "url": url, "event": event, "body": body},
+        lambda rows: UUID(str(rows[0]["id"])),
+        repeatable=False,
+    )

@@ -1,0 +1,50 @@
+"""Pressroom: the client of a Pressroom service, with and without asyncio (docs/client.md).
+
+It imports nothing of the service."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pressroom.errors import (
+    Conflict,
+    ConnectionLost,
+    Forbidden,
+    Gone,
+    InsufficientCredits,
+    InvalidRequest,
+    NotFound,
+    NotPressroom,
+    PressroomError,
+    RateLimitExceeded,
+    Refused,
+    ServiceUnavailable,
+    Unauthorized,
+)
+
+if TYPE_CHECKING:
+    from pressroom.clients import AsyncPressroom, Pressroom
+
+__all__ = [
+    "AsyncPressroom",
+    "Conflict",
+    "ConnectionLost",
+    "Forbidden",
+    "Gone",
+    "InsufficientCredits",
+    "InvalidRequest",
+    "NotFound",
+    "NotPressroom",
+    "Pressroom",
+    "PressroomError",
+    "RateLimitExceeded",
+    "Refused",
+    "ServiceUnavailable",
+    "Unauthorized",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the clients when one is first asked for: who only catches errors needs no HTTP."""
+    if name in {"AsyncPressroom", "Pressroom"}:
+        return getattr(import_module("pressroom.clients"), name)
+    raise AttributeError(f"module 'pressroom' has no attribute {name!r}")

@@ -1,0 +1,86 @@
+"""Index jobs: which pages search engines show."""
+
+from datetime import datetime
+from typing import Any
+
+from pressroom.documents.document import Document
+
+
+class IndexJob(Document):
+    """URLs that are checked, or submitted."""
+
+    id: str
+    name: str | None = None
+    #: check or submit.
+    type: str
+    total_urls: int
+    processed_urls: int
+    indexed_count: int
+    submitted_count: int | None = None
+    #: running, complete, failed or cancelled.
+    status: str
+    error_message: str | None = None
+    created_at: datetime
+    pending_count: int
+    failed_count: int
+    rate_limited_count: int
+    sitemap_url: str | None = None
+    eta: datetime | None = None
+    #: Why no URL is asked about now: `until`, and `providers` that rest.
+    waiting_for: dict[str, Any] | None = None
+
+
+class UrlRecord(Document):
+    """What was found out about a URL."""
+
+    id: str
+    url: str
+    sent_url: str | None = None
+    #: pending, processing, done or failed.
+    status: str
+    is_indexed: bool | None = None
+    search_status: str | None = None
+    #: `reason`, and with it code, provider, index, proofUrl, diagnosis and more (docs/indexing.md).
+    raw_result: dict[str, Any] | None = None
+    last_error: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class IndexMonitor(Document):
+    """URLs that are checked again every day or week."""
+
+    id: str
+    name: str | None = None
+    #: active or paused.
+    state: str
+    #: day or week.
+    every: str
+    engine: str | None = None
+    index: str | None = None
+    sitemap_url: str | None = None
+    total_urls: int | None = None
+    webhook_url: str | None = None
+    #: What signs its webhooks; told once, when it is made.
+    webhook_secret: str | None = None
+    next_at: datetime | None = None
+    last_run_at: datetime | None = None
+    last_job_id: str | None = None
+    skipped: dict[str, Any] | None = None
+    last_delivery: dict[str, Any] | None = None
+    created_at: datetime
+
+
+class IndexMonitorChange(Document):
+    """A URL that came into an index, or dropped out of it."""
+
+    id: str
+    job_id: str
+    url: str
+    #: newly_indexed or dropped.
+    change: str
+    index: str
+    provider: str
+    proof_url: str | None = None
+    checked_at: datetime
+    before_at: datetime

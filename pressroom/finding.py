@@ -1,0 +1,48 @@
+"""Finding: which service and which key, when a program names none."""
+
+import os
+from ipaddress import ip_address
+from os import PathLike
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pressroom.errors import Unauthorized
+
+URL_VARIABLE = "PRESSROOM_URL"
+KEY_VARIABLE = "PRESSROOM_API_KEY"
+DATA_VARIABLE = "PRESSROOM_DATA"
+#: Where `pressroom up` listens, and where it keeps what is its own.
+LOCAL_URL = "http://127.0.0.1:8000"
+DATA = ".pressroom"
+#: The file in it that has the first account's key.
+FIRST_KEY = "first-key"
+
+
+def find_url(url: str | None) -> str:
+    """Return the address of the service: as given, else PRESSROOM_URL, else this machine's."""
+    return (url or os.environ.get(URL_VARIABLE) or LOCAL_URL).rstrip("/")
+
+
+def find_key(api_key: str | None, url: str, data: str | PathLike[str] | None = None) -> str:
+    """Return the API key: as given, else PRESSROOM_API_KEY, else the first one of a system on this machine.
+
+    `data` is the folder of that system. Its key is for this machine alone, and is sent to no other.
+    Raises Unauthorized."""
+    found = api_key or os.environ.get(KEY_VARIABLE)
+    if found:
+        return found.strip()
+    file = Path(data or os.environ.get(DATA_VARIABLE) or DATA) / FIRST_KEY
+    if is_here(url) and file.is_file():
+        return file.read_text("utf-8").strip()
+    raise Unauthorized(
+        f"Which API key? Pass api_key, or set {KEY_VARIABLE}; `pressroom keys create` makes one.", code="no_api_key"
+    )
+
+
+def is_here(url: str) -> bool:
+    """Return whether an address is this machine's own."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,155 @@
+"""Archive: a backup as one tar file: what it is, the dump, the secrets' key, and the artifacts, which follow the dump.
+
+Artifacts are written before the rows that name them, so those of a dump are there when they are copied after it, except
+for those whose time was over meanwhile.
+"""
+
+import io
+import json
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+from pipeline.artifacts import DAY, UPLOADS, Artifacts
+from pipeline.errors import Gone, NotReady
+from pipeline.secret_box import KEY_FILE
+from pipeline.timestamps import timestamp
+from scripts.backup.database import dump, restore
+from scripts.system.folders import write_private
+
+FORMAT = 1
+MANIFEST, DUMP, ARTIFACTS = "pressroom.json", "database.dump", "artifacts/"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a backup has: the release and the moment that it is of, artifacts and their bytes, and the dump's bytes."""
+
+    pressroom: str
+    made_at: str
+    artifacts: int
+    artifact_bytes: int
+    dump_bytes: int
+
+
+def write_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Contents:
+    """Write a backup; the file is there when it is whole. Raises NotReady, ServiceUnavailable."""
+    made_at = datetime.now(UTC)
+    unfinished = file.with_name(f"{file.name}.unfinished")
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pressroom-backup-") as folder:
+        dumped = Path(folder) / DUMP
+        dump(url, dumped)
+        unfinished.touch(mode=0o600)
+        try:
+            with tarfile.open(unfinished, "w") as archive:
+                heading = {"format": FORMAT, "pressroom": version("pressroom"), "made_at": timestamp(made_at)}
+                _add(archive, MANIFEST, json.dumps(heading).encode())
+                archive.add(dumped, DUMP, filter=_anonymous)
+                if (data / KEY_FILE).exists():
+                    archive.add(data / KEY_FILE, KEY_FILE, filter=_anonymous)
+                copied = [_copy(archive, artifacts, key) for key in artifacts.keys()]  # noqa: SIM118  # no dict
+            unfinished.replace(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        sizes = [size for size in copied if size is not None]
+        return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)  # type: ignore[arg-type]
+
+
+def read_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Contents:
+    """Fill an empty system from a backup: the artifacts first, then the database, wholly or not at all.
+
+    Raises NotReady for a file that is no backup, or one of a later release; ServiceUnavailable."""
+    sizes = []
+    try:
+        with tarfile.open(file) as archive, tempfile.TemporaryDirectory(dir=data) as folder:
+            heading = json.loads(_bytes(archive, archive.next(), MANIFEST))
+            if heading["format"] != FORMAT:
+                raise NotReady(f"{file} was made by Pressroom {heading['pressroom']}; this release can't read it.")
+            dumped = Path(folder) / DUMP
+            with dumped.open("wb") as written:
+                _pour(_opened(archive, archive.next(), DUMP), written)
+            for member in archive:
+                if member.name == KEY_FILE:
+                    write_private(data / KEY_FILE, _bytes(archive, member, KEY_FILE).decode())
+                elif _is_artifact(member.name):
+                    artifacts.put(member.name.removeprefix(ARTIFACTS), _opened(archive, member, member.name))
+                    sizes.append(member.size)
+            restore(url, dumped)
+            return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)
+    except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
+        raise NotReady(f"{file} is no whole backup of Pressroom: {error}.") from error
+
+
+def describe(contents: Contents) -> str:
+    """Return what a backup has, in a line."""
+    found = asdict(contents)
+    return (
+        "of {made_at}, by Pressroom {pressroom}: the database ({dump_bytes:,} bytes) and {artifacts:,} artifacts "
+        "({artifact_bytes:,} bytes)"
+    ).format_map(found)
+
+
+def _copy(archive: tarfile.TarFile, artifacts: Artifacts, key: str) -> int | None:
+    """Add an artifact; returns its size, None when its time was over meanwhile."""
+    try:
+        size = artifacts.size_of(key)
+        chunks = artifacts.read(key)
+        first = next(chunks, b"")
+    except Gone:
+        return None
+    archive.addfile(_info(f"{ARTIFACTS}{key}", size), _Chunks(first, chunks))
+    return size
+
+
+class _Chunks(io.RawIOBase):
+    """Chunks as a file that is read once."""
+
+    def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
+        self._rest = first
+        self._chunks = chunks
+
+    def read(self, size: int = -1) -> bytes:
+        while size > len(self._rest) and (more := next(self._chunks, b"")):
+            self._rest += more
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    archive.addfile(_info(name, len(content)), io.BytesIO(content))
+
+
+def _info(name: str, size: int) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = size, 0o600
+    return info
+
+
+def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    return _info(info.name, info.size)
+
+
+def _is_artifact(name: str) -> bool:
+    folder, _, rest = name.removeprefix(ARTIFACTS).partition("/")
+    return name.startswith(ARTIFACTS) and bool(rest) and (folder == UPLOADS or DAY.fullmatch(folder) is not None)
+
+
+def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> IO[bytes]:
+    found = archive.extractfile(member) if member is not None and member.name == name else None
+    if found is None:
+        raise ValueError(f"it has no {name}")
+    return found
+
+
+def _bytes(archive: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> bytes:
+    return _opened(archive, member, name).read()
+
+
+def _pour(source: IO[bytes], target: IO[bytes]) -> None:
+    while chunk := source.read(2**20):
+        target.write(chunk)

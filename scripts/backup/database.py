@@ -1,0 +1,143 @@
+"""Database: the running one, or an embedded one started for this alone; its dump and restore by PostgreSQL's programs.
+
+The programs of the newest version that is here are used: they read servers of their own version and of older ones.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Conninfo
+
+from pipeline.errors import NotReady
+from pipeline.processes import shimmed
+from pipeline.settings import Settings
+from scripts.system.control import find_system
+from scripts.system.embedded import postgres
+from scripts.system.folders import only_system
+from scripts.system.programs import environment
+
+START_SECONDS = 60
+#: Tables of ours; a database that has them has a system in it.
+IS_USED = "SELECT to_regclass('public.account') IS NOT NULL"
+
+
+@contextmanager
+def any_database(settings: Settings) -> Iterator[str]:
+    """Yield the URL of a system's database: as set, of the running system, or of one started here. Raises NotReady."""
+    if settings.database_url is not None:
+        yield settings.database_url
+    elif system := find_system(settings.data):
+        yield system.database_url
+    elif versions := postgres.find_versions(settings.data):
+        with only_system(settings.data), _started(settings.data, versions[0]) as url:
+            yield url
+    else:
+        raise NotReady(f"There is no system in {settings.data}. Name its folder with --data, or set DATABASE_URL.")
+
+
+@contextmanager
+def empty_database(settings: Settings, *, replace: bool, aside: str) -> Iterator[str]:
+    """Yield the URL of a database with no system in it, a new embedded one unless DATABASE_URL is set.
+
+    `replace`: an embedded one that is there is moved to the folder `aside`. Raises NotReady when there is one."""
+    if settings.database_url is not None:
+        if _is_used(settings.database_url):
+            raise NotReady("The database of DATABASE_URL has a system in it. Make an empty one, and name that.")
+        yield settings.database_url
+        return
+    with only_system(settings.data):
+        if _has_system(settings.data):
+            if not replace:
+                raise NotReady(f"There is a system in {settings.data}. --replace moves its database aside.")
+            postgres.set_aside(settings.data, aside)
+        with _started(settings.data, postgres.VERSION) as url:
+            yield url
+
+
+def dump(url: str, file: Path) -> None:
+    """Write a database into a file, as it is at one moment. Raises NotReady."""
+    _run("pg_dump", url, "--format=custom", f"--file={file}")
+
+
+def restore(url: str, file: Path) -> None:
+    """Fill an empty database, wholly or not at all. Raises NotReady."""
+    how = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
+    _run("pg_restore", url, *how, f"--dbname={conninfo_to_dict(url)['dbname']}", str(file))
+
+
+def _has_system(data: Path) -> bool:
+    """Return whether an embedded database is in use; one that a failed restore has left is not."""
+    versions = postgres.find_versions(data)
+    if versions != [postgres.VERSION]:
+        return bool(versions)
+    with _started(data, postgres.VERSION) as url:
+        return _is_used(url)
+
+
+def _is_used(url: str) -> bool:
+    with psycopg.connect(url) as connection:
+        found = connection.execute(IS_USED).fetchone()
+    return bool(found and found[0])
+
+
+@contextmanager
+def _started(data: Path, version: str) -> Iterator[str]:
+    """Run the embedded server of a data folder, which the caller holds, until the block ends. Raises NotReady."""
+    server = postgres.server(data, version)
+    log = data / "postgres.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            shimmed(server.argv, sent=server.stopped_by),
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        _wait(server.url, process, log)
+        yield server.url
+    finally:
+        process.send_signal(server.stopped_by)
+        process.wait()
+        log.unlink()
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return postgres.create_database(url)
+        except psycopg.OperationalError:
+            if process.poll() is not None or time.monotonic() > until:
+                lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+                raise NotReady(f"PostgreSQL does not start: {lines[-1]}") from None
+            time.sleep(0.05)
+
+
+def _run(program: str, url: str, *arguments: str) -> None:
+    try:
+        found: str | None = str(postgres.find_binaries() / program)
+    except NotReady:
+        found = shutil.which(program)
+    if found is None:
+        raise NotReady(f"{program} is missing: install PostgreSQL's client programs.")
+    # Not on the command line, where everybody reads passwords.
+    run = subprocess.run(
+        [found, *arguments], env={**os.environ, **_variables(url)}, capture_output=True, text=True, check=False
+    )
+    if run.returncode:
+        raise NotReady(f"{program} failed: {run.stderr.strip()}")
+
+
+def _variables(url: str) -> dict[str, str]:
+    """Return a connection's parameters as the environment variables that libpq reads."""
+    names = {option.keyword.decode(): option.envvar for option in Conninfo.get_defaults()}
+    found = {names.get(name): str(value) for name, value in conninfo_to_dict(url).items()}
+    return {variable.decode(): value for variable, value in found.items() if variable is not None}

@@ -1,0 +1,54 @@
+"""`pressroom backup` and `restore`: all that a system keeps, as one file."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import psycopg
+import typer
+
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.errors import InvalidRequest
+from scripts.commands import SYSTEM, under
+from scripts.options import Data, database_errors, settings_for
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="Where to; a file that is there is kept.")],
+    data: Data = None,
+) -> None:
+    """Write database, artifacts and the secrets' key into a file, while the system runs or not."""
+    from scripts.backup.archive import describe, write_archive
+    from scripts.backup.database import any_database
+
+    if file.exists():
+        raise InvalidRequest(f"{file} is there already. Choose another name.")
+    if not file.absolute().parent.is_dir():
+        raise InvalidRequest(f"{file.absolute().parent} is no folder.")
+    settings = settings_for(data)
+    with any_database(settings) as url:
+        made = write_archive(file.absolute(), url, Artifacts(open_store(settings)), settings.data)
+    typer.echo(f"{file}: {describe(made)}")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `pressroom backup` wrote, with this release or an earlier one.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Move the database aside that is in DATA.")] = False,
+    data: Data = None,
+) -> None:
+    """Make a system of a backup; it must not run. An embedded PostgreSQL of a new major version is filled by this."""
+    from pipeline.migrations import migrate
+    from scripts.backup.archive import describe, read_archive
+    from scripts.backup.database import empty_database
+
+    if not file.is_file():
+        raise InvalidRequest(f"{file} is no file.")
+    settings = settings_for(data)
+    aside = f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    with database_errors(psycopg.Error), empty_database(settings, replace=replace, aside=aside) as url:
+        made = read_archive(file, url, Artifacts(open_store(settings)), settings.data)
+        migrate(url)
+    typer.echo(f"restored what was in {file}, {describe(made)}")
+
+
+register = under(SYSTEM, backup, restore)

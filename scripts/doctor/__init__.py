@@ -1,0 +1,1 @@
+"""Doctor: what `pressroom doctor` looks at."""

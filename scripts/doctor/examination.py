@@ -1,0 +1,84 @@
+"""Examination: everything that the doctor looks at, in the order in which a person would."""
+
+import platform
+from collections.abc import Generator, Iterator
+
+import psycopg
+
+from pipeline.broker import connect
+from pipeline.database import Database
+from pipeline.errors import NotReady, PressroomError
+from pipeline.settings import Settings
+from scripts.doctor.engines import examine_engines
+from scripts.doctor.finding import Finding, Mark, checked
+from scripts.doctor.servers import check_database, check_ledger, check_store, embedded_servers
+from scripts.options import PATIENCE
+from scripts.site_connections import list_sites
+from scripts.system.control import find_system, settings_of_running
+from workers.media.audio.ffmpeg import find_ffmpeg
+
+
+def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
+    """Look at everything. `ask`: every provider, None: those that cost nothing, False: none."""
+    yield Finding("Python", Mark.READY, f"{platform.python_version()} on {platform.platform()}")
+    database_url = yield from _system(settings)
+    yield checked("artifact store", lambda: check_store(settings))
+    yield checked("ffmpeg", lambda: find_ffmpeg(settings).path)
+    yield from examine_engines(settings, database_url, ask=ask)
+    yield from _sites(settings, database_url)
+
+
+def _system(settings: Settings) -> Generator[Finding, None, str | None]:
+    """Look at the servers; returns where the database is, if it answers."""
+    try:
+        system = find_system(settings.data)
+    except PressroomError as error:  # servers that are set are there without it
+        yield Finding("system", Mark.MISSING, error.message)
+        if not (settings.database_url and settings.redis_url):
+            return None
+    else:
+        if system:
+            yield Finding("system", Mark.READY, f"running at {system.address} (pid {system.pid})")
+        elif not (settings.database_url and settings.redis_url):
+            yield Finding("system", Mark.ABSENT, f"off: `pressroom up` starts it on {settings.data}")
+    try:
+        database_url, redis_url = settings_of_running(settings).server_urls()
+    except NotReady:
+        yield from _servers_that_would_start(settings)
+        return None
+    answered = checked("PostgreSQL", lambda: check_database(database_url))
+    yield answered
+    yield checked("Redis", lambda: f"version {connect(redis_url).info('server')['redis_version']}")
+    if answered.mark is not Mark.READY:
+        return None
+    yield checked("ledger", lambda: check_ledger(database_url))
+    return database_url
+
+
+def _servers_that_would_start(settings: Settings) -> Iterator[Finding]:
+    """Say of a system that is off which servers it would start, and look at those that are set."""
+    if settings.database_url:
+        yield checked("PostgreSQL", lambda: check_database(settings.database_url or ""))
+    if settings.redis_url:
+        url = settings.redis_url
+        yield checked("Redis", lambda: f"version {connect(url).info('server')['redis_version']}")
+    for name, check in embedded_servers(settings):
+        found = checked(name, check)
+        yield found if found.mark is Mark.MISSING else Finding(name, Mark.ABSENT, found.detail)
+    yield Finding("ledger", Mark.ABSENT, "is checked while the system runs")
+
+
+def _sites(settings: Settings, database_url: str | None) -> Iterator[Finding]:
+    """Say of each connected site how many requests are left today, or why it can't be asked about."""
+    if database_url is None:
+        return
+    try:
+        with Database(database_url, patience=PATIENCE) as database:
+            found = list_sites(database, settings)
+    except (PressroomError, psycopg.Error) as error:
+        yield Finding("connected sites", Mark.ABSENT, f"{type(error).__name__}: {error}")
+        return
+    for one in found:
+        whose = f"{one.connection.name}, account {one.connection.account_id}"
+        mark = Mark.READY if one.ready else Mark.ABSENT
+        yield Finding(f"{one.connection.service}: {one.site}", mark, f"{one.state} ({whose})")

@@ -1,0 +1,73 @@
+"""Servers: the doctor's checks of the database, the ledger and the artifact store."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+from pipeline import lifecycle
+from pipeline.artifacts import Artifacts, open_store, store_url
+from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
+from pipeline.ledger import discrepancies
+from pipeline.settings import Settings
+from scripts.options import PATIENCE
+from scripts.system.embedded import postgres, redis
+
+
+def check_database(url: str) -> str:
+    """Return the version of a database that is migrated. Raises PressroomError, psycopg.Error."""
+    statement = (
+        "SELECT current_setting('server_version') AS version, to_regnamespace(%(schema)s) IS NOT NULL AS installed"
+    )
+    with Database(url, patience=PATIENCE) as database:
+        found = database.run(Statement(statement, {"schema": lifecycle.SCHEMA}, lambda rows: rows[0]))
+    if not found["installed"]:
+        raise PressroomError("Migrations are missing; run `pressroom migrate`.")
+    return f"version {found['version']}, migrated"
+
+
+def check_ledger(url: str) -> str:
+    """Return that the books balance. Raises PressroomError where they don't."""
+    with Database(url, patience=PATIENCE) as database:
+        found = database.run(discrepancies())
+    if found:
+        raise PressroomError("; ".join(map(str, found[:5])))
+    return "every balance is the sum of its entries"
+
+
+def embedded_servers(settings: Settings) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the servers that `pressroom up` would start, each with a check that it can be."""
+    if not settings.database_url:
+        kept = settings.data / "postgres"
+        state = f"its data is in {kept}" if kept.exists() else "it will be made at the first start"
+        yield "PostgreSQL", lambda: f"comes with the system ({postgres.find_binaries().parent.name}); {state}"
+    if not settings.redis_url:
+        yield "Redis", lambda: f"comes with the system ({redis.find_binary().name})"
+
+
+def check_store(settings: Settings) -> str:
+    """Write, read and delete a file; return where the store is. Raises PressroomError."""
+    if _is_still_to_be_made(settings):
+        return f"{store_url(settings)}, which will be made when it is needed"
+    key, data = f"doctor/{uuid4()}", b"pressroom"
+    artifacts = Artifacts(open_store(settings))
+    artifacts.put(key, data)
+    if artifacts.get(key) != data:
+        raise PressroomError("What was written is not what was read.")
+    artifacts.delete(key)
+    return store_url(settings)
+
+
+def _is_still_to_be_made(settings: Settings) -> bool:
+    """Return whether the store is a folder that nothing has made yet; who only looks doesn't make it.
+
+    Raises PressroomError when it can't be made."""
+    url = store_url(settings)
+    folder = Path(url.removeprefix("file://"))
+    if url.startswith("s3://") or folder.exists():
+        return False
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise PressroomError(f"{folder} can't be made: {above} is no folder that you may write to.")
+    return True

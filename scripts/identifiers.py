@@ -1,0 +1,64 @@
+"""Identifiers: accounts, keys and jobs as people name them on the command line: by id, by its beginning, by name."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from pipeline.database import Database, Row, Statement
+from pipeline.errors import InvalidRequest, NotFound
+
+Table = Literal["account", "api_key", "job"]
+
+#: How each is called, and where it is listed.
+_CALLED: dict[Table, tuple[str, str]] = {
+    "account": ("account", "`pressroom accounts list` shows them."),
+    "api_key": ("key", "`pressroom keys list ACCOUNT` shows them."),
+    "job": ("job", "`pressroom jobs list` shows them."),
+}
+#: Tables whose rows have names of their own.
+_NAMED: frozenset[Table] = frozenset({"account", "api_key"})
+#: Fewest digits of an id that stand for it.
+SHORTEST = 4
+#: Hexadecimal digits of an id.
+DIGITS = 32
+
+
+def find_id(database: Database, table: Table, text: str) -> UUID:
+    """Return the id that a text means. A whole id is not looked up. Raises NotFound, InvalidRequest."""
+    span = _span(text)
+    if span is not None and span[0] == span[1]:
+        return span[0]
+    if span is None and table not in _NAMED:
+        raise InvalidRequest(
+            f"{text!r} is not an id: ids look like 123e4567-e89b-12d3-a456-426614174000, "
+            f"and their first {SHORTEST} digits or more will do."
+        )
+    found = database.run(_candidates(table, text, span))
+    called, listed = _CALLED[table]
+    if not found:
+        raise NotFound(f"There is no {called} {text}. {listed}")
+    if len(found) > 1:
+        raise InvalidRequest(f"{text} could be {' or '.join(map(str, found))}: write more of the id.")
+    return found[0]
+
+
+def _span(text: str) -> tuple[UUID, UUID] | None:
+    """Return the first and the last id that begin with a text; None: no id does."""
+    digits = text.strip().replace("-", "").lower()
+    if not SHORTEST <= len(digits) <= DIGITS or not set(digits) <= set("0123456789abcdef"):
+        return None
+    return UUID(digits.ljust(DIGITS, "0")), UUID(digits.ljust(DIGITS, "f"))
+
+
+def _candidates(table: Table, text: str, span: tuple[UUID, UUID] | None) -> Statement[list[UUID]]:
+    """Read up to two ids, so that a doubt is seen. A beginning is a span, which the primary key finds at once."""
+    first, last = span or (None, None)
+    wanted = "(id >= %(first)s::uuid AND id <= %(last)s::uuid)"
+    if table in _NAMED:
+        wanted += " OR lower(name) = lower(%(name)s)"
+    parameters: dict[str, Any] = {"first": first, "last": last, "name": text.strip()}
+    sql = f"SELECT id FROM {table} WHERE {wanted} ORDER BY id LIMIT 2"  # noqa: S608  names of tables alone
+    return Statement(sql, parameters, _ids)
+
+
+def _ids(rows: list[Row]) -> list[UUID]:
+    return [row["id"] for row in rows]

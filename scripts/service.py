@@ -1,0 +1,80 @@
+"""Service: the Pressroom that a command asks, how far its jobs are, and what is said of its errors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from pressroom.errors import NotPressroom, PressroomError
+from scripts.options import find_service
+from scripts.terminal import progress_bar, tell
+
+if TYPE_CHECKING:
+    from pressroom import Pressroom
+    from pressroom.documents.jobs import Job
+
+
+@contextmanager
+def ask_service(url: str | None, data: Path | None) -> Iterator["Pressroom"]:
+    """Connect to the service that is named, or else to the one that runs here."""
+    from pressroom import Pressroom  # HTTP, which most other commands don't need
+
+    address, key = find_service(url, data)
+    with Pressroom(key, url=address) as client:
+        yield client
+
+
+def said(error: PressroomError) -> str:
+    """Return an error of the client, in words for a terminal."""
+    if isinstance(error, NotPressroom):
+        return f"{error.message} Say where it is with --url."
+    if error.status is None:
+        return error.message
+    wait = error.retry_after
+    patience = f" It asks for {wait.total_seconds():,.0f} seconds of patience: try again then." if wait else ""
+    return f"The service answered {error.status}: {error.message}{patience}"
+
+
+def outcome_of_cancelling(job: "Job") -> str:
+    """Return a sentence about a job that was to be cancelled."""
+    if job.state == "cancelled":
+        return "The job was cancelled; nothing was charged."
+    return f"The job {job.id} {job.state}."
+
+
+class JobBar:
+    """A bar of how far some jobs are, one after another. Ctrl-C cancels the one that runs: its result would be lost."""
+
+    def __init__(self, client: "Pressroom", doing: str, *, total: float = 1) -> None:
+        self._client = client
+        self._bar = progress_bar(transient=True)
+        self._line = self._bar.add_task(doing, total=total)
+        self._before = 0.0
+        self._weight = total
+        self._job: Job | None = None
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        if isinstance(error, KeyboardInterrupt) and self._job is not None and not self._job.has_ended:
+            try:
+                tell(outcome_of_cancelling(self._client.cancel(self._job.id)))
+            except PressroomError as failure:
+                tell(f"The job {self._job.id} was not cancelled. {said(failure)}")
+
+    def begin(self, weight: float) -> None:
+        """Begin with the next job, which is so much of the whole."""
+        self._before += self._weight if self._job is not None else 0
+        self._weight, self._job = weight, None
+
+    def show(self, job: "Job") -> None:
+        """Show how far the job is."""
+        self._job = job
+        part = (job.progress.done + job.progress.failed) / max(1.0, job.progress.total)
+        self._bar.update(self._line, completed=self._before + part * self._weight)

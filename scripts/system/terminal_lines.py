@@ -1,0 +1,80 @@
+"""Terminal lines: what a person at a terminal sees of the log of many processes; all of it goes into a file beside.
+
+Requests, models and what is wrong are shown, a short line each. What servers say while they start is not.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+#: Events that a person wants to see, and how they are said; others are shown from `warning` on.
+SHOWN = {
+    "model fetched": "{model} is here: {gives}",
+    "model loaded": "{model} is loaded ({seconds} s)",
+    "more models suit this machine": "{fetch} brings more models for {family} ({size})",
+    "engine ready now": "{engine} is ready now",
+}
+REQUEST = "request answered"
+#: What asks for these is a machine: a browser's page, a probe.
+QUIET_PATHS = re.compile(r"/(healthz|readyz|metrics|favicon\.ico|dashboard/static/.*)")
+#: Fields of a line that are no news beside its event.
+KNOWN_FIELDS = frozenset({"event", "level", "logger", "timestamp", "exception", "request_id"})
+#: Lines of programs that write no JSON, of no more than information.
+CHATTER = re.compile(
+    r"\[\d{4}-[^\]]*\] .*\[INFO\]"  # gunicorn, dramatiq
+    r"|\d+:[A-Z] \d\d \w{3} \d{4} .* [*#.-] (?!.*(?:rror|FAIL|atal|Can't|can't|MISCONF))"  # Redis
+    r"|(?:LOG|HINT|DETAIL|STATEMENT|NOTICE):  |\t"  # PostgreSQL
+    r"|FATAL:  (?:the database system is (?:starting up|shutting down|in recovery mode)"
+    r"|terminating connection due to administrator command)"
+)
+PALE, YELLOW, RED, GREEN, PLAIN = "\x1b[2m", "\x1b[33m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
+LEVEL_COLOURS = {"warning": YELLOW, "error": RED, "critical": RED}
+
+
+def readable(line: str) -> str | None:
+    """Return a line of a log as a person reads it, None when there is no need to."""
+    try:
+        record = json.loads(line) if line.startswith("{") else None
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or "event" not in record:
+        return None if not line.strip() or CHATTER.match(line) else _clean(line)
+    event, level = str(record["event"]), str(record.get("level", ""))
+    if event == REQUEST:
+        return _request(record)
+    if event in SHOWN:
+        return _clean(SHOWN[event].format_map(_Fields(record)))
+    if level not in LEVEL_COLOURS:
+        return None
+    said = _clean(" ".join([event, *(f"{name}={record[name]}" for name in record if name not in KNOWN_FIELDS)]))
+    return f"{LEVEL_COLOURS[level]}{level}{PLAIN} {said}{_traceback(record)}"
+
+
+class _Fields(dict[str, Any]):
+    def __missing__(self, name: str) -> str:
+        return "?"
+
+
+def _request(record: Mapping[str, Any]) -> str | None:
+    path, status = str(record.get("path", "")), int(record.get("status", 0))
+    if QUIET_PATHS.fullmatch(path) and status < 500:
+        return None
+    colour = GREEN if status < 400 else YELLOW if status < 500 else RED
+    seconds = float(record.get("seconds", 0))
+    return f"{record.get('method', '')} {_clean(path)} {colour}{status}{PLAIN} {PALE}{seconds:.2f} s{PLAIN}"
+
+
+def _traceback(record: Mapping[str, Any]) -> str:
+    """Return the last frame and the error of an exception; the file has all of it."""
+    try:
+        last = record["exception"][-1]
+        frame = last["frames"][-1]
+        return _clean(f" ({last['exc_type']}: {last['exc_value']}, {frame['filename']}:{frame['lineno']})")
+    except (KeyError, IndexError, TypeError):
+        return ""
+
+
+def _clean(text: str) -> str:
+    """Return a text without what a terminal would obey."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)

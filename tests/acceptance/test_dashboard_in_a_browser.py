@@ -1,0 +1,384 @@
+"""The dashboard as its readers have it: a whole system, and Chromium.
+
+`PRESSROOM_TESTS_PICTURES=docs/pictures/dashboard` takes the pictures of docs/dashboard.md anew."""
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from chromium import NARROW, WIDE, Reader, chromium, faults, reader, sideways, unreachable
+from playwright.sync_api import Browser, Page, expect
+from search_engine import SearchEngine, search_engine
+from systems import FAST, Running, only, system
+
+from pipeline.accounts import open_account
+from pipeline.database import Database
+from pipeline.ledger import discrepancies
+from pipeline.sessions import make_token
+from pipeline.sign_in import add_link, set_operator
+
+pytestmark = pytest.mark.system
+
+ROOT = Path(__file__).parents[2]
+COVER = ROOT / "docs/pictures/cover-01-illustration.jpg"
+RECORDING = ROOT / "tests/recordings/library.flac"
+EMAIL, PASSWORD = "editor@example.org", "correct horse battery staple"
+POOLS = only("synthesis", "vision", "transcription", "search_check", "made_up")
+#: A page that is not there.
+NOWHERE = "/dashboard/nowhere"
+#: What the first page may weigh, compressed as it is sent, with style, scripts and pictures.
+MOST_FIRST_PAGE_BYTES = 150_000
+#: Would run where it is not shown as text; as long as a name may be.
+HOSTILE = "\"'><img src=x onerror='top.ran=1'><script>top.ran=1</script>{{7*7}}"
+#: Puts a file where a mouse has let it fall.
+DROP = """(box, [name, type, content]) => {
+  const bytes = Uint8Array.from(atob(content), (one) => one.charCodeAt(0));
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([bytes], name, {type}));
+  const how = {dataTransfer, bubbles: true, cancelable: true};
+  for (const kind of ['dragover', 'drop']) box.dispatchEvent(new DragEvent(kind, how));
+}"""
+IS_PLAYING = "(audio) => audio.currentTime > 0.1 && audio.duration > 1"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[SearchEngine]:
+    with search_engine() as running:
+        running.pages.update({"https://example.org/", "https://example.org/garden"})
+        yield running
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine) -> Iterator[Running]:
+    extra = FAST | engine.environment() | {"PRESSROOM_SYNTHESIS__ENGINES": "hibari,espeak"}
+    extra |= {"PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.5"}
+    with system(tmp_path_factory.mktemp("browser") / "data", *POOLS, extra=extra) as running:
+        running.key = (running.data / "first-key").read_text().strip()
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def state(service: Running, browser: Browser) -> object:
+    """Sign the first account in by the link of the first start, give it a password, and return the cookies."""
+    link = (service.data / "first-sign-in").read_text().strip().removeprefix(service.address)
+    with reader(browser, service.address) as first:
+        first.open(link).get_by_role("button", name="Sign in").click()
+        expect(first.page.get_by_role("status")).to_contain_text("Choose an e-mail and a password")
+        first.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
+        first.page.get_by_label("New password").fill(PASSWORD)
+        first.page.get_by_role("button", name="Save").click()
+        expect(first.page.get_by_role("status")).to_contain_text("Your account is changed")
+        return first.context.storage_state()
+
+
+@pytest.fixture
+def owner(service: Running, browser: Browser, state: object) -> Iterator[Reader]:
+    """A window of the first account's owner, an operator."""
+    with reader(browser, service.address, storage_state=state) as opened:
+        opened.page.on("dialog", lambda dialog: dialog.accept())
+        yield opened
+
+
+def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: Browser, state: object) -> None:
+    with reader(browser, service.address) as visitor:
+        visitor.open((service.data / "first-sign-in").read_text().strip().removeprefix(service.address))
+        visitor.page.get_by_role("button", name="Sign in").click()
+        expect(visitor.page.get_by_text("This link has been used")).to_be_visible()
+        visitor.excuse("403")
+        before = visitor.context.cookies()
+
+        visitor.open("/dashboard/keys")
+        visitor.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
+        visitor.page.get_by_label("Password", exact=True).fill("wrong")
+        visitor.page.get_by_role("button", name="Sign in").click()
+        expect(visitor.page.get_by_role("alert")).to_contain_text("don't belong together")
+        visitor.excuse("403")
+        visitor.page.get_by_label("Password", exact=True).fill(PASSWORD)
+        visitor.page.get_by_role("button", name="Sign in").click()
+        expect(visitor.page).to_have_url(f"{service.address}/dashboard/keys")
+
+        (session,) = [one for one in visitor.context.cookies() if one not in before and "session" in one["name"]]
+        assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", "/")
+        assert session["value"] not in visitor.page.evaluate("document.cookie + document.documentElement.outerHTML")
+
+        visitor.page.get_by_role("button", name="Sign out").click()
+        visitor.open("/dashboard/keys")
+        expect(visitor.page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_a_key_works_until_it_is_deleted(service: Running, owner: Reader) -> None:
+    page = owner.open("/dashboard/keys")
+    page.get_by_role("textbox", name="Name").fill("Newsletter")
+    page.get_by_label("Credits a month").fill("500")
+    page.get_by_label("/made-up").check()
+    page.get_by_role("button", name="Make the key").click()
+    secret = page.locator("#made pre").first.inner_text()
+    owner.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the key").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == secret
+
+    assert service.ask("/made-up", {"count": 3}, X_API_Key=secret).status == 200
+    assert service.ask("/tts", {"text": "Not with this key."}, X_API_Key=secret).status == 403
+    row = owner.open("/dashboard/keys").get_by_role("row", name="Newsletter")
+    expect(row).to_contain_text("3 of 500")
+    owner.picture("keys")
+    row.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("row", name="Newsletter")).to_have_count(0)
+    assert service.ask("/made-up", {"count": 1}, X_API_Key=secret).status == 401
+
+
+def test_speech_is_heard(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/speech")
+    page.get_by_role("button", name="Listen to Heart").click()
+    expect(page.get_by_role("button", name="Listen to Heart")).to_have_text(re.compile("Stop|Listen"))
+    page.get_by_role("radio", name="Heart").check()
+    page.get_by_role("textbox", name="Text").fill("Good morning! Here is the news of the town.")
+    expect(page.get_by_role("tabpanel")).to_contain_text('"voice_name": "en-US-Heart"')
+    page.get_by_role("tab", name="Python").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("from pressroom import Pressroom")
+
+    page.get_by_role("button", name="Speak", exact=True).click()
+    audio = page.locator("[data-result] audio")
+    audio.evaluate("(audio) => audio.play()")
+    page.wait_for_function(IS_PLAYING, arg=audio.element_handle())
+    owner.picture("speech")
+
+
+def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/alt-text")
+    content = base64.b64encode(COVER.read_bytes()).decode()
+    page.locator(".drop").evaluate(DROP, ["cover.jpg", "image/jpeg", content])
+    page.get_by_role("button", name="Describe").click()
+
+    texts = page.locator("[data-result] blockquote")
+    expect(texts).to_have_count(3)
+    picture = page.locator("[data-result] img")
+    assert picture.evaluate("(one) => one.naturalWidth") > 100
+    assert picture.get_attribute("alt") == texts.first.inner_text() != ""
+    beside, shown = texts.first.bounding_box(), picture.bounding_box()
+    assert beside is not None
+    assert shown is not None
+    assert beside["x"] >= shown["x"] + shown["width"]
+    owner.picture("alt-text")
+
+
+def test_a_word_of_a_transcript_is_heard_when_it_is_chosen(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/transcript")
+    page.get_by_label("Recording").set_input_files(RECORDING)
+    page.get_by_role("button", name="Write it down").click()
+
+    word = page.locator(".words .word").nth(8)
+    word.click()
+    expect(page.locator(".words [aria-current]")).not_to_have_count(0)
+    audio = page.locator("[data-result] audio")
+    start = float(word.get_attribute("data-start") or 0)
+    page.wait_for_function("([audio, start]) => audio.currentTime > start", arg=[audio.element_handle(), start])
+    owner.picture("transcript")
+
+
+def test_a_post_gets_its_card(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/blog")
+    page.get_by_role("button", name="Make the card").click()
+
+    cover = page.locator(".post .cover")
+    expect(cover).to_be_visible()
+    page.wait_for_function("(one) => one.naturalWidth > 100", arg=cover.element_handle())
+    expect(page.locator(".post .tags li")).not_to_have_count(0)
+    owner.picture("blog")
+
+
+def test_an_index_check_fills_in_while_it_runs(owner: Reader, engine: SearchEngine) -> None:
+    page = owner.open("/dashboard/try/index-check")
+    page.get_by_role("textbox", name="Addresses").fill("example.org\nexample.org/garden\nexample.org/nowhere")
+    engine.is_held = True
+    page.get_by_role("button", name="Check", exact=True).click()
+    rows = page.locator("[data-result] tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.first).to_contain_text(re.compile("asking|waiting"))
+    engine.is_held = False
+
+    expect(rows.nth(1)).to_contain_text("shown")
+    expect(rows.nth(2)).to_contain_text("not shown")
+    expect(page.locator("[data-result]")).to_contain_text("3 of 3 answered")
+    owner.picture("index-check")
+
+
+def test_jobs_are_watched_live_and_several_are_changed_at_once(service: Running, owner: Reader) -> None:
+    slow = {"items": [{"do": "sleep", "seconds": 0.5}] * 40}
+    asked = [service.submit(slow) for _ in range(3)]
+
+    page = owner.open(f"/dashboard/jobs/{asked[0]}")
+    page.evaluate("window.unchanged = true")
+    count = page.locator("#job .number").first
+    expect(count).to_have_text(re.compile(r"[1-9]\d* of 40"))
+    assert page.evaluate("window.unchanged")  # the page was not loaded again
+
+    owner.open("/dashboard/jobs")
+    for job_id in asked:
+        page.locator(f'input[value="{job_id}"]').check()
+    owner.picture("jobs")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("3")
+    for job_id in asked:
+        assert service.wait_for_state(job_id)["state"] == "cancelled"
+    owner.open("/dashboard/jobs?state=cancelled").get_by_label("All on this page").check()
+    page.get_by_role("button", name="Retry", exact=True).click()
+    owner.open("/dashboard/jobs?state=queued,running")
+    expect(page.get_by_role("checkbox", name="made up")).to_have_count(3)
+    page.get_by_label("All on this page").check()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_text("No job is like that")).to_be_visible()
+
+
+def test_an_operator_tries_a_group_of_failures_again(service: Running, owner: Reader) -> None:
+    for _ in range(2):
+        service.wait_for_state(service.submit({"items": [{"do": "fail"}]}))
+    row = owner.open("/dashboard/operators/failures").get_by_role("row", name="asked_to_fail")
+    expect(row).to_contain_text("2")
+    owner.picture("failures")
+    row.get_by_role("button", name="Try again").click()
+
+    expect(owner.page.get_by_role("status")).to_contain_text("2")
+    assert len(service.ask("/jobs?kind=made_up&state=failed,queued,running").json) == 4
+
+
+def test_an_operator_scales_a_pool_and_tops_an_account_up(service: Running, owner: Reader) -> None:
+    page = owner.open("/dashboard/operators/processes")
+    page.get_by_label("Processes of made_up").fill("2")
+    page.get_by_role("row", name="made_up").get_by_role("button", name="Scale").click()
+    expect(page.get_by_role("row", name="made_up").first).to_contain_text("2")
+    with Database(service.database_url) as database:
+        open_account(database, name="Gazette", tier="free", credits=0)
+    owner.open("/dashboard/operators/accounts?search=gazette").get_by_role("link", name="Gazette").click()
+    page.get_by_label("Credits").fill("1234")
+    page.get_by_label("Note").fill("invoice 7")
+    page.get_by_role("button", name="Top up").click()
+    expect(page.get_by_role("row", name="invoice 7")).to_contain_text("1,234")
+
+
+def test_the_first_page_is_light(
+    service: Running, browser: Browser, state: object, record_property: Callable[[str, object], None]
+) -> None:
+    with reader(browser, service.address, storage_state=state) as fresh:
+        wire = fresh.context.new_cdp_session(fresh.page)
+        wire.send("Network.enable")
+        sizes: list[float] = []
+        wire.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+        fresh.open("/dashboard").wait_for_load_state("networkidle")
+        timing = "performance.getEntriesByType('navigation')[0]"
+        record_property("first page, bytes", sum(sizes))
+        record_property(
+            "first page, milliseconds of the server",
+            fresh.page.evaluate(f"{timing}.responseStart - {timing}.requestStart"),
+        )
+
+    assert len(sizes) >= 3  # the page, its style and its script
+    assert sum(sizes) <= MOST_FIRST_PAGE_BYTES
+
+
+@pytest.fixture(scope="module")
+def paths(service: Running, browser: Browser, state: object) -> list[str]:
+    """The pages that an operator can see, one of each kind, and that of an error."""
+    seen = ["/", "/docs", NOWHERE]
+    with reader(browser, service.address, storage_state=state) as owner:
+        seen += links(owner.open("/dashboard"), "nav.side a")
+        for listed, link, most in (
+            ("/dashboard/try", ".card", 20),
+            ("/dashboard/jobs", "td a", 3),
+            ("/dashboard/keys", "th a", 1),
+            ("/dashboard/operators/accounts", "th a", 1),
+            ("/dashboard/operators/failures", "td a", 1),
+        ):
+            seen += links(owner.open(listed), link)[:most]
+    return list(dict.fromkeys(seen))
+
+
+def links(page: Page, found_by: str) -> list[str]:
+    """Return where links of a page lead."""
+    return [str(one.get_attribute("href")) for one in page.locator(found_by).all()]
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "looks_closely"),
+    [(NARROW, "light", True), (NARROW, "dark", False), (WIDE, "light", False), (WIDE, "dark", True)],
+    ids=["narrow-light", "narrow-dark", "wide-light", "wide-dark"],
+)
+def test_every_page_fits_and_has_no_serious_fault(
+    service: Running,
+    browser: Browser,
+    state: object,
+    paths: list[str],
+    width: int,
+    scheme: str,
+    looks_closely: bool,
+) -> None:
+    found: dict[str, object] = {}
+
+    def look(page: Page) -> None:
+        wrong: list[object] = [f"{over} pixels too wide"] if (over := sideways(page)) > 0 else []
+        if wrong or looks_closely:
+            wrong += faults(page)
+        if wrong:
+            found[page.url.removeprefix(service.address)] = wrong
+
+    with reader(browser, service.address, width=width, scheme=scheme) as visitor:
+        look(visitor.open("/dashboard/sign-in"))
+        look(visitor.open("/dashboard/sign-in/link?token=none"))
+    with reader(browser, service.address, storage_state=state, width=width, scheme=scheme) as owner:
+        for path in paths:
+            look(owner.open(path))
+        owner.excuse("404")  # NOWHERE
+        for path, name in (("/dashboard", "home"), ("/dashboard/operators/queues", "queues")):
+            owner.open(path)
+            owner.picture(f"{name}-{width}-{scheme}")
+    assert found == {}
+
+
+def test_every_control_is_reached_by_the_keyboard_and_seen(owner: Reader, paths: list[str]) -> None:
+    found = {path: missed for path in paths if (missed := unreachable(owner.open(path), frame=path == "/dashboard"))}
+    owner.excuse("404")  # NOWHERE
+
+    assert found == {}
+
+
+def test_what_anybody_has_written_is_shown_as_text(service: Running, browser: Browser) -> None:
+    """The policy of the pages is off in this browser: what got past the escaping would run."""
+    token = make_token()
+    with Database(service.database_url) as database:
+        opened = open_account(database, name=HOSTILE, tier="enterprise", credits=1_000)
+        database.run(set_operator(opened.id, is_operator=True))
+        database.run(add_link(opened.id, token, lasts=timedelta(minutes=10)))
+    assert service.ask("/made-up", {"items": [{"do": HOSTILE}, {"do": "fail"}]}, X_API_Key=opened.key.secret)
+    with reader(browser, service.address, bypass_csp=True) as owner:
+        page = owner.page
+
+        def is_text(where: str) -> None:
+            content = page.locator("main")
+            shown = content.inner_text() + "".join(
+                one.input_value() for one in content.locator("input:not([type=file]), textarea").all()
+            )
+            assert HOSTILE in shown, (where, shown)
+            assert page.evaluate("window.ran ?? null") is None, where
+            assert page.locator("[onerror], main script").count() == 0, where
+
+        owner.open(f"/dashboard/sign-in/link?token={token}").get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Account")).to_be_visible()
+        is_text("the account's name")
+        owner.open("/dashboard/keys").get_by_label("Name").fill(HOSTILE)
+        page.get_by_role("button", name="Make the key").click()
+        is_text("a key's name")
+        spoken = service.submit({"text": HOSTILE}, "/tts", X_API_Key=opened.key.secret)
+        owner.open(f"/dashboard/jobs/{spoken}")
+        is_text("a job's text")

@@ -1,0 +1,103 @@
+"""One trace from a request to its result, as a collector gets it from the API and from a worker."""
+
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from systems import FAST, Running, only, system
+
+pytestmark = pytest.mark.system
+
+TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+
+
+class Collector:
+    """Takes spans by OTLP over HTTP."""
+
+    def __init__(self) -> None:
+        self.spans: list[Any] = []
+        taken = self.spans
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                sent = ExportTraceServiceRequest.FromString(self.rfile.read(int(self.headers["Content-Length"])))
+                for resource in sent.resource_spans:
+                    for scope in resource.scope_spans:
+                        taken.extend(scope.spans)
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/v1/traces"
+
+    def of(self, trace: str, *, at_least: int) -> dict[str, Any]:
+        """Return the spans of a trace by name, once there are so many."""
+        until = time.monotonic() + 60
+        while True:
+            found = {span.name: span for span in self.spans if span.trace_id.hex() == trace}
+            if len(found) >= at_least or time.monotonic() > until:
+                return found
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    found = Collector()
+    thread = threading.Thread(target=found.server.serve_forever)
+    thread.start()
+    yield found
+    found.server.shutdown()
+    thread.join()
+    found.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def traced(collector: Collector, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    extra = FAST | {"PRESSROOM_TRACING__ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "200"}
+    with system(tmp_path_factory.mktemp("traced") / "data", *only("made_up"), extra=extra) as running:
+        yield running
+
+
+def test_a_request_its_wait_and_its_run_are_one_trace(traced: Running, collector: Collector) -> None:
+    answer = traced.ask("/made-up", {"count": 1})
+
+    spans = collector.of(answer.headers["X-Request-Id"], at_least=3)
+    request = spans["POST /made-up"]
+    assert set(spans) == {"POST /made-up", "wait made_up", "run made_up"}
+    assert {spans[name].parent_span_id for name in ("wait made_up", "run made_up")} == {request.span_id}
+    assert request.parent_span_id == b""
+    run = spans["run made_up"]
+    assert request.start_time_unix_nano <= run.start_time_unix_nano <= run.end_time_unix_nano
+    about = {one.key: one.value.string_value for one in run.attributes}
+    assert (about["pressroom.job.id"], about["pressroom.outcome"]) == (answer.headers["X-Job-Id"], "done")
+
+
+def test_a_caller_s_trace_goes_on(traced: Running, collector: Collector) -> None:
+    answer = traced.ask("/made-up", {"count": 1}, traceparent=f"00-{TRACE}-{CALLER}-01")
+
+    assert answer.headers["X-Request-Id"] == TRACE
+    spans = collector.of(TRACE, at_least=3)
+    assert spans["POST /made-up"].parent_span_id.hex() == CALLER
+    assert spans["run made_up"].parent_span_id == spans["POST /made-up"].span_id
+
+
+def test_a_request_id_of_its_own_keeps_its_trace_and_names_the_caller_s(traced: Running, collector: Collector) -> None:
+    headers = {"X-Request-Id": "order-7", "traceparent": f"00-{'ab' * 16}-{CALLER}-01"}
+    assert traced.ask("/made-up", {"count": 1}, **headers).headers["X-Request-Id"] == "order-7"
+
+    until = time.monotonic() + 60
+    linked: list[Any] = []
+    while not linked and time.monotonic() < until:
+        linked = [span for span in collector.spans if any(link.trace_id.hex() == "ab" * 16 for link in span.links)]
+        time.sleep(0.1)
+    assert [span.name for span in linked] == ["POST /made-up"]

@@ -1,0 +1,138 @@
+"""The try pages: one a capability, made from what families and kinds declare."""
+
+import json
+import re
+import time
+from html import unescape
+from pathlib import Path
+
+import pytest
+from browser import Browser, sign_in
+from http_service import Service, start_service
+from payers import Payer
+
+from pipeline.database import Database
+from pipeline.kinds import load_kinds
+from pipeline.offers import Offer, publish_offers
+from pipeline.settings import Settings
+
+PAGES = ("speech", "alt-text", "blog", "transcript", "index-check")
+ESCAPED = "&lt;img src=x onerror=alert(1)&gt;"
+EVIL = "<img src=x onerror=alert(1)>\"'</script>"
+
+
+@pytest.fixture
+def browser(service: Service, api_database: Database, client: Payer) -> Browser:
+    return sign_in(service, api_database, client)
+
+
+def kinds_of(page: str) -> dict[str, dict[str, object]]:
+    """Return what a page tells its script of its kinds."""
+    found = re.search(r"data-kinds='([^']*)'", page)
+    assert found
+    told: dict[str, dict[str, object]] = json.loads(unescape(found[1]))
+    return told
+
+
+def test_each_capability_has_a_page_that_the_navigation_leads_to(browser: Browser) -> None:
+    overview = browser.get("/dashboard/try").body.decode()
+
+    for slug in PAGES:
+        path = f"/dashboard/try/{slug}"
+        page = browser.get(path)
+        assert page.status == 200
+        assert f'<a href="{path}" aria-current="page">' in page.body.decode()
+        assert f'href="{path}"' in overview
+
+
+def test_nobody_tries_without_signing_in(service: Service) -> None:
+    for path in ("/dashboard/try", "/dashboard/try/speech"):
+        answer = Browser(service).get(path)
+        assert (answer.status, answer.headers["location"]) == (303, f"/dashboard/sign-in?next={path}")
+
+
+def test_there_is_no_page_of_another_name(browser: Browser) -> None:
+    assert browser.get("/dashboard/try/nothing").status == 404
+    assert browser.get("/dashboard/try/%3Cscript%3Ealert(1)").status == 404
+
+
+def test_every_kind_can_be_tried(browser: Browser) -> None:
+    """Those of which no family says how are tried on plain pages, as those of installed packages are."""
+    overview = browser.get("/dashboard/try").body.decode()
+    tried = {
+        name
+        for path in re.findall(r'class="card" href="([^"]+)"', overview)
+        for name in kinds_of(browser.get(path).body.decode())
+    }
+
+    kinds = load_kinds(Settings())
+    assert {"echo", "many", "files"} <= tried
+    # The page of alt text asks for batches besides; and submissions have no route of their own.
+    assert tried >= {name for name, kind in kinds.items() if kind.routes} - {"alt_text_batch"}
+
+
+def test_fields_have_the_limits_of_the_models_that_check_them(browser: Browser) -> None:
+    page = browser.get("/dashboard/try/speech").body.decode()
+
+    (speed,) = re.findall(r'<input[^>]*name="speed"[^>]*>', page)
+    assert 'min="0.25"' in speed
+    assert 'max="4.0"' in speed
+    assert 'data-default="1"' in speed
+    (text,) = re.findall(r'<textarea[^>]*name="text"[^>]*>', page)
+    assert " required" in text
+    for name in re.findall(r'<(?:input|select|textarea)[^>]*id="(try-[\w-]+)"', page):
+        assert f'for="{name}"' in page or f'<label class="tick"><input type="checkbox" id="{name}"' in page
+
+
+def test_pages_have_no_script_and_no_style_of_their_own(browser: Browser) -> None:
+    for slug in (*PAGES, "echo"):
+        page = browser.get(f"/dashboard/try/{slug}").body.decode()
+        assert not re.search(r"<script(?! type=\"module\" src=\"/dashboard/static/)|<style|\sstyle=|\son\w+=", page)
+
+
+def test_a_page_and_all_that_it_loads_are_small(browser: Browser, service: Service) -> None:
+    page = browser.get("/dashboard/try/speech").body
+    found = re.findall(r'(?:href|src)="(/dashboard/static/[^"]+)"', page.decode())
+    size = len(page)
+    for path in found:  # which grows by what each module imports
+        size += len(service.get(path, Accept_Encoding="gzip").body)
+        folder = path.rpartition("/")[0]
+        imported = re.findall(r'from "\./([\w.]+)"', service.get(path).body.decode(errors="replace"))
+        found += [one for name in dict.fromkeys(imported) if (one := f"{folder}/{name}") not in found]
+    assert len(found) > 10
+    assert size < 150_000
+
+
+def test_lines_name_the_host_that_was_asked(browser: Browser) -> None:
+    asked = browser.get("/dashboard/try/speech", Host="press.example:8080").body.decode()
+    hostile = browser.get("/dashboard/try/speech", Host='"><script>alert(1)</script>').body.decode()
+
+    assert 'data-base="http://press.example:8080"' in asked
+    assert "<script>alert" not in hostile
+
+
+def test_what_engines_say_of_themselves_is_shown_as_text_and_their_needs_to_operators_alone(
+    database: Database, database_url: str, redis_url: str, payer: Payer, tmp_path: Path
+) -> None:
+    voice = {
+        "id": EVIL, "name": EVIL, "language_codes": [EVIL], "ssml_gender": "FEMALE", "natural_sample_rate_hertz": 1,
+        "display_name": EVIL, "engine": EVIL, "quality": "natural", "local": True, "is_slow": False,
+    }  # fmt: skip
+    offers = [
+        Offer("synthesis", "espeak", ready=True, content={"voices": [voice]}),
+        Offer("captioning", "basic", ready=False, needs="it needs " + EVIL, content={"languages": [EVIL]}),
+    ]
+    # In a database of its own: the API that other tests share never hears of it.
+    database.run(publish_offers(offers))
+    with start_service(tmp_path / "service", database_url=database_url, redis_url=redis_url) as service:
+        operator = sign_in(service, database, payer, operator=True)
+        until = time.monotonic() + 60
+        while ESCAPED not in operator.get("/dashboard/try/speech").body.decode():
+            assert time.monotonic() < until, "it has not heard of the pools"
+        for slug in ("speech", "alt-text"):
+            page = operator.get(f"/dashboard/try/{slug}").body.decode()
+            assert "<img src=x" not in page
+            assert ESCAPED in page
+        assert "it needs" in operator.get("/dashboard/try/alt-text").body.decode()
+        owner = sign_in(service, database, payer)
+        assert "it needs" not in owner.get("/dashboard/try/alt-text").body.decode()

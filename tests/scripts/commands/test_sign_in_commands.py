@@ -1,0 +1,73 @@
+"""`pressroom accounts`: e-mail, password, sign-in link and operator."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ran import Ran
+
+from pipeline.database import Database, Statement
+from pipeline.passwords import is_password
+from pipeline.sign_in import find_owner, use_link
+
+PASSWORD = "four words in a row"
+
+
+def is_operator(database: Database, email: str) -> bool:
+    (row,) = database.run(Statement("SELECT is_operator FROM account WHERE email = %(email)s", {"email": email}))
+    return bool(row["is_operator"])
+
+
+def test_an_account_is_made_with_an_email_for_an_operator(pressroom: Callable[..., Ran], database: Database) -> None:
+    made = json.loads(pressroom("accounts", "create", "Ann", "--email", "Ann@Example.com", "--operator", "--json").out)
+    owner = database.run(find_owner("ann@example.com"))
+    assert owner is not None
+    assert str(owner.account_id) == made["account_id"]
+    assert is_operator(database, "ann@example.com")
+    assert "ann@example.com" in pressroom("accounts", "list").out
+    pressroom("accounts", "operator", "ann@example.com", "--no-longer")
+    assert not is_operator(database, "ann@example.com")
+
+
+def test_an_email_belongs_to_one_account(pressroom: Callable[..., Ran], database: Database) -> None:
+    pressroom("accounts", "create", "Ben", "--email", "ben@example.com")
+    again = pressroom("accounts", "create", "Benjamin", "--email", "BEN@example.com")
+    assert again.code == 1
+    assert "Another account has the e-mail ben@example.com" in again.err
+    assert "Benjamin" not in pressroom("accounts", "list").out
+    assert "is no e-mail address" in pressroom("accounts", "create", "Bo", "--email", "bo").err
+
+
+def test_a_password_is_read_from_standard_input(
+    pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
+) -> None:
+    pressroom("accounts", "create", "Cleo", "--email", "cleo@example.com")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{PASSWORD}\n"))
+    ran = pressroom("accounts", "set-password", "cleo@example.com", "--email", "cleo@example.org")
+    assert ran.out == "password set; 0 sessions ended\n"
+    owner = database.run(find_owner("cleo@example.org"))
+    assert owner is not None
+    assert is_password(PASSWORD, owner.password_hash)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("short\n"))
+    assert "10 to 1,000 characters" in pressroom("accounts", "set-password", "cleo@example.org").err
+
+
+def test_a_link_signs_in_as_the_account_that_it_was_made_for(pressroom: Callable[..., Ran], database: Database) -> None:
+    made = json.loads(pressroom("accounts", "create", "Dan", "--json").out)
+    link = pressroom("accounts", "sign-in-link", made["account_id"]).out.strip()
+    address, token = link.split("?token=")
+    assert address.endswith("/dashboard/sign-in/link")
+    owner = database.run(use_link(token))
+    assert owner is not None
+    assert str(owner.account_id) == made["account_id"]
+
+
+@pytest.mark.parametrize("command", ["set-password", "sign-in-link", "operator"])
+def test_an_account_that_is_not_there_is_named(pressroom: Callable[..., Ran], command: str) -> None:
+    for account in ("nobody@example.com", "123e4567-e89b-12d3-a456-426614174000"):
+        ran = pressroom("accounts", command, account)
+        assert ran.code == 1
+        assert f"There is no account {account}" in ran.err

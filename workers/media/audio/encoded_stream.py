@@ -1,0 +1,89 @@
+"""Encoded stream: one encoder whose bytes are handed on while sound is still being written to it."""
+
+import os
+import select
+import subprocess
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from datetime import timedelta
+
+from workers.media.audio.encodings import MP3
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
+from workers.media.audio.mp3 import TIME_LIMIT
+
+#: A stream's pieces go to the sink when they have so many bytes, or after so long. ffmpeg writes single frames (26 ms,
+#: 418 bytes of MP3), and each piece costs the sink a file and a message.
+PIECE_BYTES = 16_384
+HOLD_BACK = timedelta(milliseconds=20)
+
+
+class EncodedStream(AbstractContextManager["EncodedStream"]):
+    """An encoder that calls `sink` with encoded bytes as soon as there are some, in order, from a thread of its own.
+
+    Leaving its `with` block ends it at once: call `finish` before, or the last bytes are lost.
+    """
+
+    def __init__(
+        self, ffmpeg: Ffmpeg, *, sample_rate: int, sink: Callable[[bytes], None], encoding: Sequence[str] = MP3
+    ) -> None:
+        """`encoding`: the options of the encoder and of its container, as in encodings.py."""
+        self._run = ffmpeg.start(
+            [*pcm_input(sample_rate), *encoding, "-flush_packets", "1", "pipe:1"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            time_limit=TIME_LIMIT,
+        )
+        self._sink = sink
+        self._reader = ThreadPoolExecutor(1, "encoded stream")
+        self._read_all = self._reader.submit(self._read)
+        # After the sink has failed nobody reads the output: without this, `write` would wait for ever.
+        self._read_all.add_done_callback(self._end_if_failed)
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, samples: bytes) -> None:
+        """Send sound to the encoder; waits until it has read it. Raises FfmpegFailed, and whatever the sink raised."""
+        try:
+            self._run.write(samples)
+        except FfmpegFailed:
+            self._read_all.result()
+            raise
+
+    def finish(self) -> None:
+        """Wait until the sink has everything. Raises FfmpegFailed, and whatever the sink raised."""
+        self._run.end_input()
+        self._read_all.result()
+        self._run.check()
+
+    def close(self) -> None:
+        """End the encoder; the sink is called no more."""
+        self._run.kill()
+        self._reader.shutdown()
+        self._run.close()
+
+    def _read(self) -> None:
+        pipe = self._run.output.fileno()
+        # The first frame goes out alone, since a listener waits for it.
+        piece = os.read(pipe, PIECE_BYTES)
+        while piece:
+            self._sink(piece)
+            piece = _next_piece(pipe)
+
+    def _end_if_failed(self, read_all: "Future[None]") -> None:
+        if read_all.exception() is not None:
+            self._run.kill()
+
+
+def _next_piece(pipe: int) -> bytes:
+    """Return the next piece; empty at the end."""
+    ready = select.poll()
+    ready.register(pipe, select.POLLIN)
+    piece = os.read(pipe, PIECE_BYTES)
+    while piece and len(piece) < PIECE_BYTES and ready.poll(HOLD_BACK.total_seconds() * 1_000):
+        more = os.read(pipe, PIECE_BYTES - len(piece))
+        if not more:
+            break
+        piece += more
+    return piece
