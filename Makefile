@@ -17,10 +17,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@echo "Installing Pressroom and what it needs into $(VENV): 1.4 GB, some minutes, and only this once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/installed
+	@echo "Installing what the tests need: torch, Playwright and others; some minutes more."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'  # first, or another comes with gigabytes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $(VENV)/installed $@

@@ -39,9 +39,8 @@ def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run:
     """Show what an import will send and cost, and carry it out unless that is all that is wanted."""
     estimate = wanted.estimate()
     faults = f", {estimate.faulty:,} faulty (see {wanted.errors})" if estimate.faulty else ""
-    tell(f"rows: {estimate.rows:,}{faults}; credits: {estimate.credits:,}")
-    if estimate.faulty and not estimate.rows:
-        tell(f"column {wanted.sheet.index + 1} was read; --column NAME names another")
+    tell(f"rows: {estimate.rows:,}{faults}; credits: {estimate.credits:,}{wanted.price_note}")
+    tell(f"column: {wanted.column_name}; --column NAME reads another")
     if dry_run:
         return
     if not estimate.rows:

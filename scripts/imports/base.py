@@ -58,6 +58,8 @@ class Import(ABC):
 
     #: Names of the column that is read.
     names: ClassVar[tuple[str, ...]]
+    #: What a person is told beside the number of credits.
+    price_note: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -102,6 +104,12 @@ class Import(ABC):
     def has_names(self) -> bool:
         """Whether the first row names the columns."""
         return self.sheet.has_header
+
+    @property
+    def column_name(self) -> str:
+        """The column that is read: its name, or its number where no row names the columns."""
+        name = (self.sheet.first_value or "").strip() if self.has_names else ""
+        return name or f"number {self.sheet.index + 1}"
 
     @abstractmethod
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:

@@ -46,6 +46,7 @@ class UrlImport(Import):
     unanswered: ClassVar[Cells]
     #: Seconds between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
     pause: ClassVar[float] = 0.3
+    price_note = " at most (an address that stands in several rows is asked once)"
 
     def __init__(self, file: Path, *, out: Path | None, batch: int, again: bool = False, **options: Any) -> None:
         """`batch` is the most URLs of one job. `again`: rows that have an answer in the results keep it, the others are

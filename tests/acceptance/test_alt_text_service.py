@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -279,6 +280,9 @@ def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures, 
     assert lines[0]["long_alt_text"]
     assert "image_unreachable" not in one.stderr
     assert bad in both.stderr
+    used = run(service, "usage")
+    assert "credits left: " in used.stdout, used.stderr
+    assert re.search(r"^/generate\t[1-9]\d*\t[1-9]", used.stdout, re.MULTILINE), used.stdout
 
 
 def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictures: Pictures, tmp_path: Path) -> None:
@@ -290,6 +294,7 @@ def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictur
 
     assert done.exit_code == 0, done.stderr
     assert "rows: 3, 1 faulty" in done.stderr
+    assert "column: Photo;" in done.stderr
     with (tmp_path / "pictures.results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [bool(row["long_alt_text"]) for row in rows] == [True, False, False]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from api.error_forms import ErrorForm
-from api.families.openai.errors import openai_error
+from api.families.openai.errors import lacks_version, openai_error
 from api.families.openai.models import ModelList, ModelResource, SpeechModels
 from api.families.openai.paths import MODELS, PATHS
 from api.families.openai.speech import OpenAISpeech
@@ -17,7 +17,8 @@ from pipeline.kinds.transcription.transcription import Transcription
 __all__ = ["ERROR_FORMS", "MODELS", "PATHS", "WORK", "resources"]
 
 WORK: Mapping[str, type[Work]] = {}
-ERROR_FORMS: Mapping[str, ErrorForm] = {"/v1/": openai_error}
+#: `/audio/` and `/models` are what clients ask for whose base URL lacks /v1.
+ERROR_FORMS: Mapping[str, ErrorForm] = {"/v1/": openai_error, "/audio/": lacks_version, "/models": lacks_version}
 
 SPEECH = "/v1/audio/speech"
 TRANSCRIPTIONS = "/v1/audio/transcriptions"

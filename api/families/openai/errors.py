@@ -51,6 +51,16 @@ def openai_error(status: int, document: Mapping[str, Any]) -> ShownError:
     )
 
 
+def lacks_version(status: int, document: Mapping[str, Any]) -> ShownError:
+    """Return the error of a client whose base URL lacks /v1, with what helps."""
+    if document.get("code") == "route_not_found":
+        document = {
+            **document,
+            "message": "OpenAI's routes begin with /v1 here: let the client's base URL end with /v1.",
+        }
+    return openai_error(status, document)
+
+
 def _type(status: int) -> str:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return "server_error"

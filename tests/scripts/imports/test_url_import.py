@@ -75,7 +75,7 @@ def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_p
     ran = CliRunner().invoke(create_app(), ["import-csv", "check", str(file), "--dry-run"])
 
     assert "rows: 0, 2 faulty" in ran.output
-    assert "column 1 was read; --column NAME names another" in ran.output
+    assert "column: id; --column NAME reads another" in ran.output
 
 
 IMPORT = """

@@ -107,6 +107,13 @@ def test_what_is_no_json_and_no_path_is_told_in_their_form(service: Service, cli
     assert (method.status, error_of(method)["code"]) == (405, "method_not_allowed")
 
 
+def test_a_base_url_without_the_version_is_told(service: Service, client: Payer) -> None:
+    answer = service.post_bytes("/audio/speech", b"{}", client.api_key)
+
+    assert (answer.status, error_of(answer)["code"]) == (404, "unknown_url")
+    assert "/v1" in error_of(answer)["message"]
+
+
 def test_other_paths_keep_our_own_form(service: Service) -> None:
     assert service.get("/nowhere").json["code"] == "route_not_found"
 
