@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KILLS ?= 20
+IMAGES ?= 10000
+SOUNDS ?= 10000
+SEED ?= 1
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults lint format bench quality docs clean
+.PHONY: help install install-test demo up test faults security lint format bench quality docs clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +47,10 @@ test: install-test  ## run all tests, some files at a time (PYTEST_ARGS=-x; PYTE
 
 faults: install-test  ## kill workers, servers and the API while jobs run (KILLS=200)
 	KILLS=$(KILLS) $(BIN)/python -m pytest tests/faults -s
+
+security: install-test  ## send mutated files and hostile input of all kinds (IMAGES=1000 SOUNDS=1000 SEED=2)
+	IMAGES=$(IMAGES) SOUNDS=$(SOUNDS) SEED=$(SEED) $(BIN)/python -m pytest tests/security -n 2 --dist load
+	$(BIN)/python docs/make_security.py
 
 lint: install-test  ## check style, types and who imports whom
 	$(BIN)/ruff check .

@@ -26,9 +26,11 @@ TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.Excepti
 
 
 class Lines(structlog.PrintLogger):
-    """Writes lines to standard error; `name` is the module that logs."""
+    """Writes lines to standard error; `name` is the module that logs.
 
-    def __init__(self, name: str) -> None:
+    A package that asks structlog for a logger gives none: that must not raise where it logs."""
+
+    def __init__(self, name: str = "") -> None:
         super().__init__(sys.stderr)
         self.name = name
 

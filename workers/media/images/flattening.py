@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import cast
 
-import structlog
 from PIL import ExifTags, Image, ImageCms
 
-log = structlog.get_logger()
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
 
 #: Pixels that large pictures are shrunk to: more than any engine uses, and a batch of 24 fits into memory.
 KEPT_PIXELS = 5_000_000

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import structlog
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
 
+from pipeline.log import get_logger
 from workers.media.images.picture import Note
 
-log = structlog.get_logger()
+log = get_logger(__name__)
 
 #: Most characters of a note, and most notes, that are kept.
 MAX_CHARACTERS = 1_000

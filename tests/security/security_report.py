@@ -1,0 +1,46 @@
+"""Security report: what a run with hostile files found, as out/security.md, which docs/make_security.py takes over."""
+
+import json
+from pathlib import Path
+
+from hostile_runs import Findings
+
+ROWS = (
+    ("seeds: good files of different formats and forms", lambda found: f"{found['seeds']:,}"),
+    ("files sent", lambda found: f"{found['files']:,} ({found['bytes'] / 1e6:,.0f} MB)"),
+    ("kinds of mutation", lambda found: f"{len(set(found['mutations']) - {'none'})}"),
+    ("ended with a result", lambda found: f"{found['outcomes'].get('result', 0):,}"),
+    ("refused, by code", lambda found: _listed(found["outcomes"])),
+    ("ended otherwise", lambda found: f"{len(found['failures']):,}"),
+    ("deaths of the worker", lambda found: f"{found['deaths']}"),
+    ("hangs", lambda found: f"{found['hangs']}"),
+    ("peak memory of the worker (before the first file)", lambda found: _memory(found)),
+    ("peak memory of one ffmpeg", lambda found: f"{found['ffmpeg_peak_bytes'] / 2**20:,.0f} MiB"),
+    ("processor time of a file: mean, longest", lambda found: _seconds(found)),
+)
+
+
+def write_report(found: Findings, folder: Path, *, seed: str) -> None:
+    """Write security.md into a folder: the findings of one test beside those that are there of the same seed."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"hostile-{found.what}.json").write_text(json.dumps(vars(found) | {"seed": seed}, indent=1))
+    there = [json.loads(path.read_text()) for path in folder.glob("hostile-*.json")]
+    parts = {part["what"]: part for part in there if part["seed"] == seed}
+    names = sorted(parts)
+    lines = [f"| `SEED={seed}` | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    lines += [f"| {title} | {' | '.join(tell(parts[name]) for name in names)} |" for title, tell in ROWS]
+    kinds = sorted({kind for part in parts.values() for kind in part["mutations"]} - {"none"})
+    told = f"Kinds of mutation: {', '.join(kinds)}."
+    (folder / "security.md").write_text("\n".join([*lines, "", told, ""]), "utf-8")
+
+
+def _listed(outcomes: dict[str, int]) -> str:
+    return ", ".join(f"`{code}` {count:,}" for code, count in sorted(outcomes.items()) if code != "result")
+
+
+def _memory(found: dict[str, int]) -> str:
+    return f"{found['peak_bytes'] / 2**20:,.0f} MiB ({found['idle_bytes'] / 2**20:,.0f})"
+
+
+def _seconds(found: dict[str, float]) -> str:
+    return f"{found['seconds'] / found['files'] * 1_000:,.0f} ms, {found['slowest']:,.1f} s"
