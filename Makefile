@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TOOLS := .venv-tools
 KILLS ?= 20
 IMAGES ?= 10000
 SOUNDS ?= 10000
 SEED ?= 1
 PYTEST_ARGS ?=
+SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults security lint format bench quality docs clean
+.PHONY: help install install-test demo up test faults security lint format bench quality docs lock sbom audit clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,5 +73,23 @@ quality: install-test  ## count what speech, transcripts, posts' texts and alt t
 docs: install-test  ## build the documents as a site, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
+# Apart from .venv, which keeps what users have: pinned by sums, as releases are.
+$(TOOLS)/installed: requirements/tools.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/tools.txt
+	@touch $@
+
+lock: $(TOOLS)/installed  ## lock what releases are installed with: uv.lock and requirements/ (UPGRADE=1: the newest)
+	$(TOOLS)/bin/python requirements/lock.py $(if $(UPGRADE),--upgrade)
+
+sbom: $(TOOLS)/installed install  ## list what is in the images and in .venv, as CycloneDX, into out/sbom/
+	@mkdir -p out/sbom
+	$(SBOM) --extra search-console --extra tracing --output-file out/sbom/light.cdx.json
+	$(SBOM) --extra search-console --extra tracing --extra blog --extra cjk --extra japanese --output-file out/sbom/full.cdx.json
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file out/sbom/installed.cdx.json $(BIN)/python
+
+audit: $(TOOLS)/installed  ## look up what is known to be vulnerable (exit 3: it could not look; ARGS='--ignore-vuln ID')
+	@$(TOOLS)/bin/python requirements/audit.py $(ARGS)
+
 clean:  ## delete what was built here, but no data
-	rm -rf $(VENV) out site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(TOOLS) out site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
