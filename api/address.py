@@ -39,7 +39,11 @@ def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
 
 def counted_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
     """Return what attempts of a client are counted under: its address; of IPv6 its network, all of which is its own."""
-    address = client_address(req, trusted)
+    return subscriber_of(client_address(req, trusted))
+
+
+def subscriber_of(address: str) -> str:
+    """Return whose an address is: itself; of IPv6 its network, all of which is its own."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -49,6 +53,14 @@ def counted_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(parsed), SUBSCRIBER_BITS), strict=False))
+
+
+def is_uncounted(address: str, trusted: Sequence[Network]) -> bool:
+    """Return whether connections from an address may stand for many clients: a proxy's, or one of this machine."""
+    try:
+        return ipaddress.ip_address(address).is_loopback or _is_trusted(address, trusted)
+    except ValueError:  # a unix socket has none
+        return True
 
 
 def base_url(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:

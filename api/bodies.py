@@ -12,8 +12,8 @@ from pipeline.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaTyp
 #: Levels of nesting that a body may have.
 MAX_DEPTH = 32
 CHUNK_BYTES = 64 * 1024
-#: Longest time that a refused body is read for: whoever sends slower is not waited for.
-MAX_DROP_SECONDS = 10.0
+#: How long the rest of a refused body is waited for before its answer: what was sent with the head is there by then.
+PATIENCE_SECONDS = 0.03
 INFINITY = float("inf")
 
 
@@ -57,13 +57,14 @@ async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = MAX_DROP_SECONDS) -> None:
-    """Read and drop what is left of a body, for a while, so that its sender sees the answer instead of a reset."""
+async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = PATIENCE_SECONDS) -> bool:
+    """Read and drop what is left of a body, for a moment; returns whether it has ended."""
     dropped = 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while not req.stream.eof and dropped < max_bytes:
                 dropped += len(await req.stream.read(CHUNK_BYTES))
+    return bool(req.stream.eof)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

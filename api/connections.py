@@ -1,35 +1,129 @@
-"""Connections: gunicorn's, with a limit for a request's head, and closed at the end when nothing is under way."""
+"""Connections: gunicorn's, with limits for a request's head and for an address, and with refusals in our words.
+
+What gunicorn refuses itself, before there is a request, is answered, logged and counted like all else."""
 
 import asyncio
+import re
+from http import HTTPStatus
 from typing import Any
 
 from gunicorn.asgi.protocol import ASGIProtocol
 
+from api.address import is_uncounted, subscriber_of
+from api.refusals import HeadTooSlow, TooManyConnections, refusal_of
+from pipeline.errors import PressroomError
+
+#: How long what a refused client still sends is read and dropped: it would not see its answer if that was left unread.
+LINGER_SECONDS = 1.0
+#: Scheme and host before a path.
+ABSOLUTE = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
+ABSOLUTE_BYTES = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
+
 
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
-    """One connection. `_awaiting_request` and `_keepalive_timeout` are gunicorn's own; `tests/api` notice their end."""
+    """One connection. What begins with `_` and is not made here is gunicorn's own; `tests/api` notice their end."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    #: Whose connections this is counted with.
+    _subscriber: str | None = None
+    #: A head has begun to come, but no request has.
+    _has_begun = False
+    #: An answer said that it is the last.
+    _is_last = False
+    #: The client was refused, and is given a moment to read why.
+    _is_lingering = False
 
     def connection_made(self, transport: Any) -> None:
         """Begin; who sends no whole head is not waited for longer than the worker says."""
         super().connection_made(transport)
         self.worker.connections.add(self)
         self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._limit_head)
+        self._count(transport.get_extra_info("peername"))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         if self._head_timer is not None:
             self._head_timer.cancel()
         self.worker.connections.discard(self)
+        if self._subscriber is not None:
+            self.worker.subscribers[self._subscriber] -= 1
+            if not self.worker.subscribers[self._subscriber]:
+                del self.worker.subscribers[self._subscriber]
+            self._subscriber = None
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what comes; of a refused client it is dropped."""
+        if self._is_lingering:
+            return
+        self._has_begun = True
+        super().data_received(data)
 
     def close_if_idle(self) -> None:
         """Close the connection, unless a request is being answered on it."""
         if self._awaiting_request and not self._finishing_calls:
             self._keepalive_timeout()
 
+    def _count(self, peer: Any) -> None:
+        """Refuse the connection if its address has too many."""
+        limit = self.worker.connections_per_address
+        address = str(peer[0]) if isinstance(peer, tuple) else ""
+        if not limit or is_uncounted(address, self.worker.trusted_proxies):
+            return
+        self._subscriber = subscriber_of(address)
+        self.worker.subscribers[self._subscriber] += 1
+        if self.worker.subscribers[self._subscriber] > limit:
+            self._refuse(TooManyConnections(limit))
+
     def _limit_head(self) -> None:
         """Close a connection whose first request has not begun; later ones have the limit of an idle connection."""
-        if self.req_count <= 1:
-            self.close_if_idle()
+        if self.req_count > 1 or not self._awaiting_request or self._finishing_calls:
+            return
+        if self._has_begun:
+            seconds = self.worker.header_seconds
+            self._refuse(
+                HeadTooSlow(f"The head of the request did not end within {seconds:g} seconds. Send it at once.")
+            )
+        else:
+            self._keepalive_timeout()
+
+    def _refuse(self, error: PressroomError) -> None:
+        self._answer(error)
+        self._close_transport()
+        self._request_ready.set()
+
+    def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
+        """Answer in gunicorn's stead; `message` is its reason."""
+        self._answer(refusal_of(status, message))
+
+    def _answer(self, error: PressroomError) -> None:
+        headers, body = self.app.refuse(error)
+        status = HTTPStatus(error.status)
+        lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+        self._safe_write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + body)
+        self._is_lingering = True
+
+    def _close_transport(self) -> None:
+        """Close the connection; a refused client is given a moment to read why."""
+        if not self._is_lingering or self._closed:
+            super()._close_transport()
+            return
+        self._closed = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.worker.loop.call_later(LINGER_SECONDS, self.transport.close)
+
+    def _build_http_scope(self, request: Any, sockname: Any, peername: Any) -> dict[str, Any]:
+        scope: dict[str, Any] = super()._build_http_scope(request, sockname, peername)
+        if ABSOLUTE.match(scope["path"]):  # RFC 9112, section 3.2.2: a server takes the form that proxies are sent
+            scope["path"] = ABSOLUTE.sub("", scope["path"]) or "/"
+            scope["raw_path"] = ABSOLUTE_BYTES.sub(b"", scope["raw_path"]) or b"/"
+        return scope
+
+    def _send_response_start(self, status: int, headers: Any, request: Any, close: bool = False) -> None:
+        if status >= HTTPStatus.BAD_REQUEST and (b"connection", b"close") in headers:
+            self._is_last = True
+        super()._send_response_start(status, headers, request, close)
+
+    async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:
+        return await super()._serve_http_request(request, sockname, peername) and not self._is_last

@@ -72,12 +72,20 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError, params: dict[str, Any]
     ) -> None:
         await services.note_refusal(req)
-        if not context_of(req).is_body_held:
-            await drop_rest(req, max_drained_bytes)
+        await leave_body(req, resp)
         if error.retry_after is not None:
             resp.set_header("Retry-After", str(max(1, ceil(error.retry_after.total_seconds()))))
         if not await pages.show_error(req, resp, error):
             show_document(services, req, resp, error.status, error.document(), request_id=context_of(req).request_id)
+
+    async def leave_body(req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Let a refusal wait for no body: what has not come yet is dropped after it, and the connection ends."""
+        context = context_of(req)
+        if context.is_body_held:  # the client sends none when it is refused
+            resp.set_header("Connection", "close")
+        elif not await drop_rest(req, max_drained_bytes):
+            resp.set_header("Connection", "close")
+            context.dropped_bytes = max_drained_bytes
 
     async def on_falcons(
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: falcon.HTTPError, params: dict[str, Any]

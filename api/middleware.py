@@ -1,12 +1,16 @@
 """Middleware: what every answer has, whatever made it: headers, one log line, metrics."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from math import ceil
 from typing import Any
+from uuid import uuid4
 
 import falcon
 import structlog
+from pydantic_core import to_json
 
 from api.request_context import SCOPE_KEY, RequestContext
 from pipeline.errors import PressroomError
@@ -26,6 +30,8 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 CLIENT_LEFT = 499
 #: Methods that metrics count by; otherwise each method that a client invents would be a new series.
 METHODS = frozenset(falcon.HTTP_METHODS)
+#: Longest time that the rest of a refused body is read for: whoever sends slower is not waited for.
+MAX_DROP_SECONDS = 10.0
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 NO_STORE = (b"cache-control", b"no-store")
 
@@ -55,7 +61,7 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        held = _holding(receive, context) if context.is_body_held else receive
+        held = _holding(receive, context) if context.has_body else receive
         try:
             await self._application(scope, held, send_with_headers)
         except asyncio.CancelledError:
@@ -69,6 +75,25 @@ class RequestMiddleware:
             context.at_end.close()
             self._note(context)
             structlog.contextvars.clear_contextvars()
+        if context.dropped_bytes:
+            await _drop(receive, context.dropped_bytes)
+
+    def refuse(self, error: PressroomError) -> tuple[Mapping[str, str], bytes]:
+        """Note what is refused before there is a request; returns the answer's headers and body."""
+        context = RequestContext(uuid4().hex, "OTHER", "", status=error.status)
+        with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
+            self._note(context)
+        body = to_json({**error.document(), "request_id": context.request_id})
+        headers = {
+            "Content-Type": falcon.MEDIA_JSON,
+            "Content-Length": str(len(body)),
+            "X-Request-Id": context.request_id,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+        }
+        if error.retry_after is not None:
+            headers["Retry-After"] = str(max(1, ceil(error.retry_after.total_seconds())))
+        return headers, body
 
     def _note(self, context: RequestContext) -> None:
         seconds = time.perf_counter() - context.started
@@ -95,7 +120,9 @@ class RequestMiddleware:
 
 
 def _holding(receive: Receive, context: RequestContext) -> Receive:
-    """Return a `receive` whose first call reads nothing: Falcon makes it at once, and the server would answer 100."""
+    """Return a `receive` whose first call reads nothing: Falcon makes it at once, before anything can be refused.
+
+    The server would answer 100 then, or wait for a body that does not come."""
     is_first = True
 
     async def held() -> Mapping[str, Any]:
@@ -107,6 +134,17 @@ def _holding(receive: Receive, context: RequestContext) -> Receive:
         return await receive()
 
     return held
+
+
+async def _drop(receive: Receive, max_bytes: int) -> None:
+    """Read and drop the rest of a refused body, for a while: its sender may read the answer only behind it."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(MAX_DROP_SECONDS):
+            while max_bytes > 0:
+                message = await receive()
+                max_bytes -= len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _complete(headers: Any, context: RequestContext) -> list[tuple[bytes, bytes]]:

@@ -17,6 +17,9 @@ SCOPE_KEY = "pressroom.context"
 #: A client's own request id is taken when it is printable and not too long, else ours is made.
 SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
+#: Headers that only a request with a body has.
+BODY_HEADERS = frozenset((b"content-length", b"transfer-encoding"))
+
 
 @dataclass(slots=True)
 class RequestContext:
@@ -24,6 +27,7 @@ class RequestContext:
 
     `at_end` is closed when the request ends, in whatever way, even before its answer began.
     `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
+    `dropped_bytes`: so much of a refused body is read after its answer, and dropped.
     """
 
     request_id: str
@@ -34,6 +38,8 @@ class RequestContext:
     status: int = 0
     caller: Caller | None = None
     is_body_held: bool = False
+    has_body: bool = False
+    dropped_bytes: int = 0
     traceparent: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
     at_end: ExitStack = field(default_factory=ExitStack)
@@ -42,11 +48,13 @@ class RequestContext:
     def begin(cls, scope: Mapping[str, Any]) -> "RequestContext":
         """Return the context of an ASGI request."""
         request_id = ""
-        is_body_held = False
+        is_body_held = has_body = False
         traceparent = None
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 request_id = value.decode("latin-1")
+            elif name in BODY_HEADERS:
+                has_body = value != b"0"
             elif name == b"expect":
                 is_body_held = value.lower() == b"100-continue"
             elif name == b"traceparent":
@@ -59,7 +67,8 @@ class RequestContext:
             request_id,
             scope["method"],
             scope["path"],
-            is_body_held=is_body_held,
+            is_body_held=is_body_held and has_body,
+            has_body=has_body,
             traceparent=traceparent,
             headers={"x-request-id": request_id},
         )

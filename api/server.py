@@ -1,5 +1,6 @@
 """Server: what gunicorn loads, as `gunicorn -k api.server.Worker api.server:app`."""
 
+from collections import Counter
 from http import HTTPStatus
 
 import redis.asyncio
@@ -10,6 +11,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
+from api.address import read_networks
 from api.app import create_app
 from api.connections import Connection
 from api.middleware import RequestMiddleware
@@ -32,8 +34,12 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     def init_process(self) -> None:
         """Start; from here on the process dies with gunicorn's master."""
         die_with_parent()
+        settings = Settings().api
         self.connections: set[Connection] = set()
-        self.header_seconds = Settings().api.header_seconds
+        self.subscribers: Counter[str] = Counter()
+        self.header_seconds = settings.header_seconds
+        self.connections_per_address = settings.connections_per_address
+        self.trusted_proxies = read_networks(settings.trusted_proxies)
         gasgi.ASGIProtocol = Connection  # gunicorn has no setting for it
         # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})

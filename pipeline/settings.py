@@ -62,6 +62,12 @@ class ApiSettings(BaseModel):
     offers_max_age_seconds: float = Field(5.0, description="Age at which a process renews its copy of the offers.")
     key_max_age_seconds: float = Field(3.0, le=5.0, description="How long a process trusts a key it has looked up.")
     header_seconds: float = Field(10.0, gt=0, description="Longest wait for the head of a first request.")
+    connections_per_address: int = Field(
+        256,
+        ge=0,
+        description="Connections that an address may have to a process at once, but for this machine's and trusted"
+        " proxies; 0: no limit.",
+    )
     keep_alive_seconds: int = Field(
         75, ge=1, description="How long an idle connection is kept; longer than a balancer before it keeps its own."
     )

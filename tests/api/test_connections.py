@@ -1,16 +1,25 @@
 """Connections as gunicorn keeps and ends them, by raw sockets against a running service."""
 
+import asyncio
 import http.client
+import json
+import logging
 import os
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from gunicorn.config import Config
 from servers import wait_for_end
 from systems import Running, only, system
 
+from api.address import read_networks
+from api.connections import Connection
 from pipeline.settings import Settings
 from scripts.system import control
 
@@ -43,10 +52,10 @@ def test_an_idle_connection_is_kept_for_longer_than_a_poller_waits(service: Runn
 
 def test_a_head_that_never_ends_is_not_waited_for(service: Running) -> None:
     host, port = service.address.removeprefix("http://").split(":")
-    for begun in (b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n"):
+    for begun, told in ((b"", b""), (b"GET /healthz HTTP/1.1\r\nHost: x\r\n", b"HTTP/1.1 408 Request Timeout\r\n")):
         with socket.create_connection((host, int(port)), timeout=60) as slow:
             slow.sendall(begun)
-            assert slow.recv(1) == b""
+            assert slow.makefile("rb").read().startswith(told)
 
 
 def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
@@ -61,3 +70,111 @@ def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
     wait_for_end(api)
     assert "Handling signal: term" in service.written()
     assert "Waiting for" not in service.written()  # which gunicorn says while connections are open
+
+
+UNREADABLE = {
+    "line": (b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"a" * 9_000), 414, "request_line_too_long"),
+    "header": (b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n\r\n" % (b"a" * 70_000), 431, "headers_too_large"),
+    "headers": (b"GET / HTTP/1.1\r\nHost: x\r\n%s\r\n" % (b"X-Many: 1\r\n" * 200), 431, "headers_too_large"),
+    "no_http": (b"\x16\x03\x01 hello\r\n\r\n", 400, "request_unreadable"),
+    "version": (b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400, "request_unreadable"),
+    "lengths": (
+        b"POST /tts HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        400,
+        "request_unreadable",
+    ),
+    "negative": (b"POST /tts HTTP/1.1\r\nHost: x\r\nContent-Length: -2\r\n\r\n{}", 400, "request_unreadable"),
+    "both": (
+        b"POST /tts HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+        "request_unreadable",
+    ),
+    "coding": (
+        b"POST /tts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: br, chunked\r\n\r\n",
+        501,
+        "transfer_coding_unknown",
+    ),
+    "name": (b"GET / HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n", 400, "request_unreadable"),
+}
+
+
+def answer_to(service: Running, sent: bytes) -> tuple[http.client.HTTPResponse, dict[str, Any]]:
+    host, port = service.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(sent)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        return answer, json.loads(answer.read())
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_is_no_request_is_refused_in_our_words(service: Running, case: str) -> None:
+    sent, status, code = UNREADABLE[case]
+
+    answer, document = answer_to(service, sent)
+
+    assert (answer.status, document["code"]) == (status, code)
+    assert (answer.getheader("Content-Type"), answer.getheader("Connection")) == ("application/json", "close")
+    assert answer.getheader("X-Request-Id") == document["request_id"]
+    service.wait_for_line(document["request_id"])
+
+
+def test_a_chunk_that_is_none_is_refused(service: Running) -> None:
+    sent = f"POST /tts HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"
+
+    answer, document = answer_to(service, sent.encode())
+
+    assert (answer.status, document["code"]) == (400, "request_unreadable")
+
+
+def test_a_path_may_come_with_scheme_and_host(service: Running) -> None:
+    answer, document = answer_to(service, b"GET http://example.org/healthz HTTP/1.1\r\nHost: example.org\r\n\r\n")
+
+    assert answer.status == 200, document
+
+
+def test_an_address_has_so_many_connections_at_once() -> None:
+    app = SimpleNamespace(refuse=lambda error: ({}, str(error.code).encode()))
+    worker = SimpleNamespace(
+        cfg=Config(),
+        log=logging.getLogger(),
+        asgi=app,
+        nr_conns=0,
+        connections=set(),
+        subscribers=Counter(),
+        connections_per_address=2,
+        trusted_proxies=read_networks("192.0.2.7"),
+        header_seconds=60.0,
+    )
+
+    async def connect(*addresses: str) -> list[bytes]:
+        worker.loop = asyncio.get_running_loop()
+        connections, told = [], []
+        for address in addresses:
+            sent: list[bytes] = []
+            transport = SimpleNamespace(
+                get_extra_info={"peername": (address, 1)}.get,
+                set_write_buffer_limits=lambda **limits: None,
+                write=sent.append,
+                can_write_eof=lambda: False,
+                close=lambda: None,
+                is_closing=lambda: False,
+            )
+            connections.append(Connection(worker))
+            connections[-1].connection_made(transport)
+            told.append(b"".join(sent).rpartition(b"\r\n\r\n")[2])
+        for connection in connections:
+            connection.connection_lost(None)
+        await asyncio.sleep(0)
+        return told
+
+    refused = b"too_many_connections"
+    assert asyncio.run(connect("198.51.100.1", "198.51.100.1", "198.51.100.1", "198.51.100.2")) == [
+        b"",
+        b"",
+        refused,
+        b"",
+    ]
+    assert asyncio.run(connect("2001:db8::1", "2001:db8::2", "2001:db8::3")) == [b"", b"", refused]
+    assert asyncio.run(connect(*["192.0.2.7"] * 3, *["127.0.0.1"] * 3)) == [b""] * 6
+    assert not worker.subscribers
