@@ -30,6 +30,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     _has_begun = False
     #: An answer said that it is the last.
     _is_last = False
+    _closed: bool
     #: The client was refused, and is given a moment to read why.
     _is_lingering = False
 
