@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, NonNegativeInt, TypeAdapter, WithJsonSchema
 
+from api.error_forms import with_details
 from pipeline.jobs import Job, JobState
 from pipeline.kinds import Kinds
 from pipeline.timestamps import Timestamp
@@ -81,7 +82,7 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
 def shown_error(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return why a job ended, as its users see it; in the order of other errors, which the database does not keep."""
     first = {name: stored[name] for name in ("error", "message", "code") if name in stored}
-    return first | {name: value for name, value in stored.items() if name not in NOT_SHOWN}
+    return with_details(first | {name: value for name, value in stored.items() if name not in NOT_SHOWN})
 
 
 def _progress(job: Job, kinds: Kinds) -> JobProgress:

@@ -9,6 +9,7 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.bodies import drop_rest
+from api.error_forms import with_details
 from api.request_context import context_of
 from api.services import Services
 from pipeline import errors
@@ -56,7 +57,7 @@ def show_document(
     request_id: str,
 ) -> None:
     """Answer with an error document; a key that a user put into a wrong field is not shown again."""
-    shown = services.error_forms.shown(req.path, status, {**document, "request_id": request_id})
+    shown = services.error_forms.shown(req.path, status, {**with_details(document), "request_id": request_id})
     resp.status = shown.status
     resp.set_headers(dict(shown.headers))
     resp.stream = resp.text = None

@@ -1,10 +1,11 @@
 """Fields: a request's fields checked against its kind, and errors that name the field, the value and the rule."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json, to_json
 
 from pipeline.errors import InvalidRequest
 from pipeline.kind import UPLOADED, AnyKind
@@ -57,11 +58,25 @@ def read_fields(model: type[Model], sent: bytes | dict[str, Any]) -> Model:
     Raises FieldsInvalid."""
     try:
         if isinstance(sent, bytes):
-            return model.model_validate_json(sent, strict=True)
+            return model.model_validate_json(_without_nulls(sent, getattr(model, "cleared", ())), strict=True)
         return model.model_validate(sent)
     except ValidationError as error:
         # Not chained: the cause would carry all of the input into the log.
         raise FieldsInvalid([_fault(found) for found in error.errors(include_url=False)]) from None
+
+
+def _without_nulls(body: bytes, kept: Collection[str]) -> bytes:
+    """Return a JSON object without its fields that are null, but those that are kept. Entries of lists stay."""
+    if b"null" not in body:
+        return body
+    sent = from_json(body)
+    return to_json({name: _given(value) for name, value in sent.items() if value is not None or name in kept})
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _given(one) for name, one in value.items() if one is not None}
+    return [_given(one) for one in value] if isinstance(value, list) else value
 
 
 def missing(field: str) -> dict[str, str]:

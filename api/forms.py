@@ -167,7 +167,7 @@ class FormReader:
             if not name:
                 raise FormInvalid("A part of the form has no name.")
             if name in seen:
-                raise FormInvalid(f"The form has the field {name[:60]!a} twice.", code="field_doubled")
+                raise FormInvalid(f"The form has the field {name[:60]!a} twice.", code="field_doubled", field=name)
             if name in self._files or name in self._texts:
                 seen.add(name)
             if name in self._files:
@@ -219,8 +219,8 @@ def _plain_headers(headers: bytes) -> bytes:
 async def _text(part: BodyPart, name: str, *, max_bytes: int) -> str:
     sent = await part.stream.read(max_bytes + 1)
     if len(sent) > max_bytes:
-        raise FormInvalid(f"The field {name[:60]!a} is longer than {max_bytes:,} bytes; send a shorter one.")
+        raise FormInvalid(f"The field {name} is longer than {max_bytes:,} bytes; send a shorter one.", field=name)
     text = sent.decode()
     if "\0" in text:
-        raise FormInvalid(f"The field {name[:60]!a} holds a NUL character.", code="text_has_nul")
+        raise FormInvalid(f"The field {name} holds a NUL character.", code="text_has_nul", field=name)
     return text

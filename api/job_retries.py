@@ -82,5 +82,4 @@ async def _admit(services: Services, caller: Caller, requests: int, context: Req
     except AccountLimitExceeded as error:
         context.headers.update(error.rate_limit.headers())
         raise
-    if rate_limit is not None:
-        context.headers.update(rate_limit.headers())
+    context.headers.update(rate_limit.headers())

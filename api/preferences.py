@@ -14,6 +14,14 @@ IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?")
 
 
+class PreferInvalid(InvalidRequest):
+    """The header Prefer waits for no number of seconds."""
+
+    code = "prefer_invalid"
+    field = "Prefer"
+    message = "Prefer: wait=N takes whole seconds, as in wait=30."
+
+
 @dataclass(frozen=True, slots=True)
 class Preference:
     """How long a client waits: None is until the job ends. `applied` is what the answer says of it."""
@@ -38,7 +46,9 @@ def read_preference(req: falcon.asgi.Request) -> Preference:
         if preference.partition("=")[0].strip() == "wait":
             found = WAIT.fullmatch(preference)
             if found is None:
-                raise InvalidRequest("Prefer: wait=N takes whole seconds, as in wait=30.", code="prefer_invalid")
+                raise InvalidRequest(
+                    "Prefer: wait=N takes whole seconds, as in wait=30.", code="prefer_invalid", field="Prefer"
+                )
             return Preference(timedelta(seconds=int(found[1])), f"wait={found[1]}")
     if "respond-async" in preferences:
         return Preference(timedelta(), "respond-async")
@@ -54,5 +64,6 @@ def read_idempotency_key(req: falcon.asgi.Request) -> str | None:
         raise InvalidRequest(
             "An Idempotency-Key has 1 to 255 printable ASCII characters, and no API key in it.",
             code="idempotency_key_invalid",
+            field="Idempotency-Key",
         )
     return key

@@ -19,6 +19,7 @@ class RangeNotSatisfiable(PressroomError):
     title = "Range Not Satisfiable"
     status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
     code = "range_not_satisfiable"
+    field = "Range"
 
 
 async def send_artifacts(

@@ -21,6 +21,7 @@ class SearchTooLong(InvalidRequest):
     """The search has used its time up."""
 
     code = "search_too_long"
+    field = "q"
     message = (
         f"The search was given up after {MOST_SECONDS:g} seconds: there is too much text to read at once. Narrow it by"
         " from and to, by kind or by state."

@@ -124,8 +124,7 @@ class Services:
     async def show_rate_limit(self, req: falcon.asgi.Request, caller: Caller) -> None:
         """Say in the answer's headers how near an account is to its limits."""
         rate_limit = await self.limits.status(caller)
-        if rate_limit is not None:
-            context_of(req).headers.update(rate_limit.headers())
+        context_of(req).headers.update(rate_limit.headers())
 
     async def note_refusal(self, req: falcon.asgi.Request) -> None:
         """Say it in an error's headers as well, when the caller is known and nothing has said it yet."""

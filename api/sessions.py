@@ -28,6 +28,7 @@ class CsrfTokenInvalid(Forbidden):
     """A request with a session's cookie may come from another site's page."""
 
     code = "csrf_token_invalid"
+    field = "X-CSRF-Token"
     message = (
         f"A request that changes something with the dashboard's cookie needs the page's CSRF token, as {CSRF_HEADER}. "
         "Reload the page and try again."

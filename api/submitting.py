@@ -33,6 +33,7 @@ class IdempotencyKeyReused(Unprocessable):
     """The Idempotency-Key stands for another request."""
 
     code = "idempotency_key_reused"
+    field = "Idempotency-Key"
 
 
 class TooManyOpenItems(RateLimitExceeded):

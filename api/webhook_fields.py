@@ -26,12 +26,14 @@ class WebhookUrlInvalid(InvalidRequest):
     """The address is none that events are sent to."""
 
     code = "webhook_url_invalid"
+    field = "webhook_url"
 
 
 class WebhookMissing(InvalidRequest):
     """Events were chosen, and there is no address to send them to."""
 
     code = "webhook_missing"
+    field = "webhook_url"
     message = (
         "webhook_events was sent without webhook_url, and the account has no webhook_url by default. Send webhook_url"
         " as well, or set one for all requests with PUT /webhooks."

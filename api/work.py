@@ -159,8 +159,7 @@ class Work:
             if not await self._is_replay(order):
                 raise
             return False
-        if rate_limit is not None:
-            context.headers.update(rate_limit.headers())
+        context.headers.update(rate_limit.headers())
         return True
 
     async def _is_replay(self, order: Order) -> bool:

@@ -9,13 +9,15 @@ class PressroomError(Exception):
     """Something that its reader can act on.
 
     `code` never changes, so that programs can match on it; `details` are extra fields of the HTTP error body. A class
-    may have a `message` and a `retry_after` that all its errors share.
+    may have a `message`, a `retry_after` and a `field` that all its errors share: the field, header or parameter of the
+    request that is at fault, as `field` of the details says of a single error.
     """
 
     title: ClassVar[str] = "Internal Server Error"
     status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
     code: str = "internal_error"
     message: str = ""
+    field: str | None = None
     retry_after: timedelta | None = None
 
     def __init__(
@@ -35,7 +37,12 @@ class PressroomError(Exception):
 
     def document(self) -> dict[str, Any]:
         """Return the error as it is stored with an item and shown to its user (docs/api.md, Errors)."""
-        return {"error": self.title, "message": self.message, "code": self.code, **self.details}
+        return {"error": self.title, "message": self.message, "code": self.code, **self.at_fault, **self.details}
+
+    @property
+    def at_fault(self) -> dict[str, str]:
+        """The field that errors of the class are about, as a part of the document; nothing where there is none."""
+        return {} if self.field is None or self.details.keys() & {"field", "details"} else {"field": self.field}
 
 
 class InvalidRequest(PressroomError):
@@ -147,6 +154,7 @@ class UnsupportedMediaType(PressroomError):
     title = "Unsupported Media Type"
     status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
     code = "unsupported_media_type"
+    field = "Content-Type"
 
 
 class Unprocessable(PressroomError):

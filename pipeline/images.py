@@ -12,6 +12,7 @@ class ImageFailure(InvalidRequest):
     """The picture can't be described, for a reason that lies with its address or its file."""
 
     code = "image_failed"
+    field = "image_url"
 
 
 class ImageUrlInvalid(ImageFailure):

@@ -17,9 +17,13 @@ from pipeline.settings import Settings
 
 
 class Request(BaseModel):
-    """The fields of a kind's request. JSON is read strictly: a number in quotes is not a number."""
+    """The fields of a kind's request. JSON is read strictly: a number in quotes is not a number.
+
+    A field that is null is one that was not sent, but those in `cleared` take null: it takes what was there away."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+    cleared: ClassVar[frozenset[str]] = frozenset()
 
 
 class Stored(BaseModel):

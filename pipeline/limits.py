@@ -20,6 +20,9 @@ from pipeline.settings import LimitSettings, TierLimits
 
 log = get_logger(__name__)
 
+#: What headers say where there is no limit: the largest whole number that a structured field of HTTP can have (RFC
+#: 8941, section 3.3.1). Clients that compare numbers need no case of its own for it, as they would for a word or -1.
+NO_LIMIT = 999_999_999_999_999
 #: How long Redis is left alone after it failed.
 AWAY_SECONDS = 1.0
 
@@ -75,10 +78,10 @@ class RateLimits:
         self._local = LocalCounts()
         self._away_until = 0.0
 
-    async def admit(self, caller: Caller, requests: int) -> RateLimitStatus | None:
+    async def admit(self, caller: Caller, requests: int) -> RateLimitStatus:
         """Count requests; admitted while at least one is left, so a batch may overdraw and later ones wait.
 
-        Returns the limit that is nearest, None where there are none. Raises AccountLimitExceeded, KeyLimitExceeded.
+        Returns the limit that is nearest. Raises AccountLimitExceeded, KeyLimitExceeded.
         """
         use = self._caller_use(caller, requests)
         count = await self._count(use)
@@ -91,7 +94,7 @@ class RateLimits:
             raise AccountLimitExceeded(minute, "minute")
         return _nearest(minute, day, part)
 
-    async def status(self, caller: Caller) -> RateLimitStatus | None:
+    async def status(self, caller: Caller) -> RateLimitStatus:
         """Return how near a caller is to a limit, and count nothing."""
         use = self._caller_use(caller, 0)
         return _nearest(*_statuses(use, await self._count(use)))
@@ -161,5 +164,7 @@ def _status(limit: int, used: int, resets_at: float) -> RateLimitStatus | None:
     return RateLimitStatus(limit, max(0, limit - used), resets_at) if limit else None
 
 
-def _nearest(*statuses: RateLimitStatus | None) -> RateLimitStatus | None:
-    return min((one for one in statuses if one is not None), key=lambda one: one.remaining, default=None)
+def _nearest(*statuses: RateLimitStatus | None) -> RateLimitStatus:
+    """Return the limit that is nearer to its end; one that is never reached, where there is none."""
+    limits = [one for one in statuses if one is not None]
+    return min(limits, key=lambda one: one.remaining, default=RateLimitStatus(NO_LIMIT, NO_LIMIT, time.time()))

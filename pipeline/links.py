@@ -41,6 +41,7 @@ class LinkInvalid(Forbidden):
     """The link is not one of ours, or not as we made it; which of them is not told."""
 
     code = "link_invalid"
+    field = "signature"
     message = "This link is not as it was made. Use it unchanged, with all that stands after the question mark."
 
 

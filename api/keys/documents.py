@@ -1,7 +1,7 @@
 """Key documents: what is sent to make or change a key, and how one is shown."""
 
 from dataclasses import asdict
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -45,7 +45,9 @@ class KeyRequest(Request):
 class KeyChanges(Request):
     """What is changed of a key; what is not sent stays."""
 
-    name: Name | None = Field(None, description="What the key is for; it can't be null.")
+    cleared: ClassVar[frozenset[str]] = frozenset({"requests_per_minute", "credits_per_month", "routes"})
+
+    name: Name | None = Field(None, description="What the key is for.")
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)

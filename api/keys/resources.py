@@ -10,7 +10,6 @@ from api.fields import read_fields
 from api.keys.documents import Key, KeyChanges, KeyCreated, KeyRequest
 from api.keys.making import change_own_key, create_key, delete_own_key, find_own_key, require_unlimited
 from api.resource import Resource
-from pipeline.errors import InvalidRequest
 from pipeline.keys import Caller
 from pipeline.stored_keys import list_keys
 
@@ -75,8 +74,6 @@ class KeyResource(KeyBase):
         key = await find_own_key(self._services, caller.account_id, key_id)
         wanted = read_fields(KeyChanges, body or b"{}")
         changed = wanted.model_dump(include=wanted.model_fields_set)
-        if changed.get("name", "") is None:
-            raise InvalidRequest("name can't be null; leave it out, and it stays.", field="name")
         await change_own_key(self._services, caller.account_id, key, changed)
         await self._show(resp, caller, key_id)
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -20,6 +20,8 @@ State = Literal["pending", "delivered", "failed"]
 
 class WebhookRequest(Request):
     """Where an account is told of events that no request says otherwise of."""
+
+    cleared: ClassVar[frozenset[str]] = frozenset({"webhook_url"})
 
     webhook_url: str | None = Field(description="A public address; null: none.")
     webhook_events: list[str] | None = Field(None, description=f"Of {', '.join(EVENTS)}; null: all.")

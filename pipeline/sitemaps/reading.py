@@ -19,6 +19,7 @@ class SitemapFailure(InvalidRequest):
     """The sitemap can't be used; nothing is charged."""
 
     code = "sitemap_unreachable"
+    field = "sitemap_url"
 
 
 class SitemapUrlInvalid(SitemapFailure):

@@ -215,7 +215,7 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     answer = send_form(service, "/tts/with-music", {"text": "Hello."}, {"music": b"#EXTM3U\nfile:///etc/passwd\n"})
 
     assert answer.status == 400
-    assert (answer.json["code"], answer.json["field"]) == ("audio_undecodable", "music")
+    assert (answer.json["code"], answer.json["details"][0]["field"]) == ("audio_undecodable", "music")
     assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
     until = time.monotonic() + 120

@@ -97,7 +97,7 @@ BAD_FIELDS = {
     "an empty text": ({"text": ""}, "text", "field_length"),
     "a long text": ({"text": "x" * 1_001}, "text", "field_length"),
     "a number for a text": ({"text": 1}, "text", "field_type"),
-    "null for a text": ({"text": None}, "text", "field_type"),
+    "null for a text": ({"text": None}, "text", "field_missing"),
     "a list for a text": ({"text": ["hi"]}, "text", "field_type"),
     "a text for a number": ({"text": "hi", "number": "1"}, "number", "field_type"),
     "true for a number": ({"text": "hi", "number": True}, "number", "field_type"),
@@ -119,15 +119,24 @@ def test_a_wrong_field_is_named(service: Service, client: Payer, api_database: D
     assert_nothing_happened(api_database, client)
 
 
+def test_a_field_that_is_null_is_one_that_was_not_sent(service: Service, client: Payer, api_database: Database) -> None:
+    named = {"Idempotency-Key": f"null-{client.account_id}", "Prefer": "respond-async"}
+    nulls = dict.fromkeys(("number", "whole", "choice", "source", "webhook_url", "webhook_events", "unknown"))
+    answer = service.post("/echo", {"text": "hi", **nulls}, client.api_key, **named)
+    plain = service.post("/echo", {"text": "hi"}, client.api_key, **named)
+    assert (answer.status, answer.json["source"]) == (202, "api")
+    assert (plain.status, plain.json["id"]) == (202, answer.json["id"])
+
+
 def test_all_wrong_fields_are_named_at_once(service: Service, client: Payer) -> None:
     answer = service.post("/echo", {"number": "x", "choice": 1}, client.api_key)
     assert [fault["field"] for fault in answer.json["details"]] == ["text", "number", "choice"]
 
 
 def test_errors_speak_json(service: Service, client: Payer) -> None:
-    answer = service.post("/echo", {"text": None, "number": True, "choice": "c"}, client.api_key)
+    answer = service.post("/echo", {"text": [None], "number": True, "choice": "c"}, client.api_key)
     assert [fault["message"].rsplit(", but ")[1] for fault in answer.json["details"]] == [
-        "null was sent.",
+        "[null] was sent.",
         "true was sent.",
         '"c" was sent.',
     ]
@@ -140,14 +149,14 @@ def test_an_error_shows_no_more_of_a_value_than_it_takes(service: Service, clien
 
 def test_what_the_kind_itself_refuses_has_its_own_code(service: Service, client: Payer) -> None:
     answer = service.post("/echo", {"text": "   "}, client.api_key)
-    assert (answer.status, answer.code, answer.json["field"]) == (400, "text_empty", "text")
+    assert (answer.status, answer.code, answer.json["details"][0]["field"]) == (400, "text_empty", "text")
 
 
 def test_what_nobody_foresaw_says_nothing_but_the_request_id(service: Service, client: Payer) -> None:
     answer = service.post("/echo", {"text": "crash"}, client.api_key)
     assert answer.status == 500
     assert answer.json["error"] == "Internal Server Error"
-    assert set(answer.json) == {"error", "message", "code", "request_id"}
+    assert set(answer.json) == {"error", "message", "code", "details", "request_id"}
     assert b"nobody foresaw" not in answer.body
     line = service.wait_for_line(event="request failed", request_id=answer.json["request_id"])
     assert line["exception"][0]["exc_value"] == "nobody foresaw this"

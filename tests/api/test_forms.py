@@ -237,7 +237,7 @@ def test_a_file_of_25_mebibytes_is_taken_and_one_more_byte_is_not(clean: Service
     for folder in kept(clean):
         shutil.rmtree(folder)
     answer = send(clean, client.api_key, TEXT, ("audio", full + b"\0", "a.wav"), MUSIC)
-    assert (answer.status, answer.json["field"]) == (413, "audio")
+    assert (answer.status, answer.json["details"][0]["field"]) == (413, "audio")
     assert kept(clean) == []
 
 

@@ -79,7 +79,7 @@ def test_a_job_is_found_by_the_beginning_of_its_id(service: Service, client: Pay
 def test_a_wrong_filter_is_named(service: Service, client: Payer, query: str) -> None:
     answer = service.get(f"/jobs?{query}", client.api_key)
     assert (answer.status, answer.code) == (400, "parameter_invalid")
-    assert answer.json["field"] == query.partition("=")[0]
+    assert answer.json["details"][0]["field"] == query.partition("=")[0]
 
 
 # Search

@@ -74,7 +74,7 @@ def test_a_list_past_its_end_is_empty_and_still_says_how_long_it_is(service: Ser
 def test_a_wrong_parameter_is_named(service: Service, client: Payer, query: str) -> None:
     answer = service.get(f"/jobs?{query}", client.api_key)
     assert (answer.status, answer.code) == (400, "parameter_invalid")
-    assert answer.json["field"] == query.partition("=")[0]
+    assert answer.json["details"][0]["field"] == query.partition("=")[0]
 
 
 def test_another_accounts_job_a_missing_and_a_malformed_id_answer_alike(

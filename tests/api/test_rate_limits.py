@@ -13,6 +13,7 @@ from payers import Payer, open_account
 
 from pipeline.counts import SharedCounts, Use
 from pipeline.database import Database
+from pipeline.limits import NO_LIMIT
 
 
 @pytest.fixture
@@ -128,7 +129,14 @@ def test_without_redis_a_process_counts_by_itself(service_without_redis: Service
     assert [limit_and_left(answer)[1] for answer in answers] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
 
 
-def test_a_tier_without_limits_says_nothing_of_them(start: Start, api_database: Database) -> None:
+def test_a_tier_without_limits_says_so_in_the_same_headers(start: Start, api_database: Database) -> None:
     payer = open_account(api_database, tier="enterprise")
     with start(LIMITS__ENTERPRISE__PER_MINUTE="0") as service:
-        assert "x-ratelimit-limit" not in service.get("/jobs", payer.api_key).headers
+        answers = [
+            service.get("/jobs", payer.api_key),
+            service.post("/echo", {"text": "hi"}, payer.api_key, Prefer="respond-async"),
+            service.post("/echo", {}, payer.api_key),
+        ]
+    assert [answer.status for answer in answers] == [200, 202, 400]
+    assert {limit_and_left(answer) for answer in answers} == {(NO_LIMIT, NO_LIMIT)}
+    assert all(abs(int(answer.headers["x-ratelimit-reset"]) - time.time()) < 600 for answer in answers)

@@ -1,7 +1,7 @@
 """Monitor documents: what is sent to make or change a monitor, and how one is shown."""
 
 from dataclasses import asdict
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -30,6 +30,8 @@ class MonitorRequest(Request):
 
 class MonitorChanges(Request):
     """What is changed; what is not sent stays."""
+
+    cleared: ClassVar[frozenset[str]] = frozenset({"name", "engine", "index", "webhook_url"})
 
     state: State | None = Field(None, description="paused or active.")
     urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="Instead of those before.")

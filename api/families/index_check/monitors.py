@@ -168,7 +168,7 @@ class MonitorResource(MonitorBase):
         monitor = await self._find(caller, monitor_id)
         wanted = read_fields(MonitorChanges, body)
         sent = wanted.model_dump(include=wanted.model_fields_set)
-        _refuse_nothing(sent)
+        _refuse_both(sent)
         request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
         # A monitor whose engine is gone may still be paused.
         await self._check({**sent, **request} if sent.keys() & {"urls", *OF_JOBS} else sent)
@@ -235,11 +235,7 @@ def _each_once(urls: list[str] | None) -> list[str] | None:
     return None if urls is None else list(dict.fromkeys(urls))
 
 
-def _refuse_nothing(sent: Mapping[str, Any]) -> None:
-    """Refuse null where a monitor must have something, and both kinds of URLs at once."""
-    for name in ("state", "every"):
-        if name in sent and sent[name] is None:
-            raise InvalidRequest(f"{name} can't be null; leave it out, and it stays.", field=name)
-    given = [name for name in ("urls", "sitemap_url") if name in sent]
-    if given and sum(sent[name] is not None for name in given) != 1:
-        raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field=given[0])
+def _refuse_both(sent: Mapping[str, Any]) -> None:
+    """Refuse both kinds of URLs at once."""
+    if {"urls", "sitemap_url"} <= sent.keys():
+        raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")

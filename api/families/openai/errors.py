@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from api.error_forms import ShownError
+from api.error_forms import ShownError, with_details
 
 #: What OpenAI calls what is called otherwise here: programs that know its API match on these.
 CODES = {
@@ -17,16 +17,6 @@ CODES = {
 INSUFFICIENT = "insufficient_quota"
 #: Fields of the kinds, by what clients have sent for them.
 PARAMETERS = {"text": "input", "voice_name": "voice", "audio": "file"}
-#: What was at fault where an error names no field.
-AT_FAULT = {
-    "voice_unknown": "voice",
-    "voice_language_mismatch": "voice",
-    "language_unknown": "language",
-    "text_too_long": "input",
-    "audio_undecodable": "file",
-    "audio_too_long": "file",
-}
-
 TYPES = {
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
     HTTPStatus.UNAUTHORIZED: "authentication_error",
@@ -69,6 +59,5 @@ def _type(status: int) -> str:
 
 def _parameter(document: Mapping[str, Any]) -> str | None:
     """Return the field that is at fault; the first of several."""
-    faults = document.get("details") or [document]
-    field = faults[0].get("field") or AT_FAULT.get(document.get("code", ""))
-    return PARAMETERS.get(field, field) if isinstance(field, str) else None
+    faults = with_details(document)["details"]
+    return PARAMETERS.get(faults[0]["field"], faults[0]["field"]) if faults else None

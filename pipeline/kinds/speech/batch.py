@@ -20,7 +20,7 @@ class BatchTextTooLong(TextTooLong):
     def document(self) -> dict[str, Any]:
         """Return the body that this route has always had: the message stands in `error`."""
         suggestion = f"Split the text into parts of at most {MAX_CHARACTERS:,} characters and send them one by one."
-        return {"error": self.message, "suggestion": suggestion, "code": self.code, **self.details}
+        return {"error": self.message, "suggestion": suggestion, "code": self.code, **self.at_fault, **self.details}
 
 
 class SpeechBatchRequest(SpokenRequest):

@@ -113,6 +113,7 @@ class TextTooLong(InvalidRequest):
     """The text is longer than the route may speak."""
 
     code = "text_too_long"
+    field = "text"
 
 
 def speech_credits(characters: int) -> int:

@@ -66,6 +66,7 @@ class LexiconTooLong(InvalidRequest):
     """The lexicon makes so much more of a text that it is not paid for."""
 
     code = "lexicon_too_long"
+    field = "text"
 
 
 def entries_in(text: str, entries: Iterable[LexiconEntry]) -> list[LexiconEntry]:

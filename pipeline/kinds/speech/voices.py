@@ -95,18 +95,21 @@ class VoiceUnknown(InvalidRequest):
     """No engine has a voice of that name."""
 
     code = "voice_unknown"
+    field = "voice_name"
 
 
 class LanguageUnknown(InvalidRequest):
     """No voice speaks that language."""
 
     code = "language_unknown"
+    field = "language"
 
 
 class VoiceLanguageMismatch(InvalidRequest):
     """The voice that was asked for doesn't speak the language that was asked for."""
 
     code = "voice_language_mismatch"
+    field = "voice_name"
 
 
 def pick_voice(

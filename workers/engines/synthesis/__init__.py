@@ -32,6 +32,7 @@ class NothingToSpeak(InvalidRequest):
     """The text makes no sound."""
 
     code = "nothing_to_speak"
+    field = "text"
 
     def __init__(self, message: str = "The text has no word or sign that can be spoken; send some words.") -> None:
         super().__init__(message)

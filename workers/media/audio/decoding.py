@@ -31,12 +31,14 @@ class AudioUndecodable(InvalidRequest):
     """The file is no audio, or its audio is broken."""
 
     code = "audio_undecodable"
+    field = "audio"
 
 
 class AudioTooLong(InvalidRequest):
     """The file has more audio than is taken."""
 
     code = "audio_too_long"
+    field = "audio"
 
 
 def decode(

@@ -416,6 +416,8 @@ def test_what_is_sent_is_changed_and_all_else_stays(
     assert datetime.fromisoformat(weekly["next_at"]) - datetime.fromisoformat(daily["next_at"]) > timedelta(days=5)
     changed = patch(urls=[A, B], engine=None, name=None)
     assert [changed[name] for name in ("name", "engine", "total_urls", "every")] == [None, None, 2, "day"]
+    # What a monitor can't be without is not taken away by null.
+    assert patch(every=None, state=None, urls=None, sitemap_url=None) == changed
     # What is known of a URL stays known.
     check_again(monitor, {A: False, B: True})
     assert changes(service, client, monitor) == [("dropped", A)]
@@ -424,9 +426,7 @@ def test_what_is_sent_is_changed_and_all_else_stays(
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"every": None}, "invalid_request"),
         ({"state": "deleted"}, "invalid_request"),
-        ({"urls": None}, "urls_or_sitemap"),
         ({"urls": [A], "sitemap_url": A}, "urls_or_sitemap"),
         ({"urls": ["no url"]}, "urls_invalid"),
         ({"engine": "altavista"}, "engine_unknown"),

@@ -32,6 +32,7 @@ class SpeechTooLong(InvalidRequest):
     """The text takes too long to speak."""
 
     code = "speech_too_long"
+    field = "text"
 
 
 class Espeak(Synthesizer):

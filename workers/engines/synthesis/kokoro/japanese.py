@@ -18,6 +18,7 @@ class JapaneseUnreadable(InvalidRequest):
     """The text is Japanese, and the packages that know how it is read are not here."""
 
     code = "language_not_supported"
+    field = "text"
 
     def __init__(self) -> None:
         super().__init__(
