@@ -12,6 +12,7 @@ import falcon
 import structlog
 from pydantic_core import to_json
 
+from api.error_forms import with_details
 from api.request_context import SCOPE_KEY, RequestContext
 from pipeline.errors import PressroomError
 from pipeline.keys import redact
@@ -83,7 +84,7 @@ class RequestMiddleware:
         context = RequestContext(uuid4().hex, "OTHER", "", status=error.status)
         with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
             self._note(context)
-        body = to_json({**error.document(), "request_id": context.request_id})
+        body = to_json({**with_details(error.document()), "request_id": context.request_id})
         headers = {
             "Content-Type": falcon.MEDIA_JSON,
             "Content-Length": str(len(body)),

@@ -124,7 +124,7 @@ def test_a_chunk_that_is_none_is_refused(service: Running) -> None:
 
     answer, document = answer_to(service, sent.encode())
 
-    assert (answer.status, document["code"]) == (400, "request_unreadable")
+    assert (answer.status, document["code"], document["details"]) == (400, "request_unreadable", [])
 
 
 def test_a_path_may_come_with_scheme_and_host(service: Running) -> None:
