@@ -26,7 +26,7 @@ class IndexJob(Document):
     rate_limited_count: int
     sitemap_url: str | None = None
     eta: datetime | None = None
-    #: Why no URL is asked about now: `until`, and `providers` that rest.
+    #: Why URLs wait: `until`, and `providers`, each with its own `until`, `code` and `message`.
     waiting_for: dict[str, Any] | None = None
 
 

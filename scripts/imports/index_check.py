@@ -38,7 +38,7 @@ class IndexCheckImport(UrlImport):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._looks = 0
-        self._told: str | None = None
+        self._told: list[tuple[str, str]] | None = None
 
     def fault_of(self, row: Row) -> str | None:
         """Return why a row is not sent; one with a bare domain is."""
@@ -54,13 +54,13 @@ class IndexCheckImport(UrlImport):
         return (await client.submit("/indexing/jobs", fields, idempotency_key=key)).id
 
     async def standstill(self, client: AsyncPressroom, job_id: str) -> str | None:
-        """Return which search providers rest, until when and why, if all do; the same is told once."""
+        """Return which search providers are waited for, until when and why; the same cause is told once."""
         self._looks += 1
         if self._looks % LOOKS_APART != 1:
             return None
         waiting = (await client.index_job(job_id)).waiting_for
-        told, self._told = self._told, _rests(waiting) if waiting else None
-        return self._told if self._told != told else None
+        before, self._told = self._told, _causes(waiting) if waiting else None
+        return _waits(waiting) if waiting and self._told != before else None
 
     async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Read the records of a job."""
@@ -69,9 +69,14 @@ class IndexCheckImport(UrlImport):
         return {url: found[made] for url in questions if (made := read_url(url).url) in found}
 
 
-def _rests(waiting: dict[str, Any]) -> str:
+def _causes(waiting: dict[str, Any]) -> list[tuple[str, str]]:
+    return sorted((one["provider"], one["code"]) for one in waiting["providers"])
+
+
+def _waits(waiting: dict[str, Any]) -> str:
     return "; ".join(
-        f"{one['provider']} rests until {datetime.fromisoformat(one['until']):%Y-%m-%d %H:%M} UTC: {one['message']}"
+        f"{one['provider']} is asked again at {datetime.fromisoformat(one['until']):%Y-%m-%d %H:%M} UTC:"
+        f" {one['message']}"
         for one in waiting["providers"]
     )
 

@@ -67,7 +67,7 @@ function summaryOf(job) {
     make("p", {}, `${job.processed_urls} of ${job.total_urls} answered: ${job.indexed_count} shown, ${Math.max(missing, 0)} not shown, ${job.failed_count} without an answer.`),
     ...notes([
       job.error_message,
-      waiting ? waiting.message ?? `All search providers rest${waiting.until ? ` until ${new Date(waiting.until).toLocaleTimeString()}` : ""}.` : null,
+      ...(waiting?.providers ?? []).map((one) => `${one.provider} is asked again at ${new Date(one.until).toLocaleTimeString()}: ${one.message}.`),
       job.status === "running" && job.eta && !waiting ? `About until ${new Date(job.eta).toLocaleTimeString()}.` : null,
     ]),
   ];
@@ -90,7 +90,7 @@ function rowOf(record) {
 }
 
 function why(record, found) {
-  const cause = found.diagnosis?.message ?? found.message ?? record.last_error?.message;
+  const cause = found.diagnosis?.message ?? found.message ?? record.last_error;
   const proof = found.proofUrl ? webAddress(found.proofUrl) : null;
   return [
     found.provider ? `${found.provider}. ` : null,

@@ -164,8 +164,9 @@ class IndexJobUrls(Resource):
         reasons = read_choices(req, "reason", REASONS)
         limit = read_whole(req, "limit", default=100, least=1, most=MAX_URLS)
         offset = read_whole(req, "offset", default=0)
-        job = (await find_own(self._services, caller, job_id)).job
-        listing = list_urls(job.id, statuses=statuses, reasons=reasons, limit=limit, offset=offset)
+        counted = await find_own(self._services, caller, job_id)
+        waits = counted.waiting_for.told if counted.waiting_for else None
+        listing = list_urls(counted.job.id, statuses=statuses, reasons=reasons, waits=waits, limit=limit, offset=offset)
         page, total = await self._services.database.run(listing)
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [as_json(record) for record in page])

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+#: Codes of blocks: the same URL may well be answered later.
+BLOCKS = frozenset(("captcha", "throttled"))
+
 #: By the code, or by the code and its cause.
 MESSAGES: Mapping[str, str] = {
     "captcha": "the search engine asked for a captcha",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.database import Row, Statement
 from pipeline.jobs import SELECT_JOBS, Job
-from pipeline.kinds.index_check.rests import WaitingFor, resting
+from pipeline.kinds.index_check.rests import WaitingFor, asked_again, resting
 from pipeline.timestamps import Timestamp
 
 #: The kind of jobs that check URLs, and of those that submit them.
@@ -65,7 +65,7 @@ class CountedJob:
     """A job, and how many of its URLs came out how.
 
     While it runs, `now` is the database's clock, and `begins` when a provider may be asked again. `resting` are its
-    providers, if it waits because none of them may be asked."""
+    providers, if it waits because none of them may be asked, or because those that were asked last did not answer."""
 
     job: Job
     indexed: int
@@ -73,6 +73,16 @@ class CountedJob:
     now: datetime | None = None
     begins: datetime | None = None
     resting: Sequence[dict[str, Any]] | None = None
+
+    @property
+    def waiting_for(self) -> WaitingFor | None:
+        """Why its URLs wait; None: they don't."""
+        return WaitingFor.of(self.resting)
+
+    @property
+    def pending(self) -> int:
+        """How many of its URLs have no end yet."""
+        return 0 if self.job.is_final else self.job.items_total - self.job.items_ok - self.job.items_failed
 
 
 class IndexJob(BaseModel):
@@ -90,15 +100,17 @@ class IndexJob(BaseModel):
     created_at: Timestamp
     pending_count: int
     failed_count: int
-    rate_limited_count: int
+    rate_limited_count: int = Field(description="Blocked: those that failed, and those that wait for the block to end.")
     sitemap_url: str | None
     eta: Timestamp | None
-    waiting_for: WaitingFor | None = Field(description="Why no URL is asked about now: all its providers rest.")
+    waiting_for: WaitingFor | None = Field(
+        description="Why its URLs wait: all its providers rest, or those asked last did not answer."
+    )
 
     @classmethod
     def of(cls, counted: CountedJob, *, interval: timedelta = timedelta()) -> Self:
         """Return a job for its users. A URL takes an `interval`, until the job's own rate tells more."""
-        job = counted.job
+        job, waiting_for = counted.job, counted.waiting_for
         processed = job.items_ok + job.items_failed
         status = status_of_job(job)
         has_message = status in {"cancelled", "failed"}
@@ -113,13 +125,13 @@ class IndexJob(BaseModel):
             status=status,
             error_message=str((job.error or {}).get("message", "")) or None if has_message else None,
             created_at=job.created_at,
-            pending_count=0 if job.is_final else job.items_total - processed,
+            pending_count=counted.pending,
             # A cancelled or expired job's other URLs have no answer either; their records say failed.
             failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
-            rate_limited_count=counted.rate_limited,
+            rate_limited_count=counted.rate_limited + (counted.pending if waiting_for and waiting_for.is_block else 0),
             sitemap_url=job.request.get("sitemap_url"),
             eta=_end_of(counted, interval),
-            waiting_for=WaitingFor.of(counted.resting),
+            waiting_for=waiting_for,
         )
 
 
@@ -177,7 +189,10 @@ _IS_ASKED_ELSEWHERE = (
     "EXISTS (SELECT FROM site_connection c WHERE c.account_id = p.account_id) AND EXISTS (SELECT FROM item i"
     " WHERE i.job_id = p.id AND i.lane = %(owned)s AND i.state IN ('waiting', 'ready', 'leased'))"
 )
-_RESTING = f"CASE WHEN p.finished_at IS NULL THEN {resting(_ROWS, unless=_IS_ASKED_ELSEWHERE)} END"
+_RESTING = (
+    "CASE WHEN p.finished_at IS NULL THEN"
+    f" coalesce({resting(_ROWS, unless=_IS_ASKED_ELSEWHERE)}, {asked_again('p')}) END"
+)
 _COUNTED = (
     # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
     f"SELECT p.*, now() AS now, {_BEGINS} AS begins, {_RESTING} AS resting,"  # noqa: S608  no values in it

@@ -1,4 +1,4 @@
-"""Rests: the search providers that a job waits for, because none of its own may be asked now."""
+"""Rests: the search providers that a job waits for, because none may be asked now, or those that were did not answer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,10 +6,10 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
-from pipeline.kinds.index_check.causes import cause_of, code_of
+from pipeline.kinds.index_check.causes import BLOCKS, cause_of, code_of
 from pipeline.kinds.index_check.circuit_breaker import STATE
 from pipeline.kinds.index_check.transitions import OUT_OF_USE, RESTING
-from pipeline.timestamps import Timestamp
+from pipeline.timestamps import Timestamp, timestamp
 
 
 class RestingProvider(BaseModel):
@@ -17,15 +17,28 @@ class RestingProvider(BaseModel):
 
     provider: str
     until: Timestamp
-    code: str = Field(description="Why it rests: captcha, throttled, config …")
+    code: str = Field(description="Why it rests, or is asked again: captcha, throttled, config, transport …")
     message: str = Field(description="The same in words.")
 
 
 class WaitingFor(BaseModel):
-    """Why no URL of a job is asked about now."""
+    """Why a job's URLs wait."""
 
-    until: Timestamp = Field(description="When the first of them may be asked again.")
+    until: Timestamp = Field(description="When the first of them is asked again.")
     providers: list[RestingProvider]
+
+    @property
+    def is_block(self) -> bool:
+        """Whether all of them refuse queries for now."""
+        return all(one.code in BLOCKS for one in self.providers)
+
+    @property
+    def told(self) -> str:
+        """The same in words."""
+        each = "; ".join(
+            f"{one.provider} is asked again at {timestamp(one.until)}: {one.message}" for one in self.providers
+        )
+        return f"Not asked about yet. {each}."
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, Any]] | None) -> Self | None:
@@ -40,6 +53,21 @@ def _provider(provider: str, until: str, reason: str | None) -> RestingProvider:
     cause = reason or "engine_unavailable"
     return RestingProvider(
         provider=provider, until=datetime.fromisoformat(until), code=code_of(cause), message=cause_of(cause)
+    )
+
+
+def asked_again(jobs: str) -> str:
+    """Return an SQL expression: the providers as JSON that did not answer when they were asked about URLs of a job, if
+    that was the last that became of any of its URLs, or null. `jobs` is the name of a table of jobs.
+
+    Only URLs that wait are looked at: there are few of them, and they have an index."""
+    return (
+        "(SELECT jsonb_agg(jsonb_build_object('provider', w.provider, 'until', w.until, 'reason', w.code)"  # noqa: S608
+        " ORDER BY w.until, w.provider) FROM (SELECT DISTINCT ON (i.error->>'provider')"
+        " i.error->>'provider' AS provider, greatest(i.run_at, now()) AS until, i.error->>'code' AS code, i.updated_at FROM item i"
+        f" WHERE i.job_id = {jobs}.id AND i.state = 'waiting' AND i.error->>'provider' IS NOT NULL"
+        " ORDER BY i.error->>'provider', i.updated_at DESC) w WHERE NOT EXISTS (SELECT FROM item d"
+        f" WHERE d.job_id = {jobs}.id AND d.state = 'done' AND d.updated_at > w.updated_at))"
     )
 
 

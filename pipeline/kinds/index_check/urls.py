@@ -69,13 +69,13 @@ class UrlRecord(BaseModel):
     is_indexed: bool | None
     search_status: str | None = Field(description="What became of it; of a URL that was to be submitted.")
     raw_result: RawResult | None
-    last_error: str | None = Field(description="Why it is asked for again.")
+    last_error: str | None = Field(description="Why it waits, or is asked for again; of a pending one.")
     created_at: Timestamp
     updated_at: Timestamp
 
     @classmethod
-    def of(cls, item: Item) -> Self:
-        """Return the record of an item's URL."""
+    def of(cls, item: Item, *, waits: str | None = None) -> Self:
+        """Return the record of an item's URL; `waits` is why those wait that have not been asked about."""
         status = next(status for status in STATUSES if item.state in STATES[status])
         error = item.error or {}
         found: dict[str, Any] = {}
@@ -95,20 +95,28 @@ class UrlRecord(BaseModel):
             is_indexed={"indexed": True, "not_indexed": False}.get(raw_result.reason) if raw_result else None,
             search_status=search_status,
             raw_result=raw_result,
-            last_error=error.get("message") if raw_result is None else None,
+            last_error=error.get("message", waits if status == "pending" else None) if raw_result is None else None,
             created_at=item.created_at,
             updated_at=item.updated_at,
         )
 
 
 def list_urls(
-    job_id: UUID, *, statuses: Sequence[str] = (), reasons: Sequence[str] = (), limit: int, offset: int
+    job_id: UUID,
+    *,
+    statuses: Sequence[str] = (),
+    reasons: Sequence[str] = (),
+    waits: str | None = None,
+    limit: int,
+    offset: int,
 ) -> Statement[tuple[list[UrlRecord], int]]:
-    """Read a page of a job's URLs, in input order, and how many fit in all; of some statuses and reasons, or any."""
+    """Read a page of a job's URLs, in input order, and how many fit in all; of some statuses and reasons, or any.
+
+    `waits` is why its URLs wait, where they do."""
 
     def read(rows: list[Row]) -> tuple[list[UrlRecord], int]:
         totals = [row.pop("total") for row in rows]
-        return [UrlRecord.of(Item(**row)) for row in rows if row["id"] is not None], totals[0]
+        return [UrlRecord.of(Item(**row), waits=waits) for row in rows if row["id"] is not None], totals[0]
 
     where = "i.job_id = %(job)s"
     where += " AND i.state = ANY(%(states)s)" if statuses else ""

@@ -362,7 +362,7 @@ def test_a_check_tells_once_who_rests_while_it_waits(tmp_path: Path) -> None:
 
     told = [asyncio.run(wanted.standstill(Resting(), "7")) for _ in range(2 * LOOKS_APART)]  # type: ignore[arg-type]
 
-    line = "duckduckgo rests until 2026-11-20 12:40 UTC: the search engine asked for a captcha"
+    line = "duckduckgo is asked again at 2026-11-20 12:40 UTC: the search engine asked for a captcha"
     assert told == [line, *[None] * (2 * LOOKS_APART - 1)]
     assert asked == ["7"] * 2
 
@@ -378,7 +378,7 @@ def test_an_import_prints_why_its_job_stands_still_and_goes_on(
         IndexingService.rests[:] = [rest]
         out = check_shop(file, address)
 
-    assert "bing rests until 2026-11-20 12:40 UTC: [no] more" in capsys.readouterr().err
+    assert "bing is asked again at 2026-11-20 12:40 UTC: [no] more" in capsys.readouterr().err
     assert rows_of(out)[1][2] == "done"
 
 

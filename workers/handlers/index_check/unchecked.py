@@ -3,10 +3,7 @@
 from typing import Any
 
 from pipeline.errors import PressroomError
-from pipeline.kinds.index_check.causes import cause_of, code_of
-
-#: Codes of blocks: the same URL may well be answered later.
-BLOCKS = frozenset(("captcha", "throttled"))
+from pipeline.kinds.index_check.causes import BLOCKS, cause_of, code_of
 
 #: What helps an operator; `{setting}` is the provider's key.
 REMEDIES = {

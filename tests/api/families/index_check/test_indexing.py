@@ -16,7 +16,10 @@ from payers import Payer, open_account
 
 from pipeline.cells import defused
 from pipeline.database import Database
-from pipeline.lifecycle import claim, report
+from pipeline.lifecycle import ClaimedItem, claim, report
+from workers.handler import Retry
+from workers.handlers.index_check.unchecked import UrlUnchecked
+from workers.outcomes import to_row
 
 
 def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client: Payer, finder: ManualWorker) -> None:
@@ -132,6 +135,11 @@ def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(
                 "message": "the search provider refused our key",
             }
             assert waiting() == {"until": duckduckgo["until"], "providers": [duckduckgo, bing]}
+            connection.execute("UPDATE search_provider SET state = 'open', reason = 'throttled' WHERE name = 'bing:x'")
+            job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+            assert [job[name] for name in ("pending_count", "failed_count", "rate_limited_count")] == [1, 0, 1]
+            [record] = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+            assert record["last_error"].startswith("Not asked about yet. duckduckgo is asked again at 2100-01-01T12:40")
             connection.execute("UPDATE search_provider SET open_until = now() WHERE name = 'duckduckgo:x'")
             assert waiting() is None
             connection.execute("UPDATE search_provider SET open_until = '2100-01-01Z'")
@@ -139,6 +147,35 @@ def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(
             assert waiting() is None
         finally:
             connection.execute("DELETE FROM search_provider")
+
+
+def test_a_job_whose_provider_could_not_be_reached_says_when_it_is_asked_again(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, HERE, GONE).json["job_id"]
+
+    def waiting() -> Any:
+        return service.get(f"/indexing/jobs/{job_id}", client.api_key).json["waiting_for"]
+
+    def take() -> ClaimedItem:
+        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+        return item
+
+    assert waiting() is None
+    first = take()
+    lost = UrlUnchecked("transport", remedy="It is asked for again.", provider="duckduckgo")
+    put_off = to_row(first.item_id, 1, Retry(timedelta(hours=1), lost))
+    finder.database.run(report(first.lease_id, [put_off]))
+    found = waiting()
+    assert [(one["provider"], one["code"]) for one in found["providers"]] == [("duckduckgo", "transport")]
+    assert found["providers"][0]["message"] == "the search engine could not be reached"
+    assert datetime.fromisoformat(found["until"]) > datetime.now(UTC) + timedelta(minutes=50)
+    records = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+    assert all("the search engine could not be reached" in record["last_error"] for record in records)
+
+    second = take()  # another URL has an answer: the provider is there again
+    finder.database.run(report(second.lease_id, [find(second)]))
+    assert waiting() is None
 
 
 def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: ManualWorker) -> None:
