@@ -6,14 +6,17 @@ a consumer that gets none for a second, or can't reach Redis, yields a message o
 
 import threading
 import time
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import redis
 import redis.asyncio
 from dramatiq import Broker, Consumer, Message, MessageProxy, Middleware
 from dramatiq.errors import QueueNotFound
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from pipeline.log import get_logger
 
@@ -22,6 +25,10 @@ Reply = TypeVar("Reply")
 
 #: How long a consumer waits for a wake-up before it checks the queue by itself, in seconds.
 LOOK_EVERY_SECONDS = 1.0
+#: A Redis that says nothing for so long, beyond what it was asked to wait, counts as away.
+SILENT_SECONDS = 0.5
+#: How long a Redis that is away is left alone: nobody waits for it meanwhile, and the log has one line.
+AWAY_SECONDS = 3.0
 
 
 def actor_name(queue: str) -> str:
@@ -45,8 +52,15 @@ def add_wake(pipe: Any, queue: str) -> None:
 
 
 def connect(url: str) -> "redis.Redis":
-    """Return a client for blocking callers that gives up on a silent server after 5 seconds."""
-    return redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
+    """Return a client for blocking callers that soon gives up on a silent server."""
+    return redis.Redis.from_url(
+        url,
+        socket_timeout=LOOK_EVERY_SECONDS + SILENT_SECONDS,
+        socket_connect_timeout=SILENT_SECONDS * 2,
+        # Once more, on a new connection, as the old one may be from before a restart. By default it is three times
+        # more, with pauses: a silent server would be waited for half a minute.
+        retry=Retry(NoBackoff(), 1, supported_errors=(NotConnected,)),
+    )
 
 
 class WakeBroker(Broker):
@@ -55,6 +69,7 @@ class WakeBroker(Broker):
     def __init__(self, client: "redis.Redis", middleware: Sequence[Middleware] = ()) -> None:
         super().__init__(middleware=list(middleware))
         self.client = client
+        self._away_until = 0.0
 
     def declare_queue(self, queue_name: str) -> None:
         """Declare a queue, once."""
@@ -72,20 +87,48 @@ class WakeBroker(Broker):
 
     def wake(self, queue: str) -> None:
         """Wake one process of a queue's pool; without Redis it finds the work by itself within a second."""
-        pipe = self.client.pipeline(transaction=False)
-        add_wake(pipe, queue)
-        try:
+        self.send(lambda pipe: add_wake(pipe, queue))
+
+    def send(self, fill: Callable[[Any], None]) -> bool:
+        """Send what `fill` adds to a pipeline; returns whether it was. What is not sent is found by the clock."""
+
+        def execute(client: "redis.Redis") -> None:
+            pipe = client.pipeline(transaction=False)
+            fill(pipe)
             pipe.execute()
+
+        return self.try_to(execute)
+
+    def try_to(self, ask: Callable[["redis.Redis"], object]) -> bool:
+        """Ask Redis, unless it is away; returns whether it has answered."""
+        if self._is_away():
+            return False
+        try:
+            ask(self.client)
         except RedisError as error:
-            log.warning("wake-up not sent", queue=queue, error=str(error))
+            self._leave_alone(error)
+            return False
+        return True
 
     def wait_for_wake(self, queue: str, seconds: float) -> None:
         """Return when a queue's wake-up comes, or after so long; without Redis the clock alone counts."""
-        try:
-            self.client.blpop([wake_list(queue)], timeout=seconds)
-        except RedisError as error:
-            log.warning("wake-up list out of reach, looking by the clock", queue=queue, error=str(error))
-            time.sleep(seconds)
+        until = time.monotonic() + seconds
+        if not self._is_away():
+            try:
+                self.client.blpop([wake_list(queue)], timeout=seconds)
+                return
+            except RedisError as error:
+                self._leave_alone(error)
+        time.sleep(max(0.0, until - time.monotonic()))
+
+    def _is_away(self) -> bool:
+        return time.monotonic() < self._away_until
+
+    def _leave_alone(self, error: RedisError) -> None:
+        self._away_until = time.monotonic() + AWAY_SECONDS
+        log.warning(
+            "Redis is away, everything goes on by the clock", error=str(error), asked_again_after_seconds=AWAY_SECONDS
+        )
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
         """Return an iterator over a queue's wake-ups."""

@@ -1,13 +1,12 @@
 """Claiming: what a process may take on next, for its free slots and through the gates of its handlers."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any
 
 from pipeline import lifecycle
-from pipeline.broker import WakeBroker
 from pipeline.database import Database, Statement
 from pipeline.lifecycle import ClaimedItem
 from pipeline.settings import Settings
@@ -33,13 +32,13 @@ class Claimer:
         lanes: Mapping[str, Handler[Any, Any]],
         *,
         database: Database,
-        broker: WakeBroker,
+        wake: Callable[[], None],
         settings: Settings,
     ) -> None:
         self._queue = queue
         self._lanes = lanes
         self._database = database
-        self._broker = broker
+        self._wake = wake
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._oldest_first_every = settings.work.oldest_first_every
         self._gates = Gates(lanes)
@@ -92,7 +91,7 @@ class Claimer:
         """Wake another process where there may be more: one wake-up ramps the whole pool, each waking the next."""
         if self._may_be_more and time.monotonic() - self._woke_at > WAKE_AGAIN_SECONDS:
             self._woke_at = time.monotonic()
-            self._broker.wake(self._queue)
+            self._wake()
 
     def _is_alone(self, run: Run) -> bool:
         """Return whether a run holds an item that has crashed a worker, and may take no other with it."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from redis.exceptions import RedisError
-
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
 from pipeline.broker import WakeBroker
@@ -17,11 +15,15 @@ from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
 from pipeline.notices import add_notice
+from pipeline.outbox import Outbox
 from pipeline.streams import Parts, add_part_notice
 from pipeline.tracing import Tracer
 from workers.heartbeat import Run
 
 log = get_logger(__name__)
+
+#: How long a process that ends waits for Redis to take what it has to tell.
+LAST_WORDS_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Reporter:
         self._artifacts = artifacts
         self._metrics = metrics
         self._tracer = tracer
+        self._outbox = Outbox(f"tell {queue}")
 
     def write(
         self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None
@@ -100,12 +103,17 @@ class Reporter:
         """Tell that parts of a stream are there."""
         self._send(lambda pipe: add_part_notice(pipe, job_id, parts))
 
+    def wake(self) -> None:
+        """Wake another process of the pool."""
+        self._outbox.post(lambda: self._broker.wake(self._queue))
+
     def flush_metrics(self) -> None:
-        """Write what was counted since the last time."""
-        try:
-            self._metrics.flush(self._broker.client)
-        except RedisError as error:
-            log.warning("metrics not written", error=str(error))
+        """Have what was counted since the last time written; while Redis is away it is kept."""
+        self._outbox.post(lambda: self._broker.try_to(self._metrics.flush))
+
+    def close(self) -> None:
+        """Return when all is told, or Redis does not take it."""
+        self._outbox.flush(within=LAST_WORDS_SECONDS)
 
     def _write_alone(self, ended: Ended) -> list[Taken]:
         """Write one run's report: what can't be written must not cost its neighbours theirs."""
@@ -123,13 +131,8 @@ class Reporter:
                 log.warning("upload not deleted, the sweep will", job_id=str(job_id), error=error.message)
 
     def _send(self, fill: Callable[[Any], None]) -> None:
-        """Send a notice; who does not hear it finds the same in the rows within a second."""
-        pipe = self._broker.client.pipeline(transaction=False)
-        fill(pipe)
-        try:
-            pipe.execute()
-        except RedisError as error:
-            log.warning("notice not sent", error=str(error))
+        """Have a notice sent; who does not hear it finds the same in the rows within a second."""
+        self._outbox.post(lambda: self._broker.send(fill))
 
     def _observe(self, ended: Ended) -> None:
         tasks = ended.run.tasks

@@ -106,7 +106,8 @@ class Runner:
     def _make_claimer(self) -> Claimer:
         ready = {name: kind for name, kind in self._kinds.items() if name in self._handlers}
         lanes = {lane: self._handlers[kind.name] for lane, kind in lanes_of(ready).items()}
-        return Claimer(self._queue, lanes, database=self._database, broker=self._broker, settings=self._settings)
+        wake = self._reporter.wake
+        return Claimer(self._queue, lanes, database=self._database, wake=wake, settings=self._settings)
 
     def _renew(self, handler: Handler[Any, Any]) -> None:
         """Tell everybody what a handler offers now; one that lacked an engine is asked again."""
@@ -269,4 +270,5 @@ class Runner:
                 task.stop()
             self._reporter.give_back(run)
         self._reporter.flush_metrics()
+        self._reporter.close()
         self._tracer.close()

@@ -116,8 +116,8 @@ def cancel(job_id: JobId, data: Data = None) -> None:
     if state in FINAL_STATES:
         raise Conflict(f"Job {job_id} has ended already: {state}.")
     typer.echo("cancelled")
-    client = connect(settings.server_urls()[1])
-    for failure in close_job(client, Artifacts(open_store(settings)), found):
+    broker = WakeBroker(connect(settings.server_urls()[1]))
+    for failure in close_job(broker, Artifacts(open_store(settings)), found):
         typer.echo(failure, err=True)
 
 

@@ -1,8 +1,10 @@
 """The wake-up: one waits at most, a consumer yields one look at a time, and the clock stands in for Redis."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import dramatiq
 import pytest
@@ -139,3 +141,21 @@ def test_a_wake_up_reaches_one_of_several_consumers(
             time.sleep(0.005)
     for thread in threads:
         thread.join()
+
+
+def test_a_redis_that_never_answers_is_given_up_soon_and_then_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_module, "AWAY_SECONDS", 3_600)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        broker = WakeBroker(connect(f"redis://127.0.0.1:{silent.getsockname()[1]}/0"))
+        for _ in range(20):
+            broker.wake(QUEUE)
+            broker.wait_for_wake(QUEUE, 0.01)
+        silent.setblocking(False)
+        accepted = 0
+        with suppress(BlockingIOError):
+            while True:
+                silent.accept()[0].close()
+                accepted += 1
+
+    assert accepted == 1
+    broker.client.close()

@@ -1,5 +1,6 @@
 """A process of a pool: what it claims, how it runs it, and what it says became of it."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -590,6 +591,20 @@ def test_a_handler_that_runs_apart_neither_takes_the_others_slots_nor_waits_for_
     jobs = [pool.submit({}, kind=kind) for kind in ("made_up", "made_up", "aside", "aside")]
 
     assert [pool.finish(job).engine for job in jobs] == ["made_up", "made_up", "aside", "aside"]
+
+
+def test_no_report_waits_for_a_redis_that_never_answers(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        patient = redis.Redis(port=silent.getsockname()[1], socket_timeout=3_600)
+        broker = pool.runner._broker
+        monkeypatch.setattr(broker, "client", patient)
+        monkeypatch.setattr(broker, "wait_for_wake", lambda queue, seconds: time.sleep(seconds))
+
+        jobs = [pool.finish(pool.submit({})) for _ in range(3)]
+
+        assert [job.state for job in jobs] == ["succeeded"] * 3
+        connection, _ = silent.accept()  # it was told of them all the same
+        connection.close()
 
 
 def test_work_goes_on_without_redis(pool: Pool) -> None:
