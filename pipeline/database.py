@@ -1,6 +1,6 @@
 """The database: statements that async and sync callers run alike."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,8 +16,12 @@ from pipeline.errors import ServiceUnavailable
 Result = TypeVar("Result")
 Row = dict[str, Any]
 
-#: SQLSTATEs after which the same statement may succeed in a moment: serialisation, deadlock, restart, too many clients.
-PASSING_STATES = frozenset({"40001", "40P01", "53300", "57P01", "57P02", "57P03"})
+#: SQLSTATEs after which the same statement may succeed in a moment: serialisation, deadlock, restart.
+PASSING_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
+#: Classes of them: the connection, and what the server lacks now: connections, memory, space on its disk.
+PASSING_CLASSES = ("08", "53")
+#: Classes of what the server has undone: by another transaction's right, or for lack of something.
+REFUSED_CLASSES = ("40001", "40P01", "53")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,16 @@ class Statement(Generic[Result]):
 def is_passing(error: BaseException) -> bool:
     """Return whether the cause is likely temporary: a restart, a lost connection, a deadlock."""
     if isinstance(error, psycopg.Error) and error.sqlstate is not None:
-        return error.sqlstate.startswith("08") or error.sqlstate in PASSING_STATES
+        return error.sqlstate.startswith(PASSING_CLASSES) or error.sqlstate in PASSING_STATES
     if isinstance(error, PoolClosed):
         return False  # by us: this process is ending
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | PoolTimeout)
 
 
 def is_refused(error: BaseException) -> bool:
-    """Return whether the statement can't have been carried out: there was no connection to send it on."""
+    """Return whether the statement can't have been carried out: there was no connection, or the server refused it."""
+    if isinstance(error, psycopg.Error) and error.sqlstate is not None:
+        return error.sqlstate.startswith(REFUSED_CLASSES)
     return isinstance(error, PoolTimeout)
 
 
@@ -62,6 +68,11 @@ def _pool_options(connections: int, *, prepare: bool) -> dict[str, Any]:
             "autocommit": True,
             "row_factory": dict_row,
             "connect_timeout": 5,
+            # A server that is gone without a word, over TCP: by default a statement would wait for it for hours.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
             "prepare_threshold": 2 if prepare else None,
         },
         "min_size": 1,
@@ -78,6 +89,15 @@ def _unavailable(error: RetryError) -> ServiceUnavailable:
         f"The database does not answer ({type(cause).__name__}). Nothing was charged; try again in a few seconds.",
         code="database_unavailable",
         retry_after=timedelta(seconds=2),
+    )
+
+
+def _interrupted() -> ServiceUnavailable:
+    """Return the error of what must not be sent twice, and may have been carried out."""
+    return ServiceUnavailable(
+        "The database went away in the middle of this request, which may have been carried out. Look whether it was,"
+        " and send it again if not.",
+        code="database_interrupted",
     )
 
 
@@ -186,21 +206,37 @@ class AsyncDatabase:
 
     async def run(self, statement: Statement[Result]) -> Result:
         """Run one statement in a transaction of its own. Raises ServiceUnavailable when the server stays away."""
-        # The first try goes without the retry machinery: it is on every request's path.
-        try:
-            return await self._run(statement)
-        except psycopg.Error as error:
-            if not (is_passing(error) if statement.repeatable else is_refused(error)):
-                raise
-        try:
-            return await AsyncRetrying(**_retry_options(self._patience, statement))(self._run, statement)
-        except RetryError as error:
-            raise _unavailable(error) from error.last_attempt.exception()
+        result: Result = await self._repeat(self._run, statement, [statement])
+        return result
 
     async def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
-        """Run statements in one transaction and one round trip, once; raises what the first that fails raises.
+        """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails.
 
         One with a value that PostgreSQL has no type for can't be sent; those before it are then committed."""
+        results: list[Any] = await self._repeat(self.try_together, statements, statements)
+        return results
+
+    async def _repeat(
+        self, send: Callable[[Any], Awaitable[Any]], sent: Any, statements: Sequence[Statement[Any]]
+    ) -> Any:
+        # The first try goes without the retry machinery: it is on every request's path.
+        may_repeat = is_passing if all(one.repeatable for one in statements) else is_refused
+        try:
+            try:
+                return await send(sent)
+            except psycopg.Error as error:
+                if not may_repeat(error):
+                    raise
+            return await AsyncRetrying(**_retry_options(self._patience, *statements))(send, sent)
+        except RetryError as error:
+            raise _unavailable(error) from error.last_attempt.exception()
+        except psycopg.Error as error:
+            if is_passing(error):
+                raise _interrupted() from error
+            raise
+
+    async def try_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
+        """Run statements as `run_together` does, once: for a caller who repeats them otherwise."""
         if len(statements) == 1:
             return [await self._run(statements[0])]
         async with self._pool.connection() as connection:

@@ -33,7 +33,7 @@ class StatementCoalescer:
         return result
 
     async def _run_together(self, asked: list[tuple[str, Statement[Any]]]) -> list[Any]:
-        return await self._database.run_together([statement for _, statement in asked])
+        return await self._database.try_together([statement for _, statement in asked])
 
     async def _run_alone(self, asked: tuple[str, Statement[Any]]) -> Any:
         return await self._database.run(asked[1])

@@ -1,0 +1,79 @@
+"""The database as the API and the workers reach it: what comes back is asked again, what may not be is told apart."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from pipeline.database import AsyncDatabase, Database, Statement
+from pipeline.errors import ServiceUnavailable
+
+SAY: Statement[int] = Statement("SELECT 7 AS said", {}, lambda rows: int(rows[0]["said"]))
+#: What may have been carried out when its connection is lost.
+ONCE: Statement[Any] = Statement("SELECT pg_sleep(600)", repeatable=False)
+
+
+def run(url: str, use: Callable[[AsyncDatabase], Awaitable[Any]]) -> Any:
+    async def with_database() -> Any:
+        database = AsyncDatabase(url, connections=1, patience=timedelta(seconds=60))
+        await database.open()
+        try:
+            return await use(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(with_database())
+
+
+def cut_others(url: str) -> int:
+    """Cut the other connections to this database, as a restart does; return how many there were."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(
+            "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        ).fetchone()[0]
+
+
+def raises(state: str) -> Statement[Any]:
+    """Return a statement that the server refuses with a SQLSTATE."""
+    return Statement(f"DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '{state}'; END $$")
+
+
+def test_statements_that_go_together_are_sent_again_when_their_connection_was_cut(database_url: str) -> None:
+    async def ask(database: AsyncDatabase) -> list[Any]:
+        await database.run(SAY)
+        assert await asyncio.to_thread(cut_others, database_url) == 1
+        return await database.run_together([SAY, SAY])
+
+    assert run(database_url, ask) == [7, 7]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
+def test_what_may_have_been_carried_out_is_not_sent_again_and_the_answer_says_so(
+    database_url: str, together: bool
+) -> None:
+    async def ask(database: AsyncDatabase) -> ServiceUnavailable:
+        asked = asyncio.create_task(database.run_together([SAY, ONCE]) if together else database.run(ONCE))
+        while not await asyncio.to_thread(cut_others, database_url):
+            await asyncio.sleep(0.01)
+        with pytest.raises(ServiceUnavailable) as failure:
+            await asked
+        return failure.value
+
+    assert run(database_url, ask).code == "database_interrupted"
+
+
+@pytest.mark.parametrize("state", ["53100", "53200", "53300"], ids=["disk full", "out of memory", "no connection"])
+def test_a_server_that_lacks_something_now_is_asked_again_for_a_while(database_url: str, state: str) -> None:
+    async def ask(database: AsyncDatabase) -> None:
+        database._patience = timedelta(seconds=0.1)
+        await database.run_together([SAY, raises(state)])
+
+    with pytest.raises(ServiceUnavailable) as failure:
+        run(database_url, ask)
+    assert failure.value.code == "database_unavailable"
+    with Database(database_url, patience=timedelta(seconds=0.1)) as database, pytest.raises(ServiceUnavailable):
+        database.run(raises(state))
