@@ -26,6 +26,8 @@ LOCK_TIMEOUT = timedelta(milliseconds=500)
 PATIENCE = timedelta(minutes=10)
 #: Between two tries the others go on.
 PAUSE_SECONDS = (0.2, 1.0)
+#: The name of the lock that whoever migrates holds.
+TURN = "pressroom migrate"
 
 
 def migrate(url: str) -> None:
@@ -55,7 +57,7 @@ def alembic_config(connection: Connection) -> Config:
 def _turn(engine: Engine) -> Iterator[None]:
     """Let one system migrate at a time: of two that start together the second waits, then finds everything done."""
     with engine.begin() as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('pressroom migrate'))"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:turn))"), {"turn": TURN})
         yield
 
 

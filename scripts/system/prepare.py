@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
-from pipeline.errors import NotReady, PressroomError
+from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
 from pipeline.first_account import FirstAccount
 from pipeline.processes import shimmed
 from pipeline.settings import Settings
@@ -29,14 +30,22 @@ from scripts.system.programs import module
 if TYPE_CHECKING:
     from pipeline.database import Database
 
-#: A server that recovers from a crash replays up to `max_wal_size` before it answers.
+#: How long a server of somebody else's may say nothing at all; one that says that it recovers is waited for.
 PATIENCE = timedelta(seconds=60)
+#: How often it is told what is waited for.
+TELL_EVERY = timedelta(seconds=10)
+#: Between two tries, in seconds.
+PAUSE_SECONDS = 0.5
+#: The line of the process that says that the database answers.
+ANSWERS = "the database answers"
 
 
 async def run_preparation(
     *, embedded: bool, environment: Mapping[str, str], console: Console, when_database_answers: Callable[[], None]
 ) -> FirstAccount | None:
-    """Run the process; return what the first account gets, until it has signed in. Raises NotReady."""
+    """Run the process; return what the first account gets, until it has signed in. Raises NotReady.
+
+    `when_database_answers` is called each time that it does: it may go away again while it is prepared."""
     ours, theirs = os.pipe()
     process = await asyncio.create_subprocess_exec(
         *shimmed(module("scripts.system.prepare", *(["--embedded"] if embedded else []))),
@@ -49,9 +58,11 @@ async def run_preparation(
     console.follow(ours, "prepare")
     try:
         output = process.stdout or asyncio.StreamReader()
-        if await output.readline():
-            when_database_answers()
-        last_line = await output.readline()
+        last_line = b""
+        async for line in output:
+            last_line = line
+            if line.decode().strip() == ANSWERS:
+                when_database_answers()
         if await process.wait():
             raise NotReady("The database could not be prepared; the lines above say why.")
         first = json.loads(last_line)
@@ -63,36 +74,76 @@ async def run_preparation(
 
 
 def main() -> None:
-    """Write two lines to standard output: one when the database answers, and JSON when it is prepared.
+    """Write to standard output a line whenever the database answers, and JSON when it is prepared.
 
     The JSON is what the first account gets, until it has signed in, or null."""
     settings = Settings()
     try:
-        wait_for_database(settings.database_url or "", embedded="--embedded" in sys.argv)
-        sys.stdout.write("the database answers\n")
-        sys.stdout.flush()
-        first = prepare(settings)
+        first = prepare_patiently(settings, embedded="--embedded" in sys.argv)
     except PressroomError as error:
         sys.stderr.write(f"{error.message}\n")
         sys.exit(1)
     json.dump(first and asdict(first), sys.stdout)
 
 
+def prepare_patiently(settings: Settings, *, embedded: bool) -> FirstAccount | None:
+    """Prepare the database, and begin again when it goes away meanwhile: all steps are safe to repeat. Raises NotReady.
+
+    The server that answers first may be that of a killed system, which is just shutting down."""
+    while True:
+        wait_for_database(settings.database_url or "", embedded=embedded)
+        sys.stdout.write(f"{ANSWERS}\n")
+        sys.stdout.flush()
+        try:
+            return prepare(settings)
+        except Exception as error:
+            # Whatever library it comes from: what passes is waited for, and everything else raised.
+            if not _passes(error):
+                raise
+            sys.stderr.write(f"the database went away while it was prepared, beginning again: {_first_line(error)}\n")
+            time.sleep(PAUSE_SECONDS)
+
+
 def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENCE) -> None:
-    """Return when the database answers; an embedded one is created. Raises NotReady after `patience`."""
-    until, said = time.monotonic() + patience.total_seconds(), embedded
+    """Return when the database answers; an embedded one is created. Tells what it waits for.
+
+    An embedded server is waited for as long as it takes: who started it knows whether it starts. Raises NotReady when
+    another one has said nothing for `patience`."""
+    heard = time.monotonic()
+    # An embedded one is just starting, which is no news.
+    told = time.monotonic() if embedded else -TELL_EVERY.total_seconds()
     while True:
         try:
             if embedded:
                 return create_database(url)
             return psycopg.connect(url, connect_timeout=5).close()
         except psycopg.OperationalError as error:
-            if time.monotonic() > until:
+            now = time.monotonic()
+            if embedded or _says_no(url):
+                heard = now
+            if now - heard > patience.total_seconds():
                 raise NotReady(f"The database does not answer: {error}. Check DATABASE_URL.") from error
-            if not said:
-                sys.stderr.write(f"waiting for the database: {error}\n")
-                said = True
+            if now - told >= TELL_EVERY.total_seconds():
+                sys.stderr.write(f"waiting for the database: {_first_line(error)}\n")
+                told = now
             time.sleep(0.02 if embedded else 0.2)
+
+
+def _says_no(url: str) -> bool:
+    """Return whether a server is there that takes nobody now: it starts, recovers or shuts down."""
+    return psycopg.pq.PGconn.ping(make_conninfo(url, connect_timeout=5).encode()) == psycopg.pq.Ping.REJECT
+
+
+def _passes(error: Exception) -> bool:
+    """Return whether an error of the preparation says that the database has gone away, and may come back."""
+    from pipeline.database import is_passing
+
+    cause = getattr(error, "orig", None) or error  # SQLAlchemy wraps the driver's
+    return isinstance(error, ServiceUnavailable) or is_passing(cause)
+
+
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
 
 
 def prepare(settings: Settings) -> FirstAccount | None:

@@ -28,7 +28,7 @@ from scripts.system.programs import Program, Server
 from scripts.system.supervisor import Supervisor
 from scripts.system.terminal_lines import readable
 
-#: A server that ended so often before it answered will not start.
+#: A server that ended so often without an answer of the database between will not start.
 HOPELESS_RESTARTS = 4
 #: How long the API may take to answer before the console says so; it is restarted for ever all the same.
 API_PATIENCE = timedelta(seconds=60)
@@ -76,6 +76,7 @@ class _Up:
         self._supervisor = Supervisor(self._console)
         self._environment = programs.environment(settings)
         self._stopped = asyncio.Event()
+        self._restarts_before: dict[str, int] = {}
         self._system = _system(settings, listener)
 
     async def run(self) -> int:
@@ -141,7 +142,7 @@ class _Up:
             embedded=any(server.name == "postgres" for server in self._servers),
             environment=self._environment,
             console=self._console,
-            when_database_answers=self._run_api,  # beside the migration, because its imports take as long
+            when_database_answers=self._database_answers,
         )
         watch, prepared = asyncio.create_task(self._watch_servers()), asyncio.create_task(preparation)
         try:
@@ -156,9 +157,15 @@ class _Up:
         """Raise NotReady when an embedded server can't start; never return."""
         while True:
             for pool in self._supervisor.pools():
-                if pool.restarts >= HOPELESS_RESTARTS:
+                if pool.restarts - self._restarts_before.get(pool.name, 0) >= HOPELESS_RESTARTS:
                     raise NotReady(f"The server {pool.name} does not start; the lines above say why.")
             await asyncio.sleep(0.1)
+
+    def _database_answers(self) -> None:
+        """Take note of it; at the first time start the API, beside the migration: its imports take as long."""
+        if not self._restarts_before:
+            self._run_api()
+        self._restarts_before = {pool.name: pool.restarts for pool in self._supervisor.pools()}
 
     def _run_api(self) -> None:
         descriptor = self._listener.fileno()
