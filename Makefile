@@ -3,7 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := .venv-tools
-KILLS ?= 20
+KILLS ?= 2000
+MINUTES ?= 10
+SECONDS ?= 60
+ONLY ?=
+CRASH_POINTS ?= all
 IMAGES ?= 10000
 SOUNDS ?= 10000
 SEED ?= 1
@@ -47,8 +51,8 @@ up: install  ## start everything on this machine
 test: install-test  ## run all tests, some files at a time (PYTEST_ARGS=-x; PYTEST_ARGS='-n 0 tests/api')
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(PYTEST_ARGS)
 
-faults: install-test  ## kill workers, servers and the API while jobs run (KILLS=200)
-	KILLS=$(KILLS) $(BIN)/python -m pytest tests/faults -s
+faults: install-test  ## strike a whole system with faults, an hour long (SECONDS=15 MINUTES=3: 20 minutes; ONLY=Redis)
+	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults -n 0 -s
 
 security: install-test  ## send mutated files and hostile input of all kinds (IMAGES=1000 SOUNDS=1000 SEED=2)
 	IMAGES=$(IMAGES) SOUNDS=$(SOUNDS) SEED=$(SEED) $(BIN)/python -m pytest tests/security -n 2 --dist load

@@ -1,0 +1,206 @@
+"""What a storm has shown: a row for each scenario, and the books at its end."""
+
+import os
+import platform
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from storm_site import Site
+
+from pipeline.database import Row, Statement
+from pipeline.ledger import discrepancies
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "faults.md"
+#: The table of the crash points, where their test has written one.
+CRASH_POINTS = ROOT / "out" / "faults-crash-points.md"
+INTRODUCTION = """# Faults
+
+`make faults` strikes a whole system of real processes under mixed load: speech, transcripts, alt texts, posts, index
+checks, webhooks and made-up items. Clients send each request until it is answered, under one Idempotency-Key.
+PostgreSQL and Redis are reached over TCP, each through a proxy that can be late, cut, silent or slow. A short form is
+part of `make test`.
+
+After each fault the ledger's audit must find nothing, and every request must have exactly one job. At the end every job
+must have ended, and every webhook must have been told. **Lost** are requests that were answered and have no job,
+**doubled** those with two.
+
+```sh
+make faults                         # 60 s for each fault, and 2,000 kills within 10 minutes: about an hour
+make faults SECONDS=15 MINUTES=3    # the same in less than twenty minutes
+make faults ONLY='Redis'            # faults with that in their name
+```
+
+`back to 95 %` says after how many seconds of measurement the rate of answers was 95 % of what it was in the seconds
+before the fault, on the same machine. On a machine that does other work as well it says little.
+
+"""
+
+#: Throughput is measured over so many seconds, before a fault and again and again after it.
+WINDOW_SECONDS = 10.0
+#: What counts as back, and how long that may take at most before it is given up.
+ENOUGH = 0.95
+PATIENCE_SECONDS = 45.0
+#: An event that could not be sent is sent again after a while, and again later.
+TOLD_SECONDS = 600.0
+
+JOBS: Statement[list[Row]] = Statement(
+    "SELECT j.id::text, j.idempotency_key, j.state, j.finished_at IS NOT NULL AS has_ended, j.items_total,"
+    " j.credits_held, j.credits_captured,"
+    " count(*) FILTER (WHERE i.state = 'done') AS done,"
+    " count(*) FILTER (WHERE i.state = 'failed') AS failed,"
+    " count(*) FILTER (WHERE i.state = 'done' AND i.output IS NULL) AS empty,"
+    " count(*) FILTER (WHERE i.error ->> 'code' = 'worker_crashed') AS crashed,"
+    " coalesce(sum(i.captured) FILTER (WHERE i.state <> 'done'), 0) AS undelivered"
+    " FROM job j JOIN item i ON i.job_id = j.id GROUP BY j.id"
+)
+
+
+@dataclass(frozen=True)
+class Books:
+    """What the database says of the requests that were answered; but for what has ended, nothing of it may be."""
+
+    ended: frozenset[str]
+    lost: int
+    doubled: int
+    contradictions: int
+
+    @property
+    def are_right(self) -> bool:
+        return not (self.lost or self.doubled or self.contradictions)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A scenario: how often it struck and how long, what was asked meanwhile, and how throughput came back."""
+
+    name: str
+    faults: int
+    seconds: float
+    jobs: int
+    ended: int
+    before: float
+    back: float | None
+    books: Books
+
+
+def books(site: Site) -> Books:
+    """Compare what clients were told with what the database has."""
+    jobs = dict(site.load.jobs)  # first: every one of these is there
+    with site.database() as database:
+        rows = database.run(JOBS)
+        wrong = database.run(discrepancies())
+    assert wrong == [], wrong
+    by_key = {row["idempotency_key"]: row for row in rows}
+    lost = [key for key, job_id in jobs.items() if key not in by_key or by_key[key]["id"] != job_id]
+    doubled = [key for key, number in Counter(row["idempotency_key"] for row in rows).items() if number > 1]
+    return Books(frozenset(row["id"] for row in rows if row["has_ended"]), len(lost), len(doubled), len(wrong))
+
+
+@dataclass
+class Report:
+    """Rows of a storm, and what its throughput was."""
+
+    is_long: bool
+    seconds: float
+    outcomes: list[Outcome] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    ended: str = ""
+
+    @property
+    def _window(self) -> float:
+        return min(WINDOW_SECONDS, self.seconds)
+
+    def skip(self, name: str, why: str) -> None:
+        """Note that a scenario can't be had here."""
+        self.skipped[name] = why
+        print(f"{name}: not here, {why}")
+
+    def add(self, outcome: Outcome) -> None:
+        """Take a row, which must be without fault."""
+        self.outcomes.append(outcome)
+        assert outcome.faults > 0, outcome
+        assert outcome.books.are_right, outcome
+
+    def measure_before(self, site: Site) -> float:
+        """Return how many requests a second are answered; 0 in the short form, which does not look."""
+        if not self.is_long:
+            return 0.0
+        time.sleep(self._window)
+        return site.load.rate(self._window)
+
+    def measure_back(self, site: Site, before: float) -> float | None:
+        """Return after how many seconds throughput is what it was before, the seconds of the window left out."""
+        if not self.is_long:
+            return None
+        began = time.monotonic()
+        while time.monotonic() - began < PATIENCE_SECONDS:
+            time.sleep(0.5)
+            span = min(self._window, time.monotonic() - began)
+            if span >= 2.0 and site.load.rate(span) >= ENOUGH * before:
+                return time.monotonic() - began
+        return None
+
+    def finish(self, site: Site) -> None:
+        """Check everything that the storm has left, once every client has been answered."""
+        jobs = site.load.jobs
+        with site.database() as database:
+            rows = database.run(JOBS)
+            assert database.run(discrepancies()) == []
+        assert {row["idempotency_key"]: row["id"] for row in rows} == jobs
+        assert len(rows) == len(jobs)
+        for row in rows:
+            assert row["has_ended"], row
+            assert row["done"] + row["failed"] == row["items_total"], row
+            assert row["empty"] == 0, row
+            assert not row["undelivered"], row
+        self._check_webhooks(site)
+        states = Counter(row["state"] for row in rows)
+        crashed = sum(row["crashed"] for row in rows)
+        self.ended = (
+            f"{len(rows):,} jobs, all ended ({', '.join(f'{number:,} {state}' for state, number in states.items())}); "
+            f"{crashed} items given up after three crashes; {len(site.load.told):,} jobs told to a webhook."
+        )
+        print(self.ended)
+
+    def _check_webhooks(self, site: Site) -> None:
+        """Wait until every event that a client asked for has come: those that failed meanwhile are sent again."""
+        wanted = {site.load.jobs[key] for key in site.load.told}
+        until = time.monotonic() + TOLD_SECONDS
+        while missing := wanted - {job for event in list(site.receiver.events) for job in _named(event.body, wanted)}:
+            assert time.monotonic() < until, f"{len(missing)} of {len(wanted)} jobs were not told"
+            time.sleep(0.5)
+
+    def write(self) -> None:
+        """Write the page of the documents."""
+        day = time.strftime("%d %B %Y", time.gmtime())
+        where = f"{os.cpu_count()} cores, Python {platform.python_version()}"
+        load = f"load average {os.getloadavg()[2]:.1f} over the last 15 minutes"
+        text = INTRODUCTION + f"## The last run\n\n{day}, {where}, {load}; {self.seconds:g} s for each fault.\n\n"
+        text += "\n".join(self._rows()) + f"\n\n{self.ended}\n\n## Crash points\n\n"
+        text += CRASH_POINTS.read_text() if CRASH_POINTS.exists() else "This run had none.\n"
+        PAGE.write_text(text)
+
+    def _rows(self) -> Iterator[str]:
+        yield "| fault | done | seconds | jobs | ended | lost | doubled | ledger | answers/s before | back to 95 % |"
+        yield "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|"
+        for one in self.outcomes:
+            back = "not within 45 s" if one.back is None else f"{one.back:.0f} s"
+            ledger = "exact" if not one.books.contradictions else f"{one.books.contradictions} wrong"
+            yield (
+                f"| {one.name} | {one.faults:,} | {one.seconds:.0f} | {one.jobs:,} | {one.ended:,} | {one.books.lost} |"
+                f" {one.books.doubled} | {ledger} | {one.before:.1f} | {back} |"
+            )
+        for name, why in self.skipped.items():
+            yield f"| {name} | not here: {why} | | | | | | | | |"
+
+
+def _named(body: bytes, ids: set[str]) -> set[str]:
+    """Return which of these ids an event names."""
+    return {
+        found for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", body.decode()) if found in ids
+    }

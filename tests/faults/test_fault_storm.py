@@ -1,0 +1,59 @@
+"""Storms of faults over mixed load of real kinds: every request has one job, which ends, and every credit is counted.
+
+`make faults KILLS=2000 MINUTES=10 SECONDS=60` runs the long form, which writes docs/faults.md."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from storm_faults import SCENARIOS, Scenario, kill_many
+from storm_report import Outcome, Report, books
+from storm_site import Site, storm_site
+
+pytestmark = [pytest.mark.system, pytest.mark.timeout(7_200)]
+
+#: How long each fault lasts. In the short form only that jobs end is looked at; the long one measures throughput too.
+SECONDS = float(os.environ.get("SECONDS", "0"))
+#: In the long form workers are killed at random for so long, or so often, whichever comes first.
+MINUTES = float(os.environ.get("MINUTES", "10"))
+KILLS = int(os.environ.get("KILLS", "2000"))
+SHORT_SECONDS = 1.5
+IS_LONG = SECONDS > 0
+CLIENTS = 3
+#: Only scenarios whose names have this in them.
+ONLY = os.environ.get("ONLY", "")
+
+
+def strike(site: Site, scenario: Scenario, report: Report) -> None:
+    """Let one fault strike, and wait until every client has been answered after it."""
+    if lack := scenario.lacks(site):
+        report.skip(scenario.name, lack)
+        return
+    before = report.measure_before(site)
+    jobs = len(site.load.jobs)
+    began = time.monotonic()
+    done = scenario.strike(site, SECONDS or SHORT_SECONDS)
+    took = time.monotonic() - began
+    back = report.measure_back(site, before)
+    # In the short form the real kinds, which take longer, are waited for in the end.
+    site.load.wait_for_turn(None if IS_LONG else CLIENTS)
+    print(f"{scenario.name}: {done} faults in {took:.1f} s, all answered after {time.monotonic() - began - took:.1f} s")
+    asked = list(site.load.jobs.values())[jobs:]
+    found = books(site)
+    ended = sum(job_id in found.ended for job_id in asked)
+    report.add(Outcome(scenario.name, done, took, len(asked), ended, before, back, found))
+
+
+def test_every_job_ends_and_every_credit_is_counted_whatever_fails(tmp_path: Path) -> None:
+    report = Report(is_long=IS_LONG, seconds=SECONDS)
+    with storm_site(tmp_path, clients=CLIENTS) as site:
+        site.load.wait_for_turn()
+        many = Scenario("workers killed at random", lambda site, _: kill_many(site, MINUTES, KILLS))
+        for scenario in (*([many] if IS_LONG else []), *SCENARIOS):
+            if ONLY in scenario.name:
+                strike(site, scenario, report)
+        site.load.stop()
+        report.finish(site)
+    if IS_LONG and not ONLY:
+        report.write()
