@@ -14,13 +14,15 @@ MAX_DEPTH = 32
 CHUNK_BYTES = 64 * 1024
 #: How long the rest of a refused body is waited for before its answer: what was sent with the head is there by then.
 PATIENCE_SECONDS = 0.03
+#: Some programs write it before any UTF-8 (RFC 8259, section 8.1, lets a reader pass over it).
+BOM = b"\xef\xbb\xbf"
 INFINITY = float("inf")
 
 
 async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes, dict[str, Any]]:
     """Return a JSON object as sent and as read. Raises InvalidRequest, PayloadTooLarge, UnsupportedMediaType."""
     require_type(req, "application/json")
-    body = await read_body(req, max_bytes=max_bytes)
+    body = (await read_body(req, max_bytes=max_bytes)).removeprefix(BOM)
     return body, parse_object(body)
 
 

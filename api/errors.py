@@ -74,6 +74,7 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
     ) -> None:
         await services.note_refusal(req)
         await leave_body(req, resp)
+        resp.set_headers(dict(error.headers))
         if error.retry_after is not None:
             resp.set_header("Retry-After", str(max(1, ceil(error.retry_after.total_seconds()))))
         if not await pages.show_error(req, resp, error):
@@ -84,7 +85,7 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
         context = context_of(req)
         if context.is_body_held:  # the client sends none when it is refused
             resp.set_header("Connection", "close")
-        elif not await drop_rest(req, max_drained_bytes):
+        elif context.is_encoded or not await drop_rest(req, max_drained_bytes):
             resp.set_header("Connection", "close")
             context.dropped_bytes = max_drained_bytes
 

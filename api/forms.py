@@ -24,8 +24,8 @@ log = get_logger(__name__)
 
 #: Fields that any request may have beside those of its kind.
 BESIDE = ("api_key", "webhook_url", "webhook_events")
-#: Parts that a form may have beside these: a few unknown ones, which are ignored.
-SPARE_PARTS = 3
+#: Parts that a form may have beside these: unknown ones, which are ignored. Each takes time to be passed over.
+SPARE_PARTS = 1_000
 #: Entries that the lists of a form may have together.
 MOST_ENTRIES = 100
 #: Bytes that the headers of a part may have.
@@ -162,7 +162,7 @@ class FormReader:
         async for part in form:
             count += 1
             if count > self._max_parts:
-                raise FormInvalid(f"The form has more than {self._max_parts} parts; leave out what is not needed.")
+                raise FormInvalid(f"The form has more than {self._max_parts:,} parts; leave out what is not needed.")
             name = part.name
             if not name:
                 raise FormInvalid("A part of the form has no name.")

@@ -12,6 +12,7 @@ import falcon
 import structlog
 from pydantic_core import to_json
 
+from api.encodings import Receive, decoded
 from api.error_forms import with_details
 from api.request_context import SCOPE_KEY, RequestContext
 from pipeline.errors import PressroomError
@@ -23,7 +24,6 @@ from pipeline.tracing import Tracer
 log = get_logger(__name__)
 
 Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
@@ -62,9 +62,11 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        held = _holding(receive, context) if context.has_body else receive
+        shown, read = decoded(scope, receive) if context.has_body else (scope, receive)
+        context.is_encoded = read is not receive
+        held = _holding(read, context) if context.has_body else receive
         try:
-            await self._application(scope, held, send_with_headers)
+            await self._application(shown, held, send_with_headers)
         except asyncio.CancelledError:
             context.status = CLIENT_LEFT
             raise

@@ -27,6 +27,7 @@ class RequestContext:
 
     `at_end` is closed when the request ends, in whatever way, even before its answer began.
     `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
+    `is_encoded`: the body comes compressed.
     `dropped_bytes`: so much of a refused body is read after its answer, and dropped.
     """
 
@@ -39,6 +40,7 @@ class RequestContext:
     caller: Caller | None = None
     is_body_held: bool = False
     has_body: bool = False
+    is_encoded: bool = False
     dropped_bytes: int = 0
     traceparent: str | None = None
     headers: dict[str, str] = field(default_factory=dict)

@@ -16,6 +16,9 @@ def _checked_networks(text: str) -> str:
 #: CIDRs, separated by commas; one that is none is an error when settings are read.
 Networks = Annotated[str, AfterValidator(_checked_networks)]
 
+#: The address of another service.
+WebUrl = Annotated[str, Field(pattern=r"^https?://[^\s/?#]+")]
+
 
 def engines_field() -> Any:
     """Return the field of a family's engines."""
@@ -136,8 +139,10 @@ class TranscriptionSettings(BaseModel):
 class EdgeSettings(BaseModel):
     """The edge engine: the speech service of Microsoft's browser."""
 
-    url: str | None = Field(None, description="Address of the service (ws or wss); by default Microsoft's.")
-    voices_url: str | None = Field(None, description="Address of its list of voices; by default Microsoft's.")
+    url: str | None = Field(
+        None, pattern="^wss?://", description="Address of the service (ws or wss); by default Microsoft's."
+    )
+    voices_url: WebUrl | None = Field(None, description="Address of its list of voices; by default Microsoft's.")
     connections: int = Field(4, ge=1, description="Connections at once of a process; the service refuses hundreds.")
     connect_seconds: int = Field(10, ge=1, description="Longest wait for a connection.")
     stall_seconds: float = Field(15.0, gt=0, description="Longest wait for the next message.")
@@ -152,4 +157,4 @@ class SynthesisSettings(BaseModel):
     online: bool = Field(False, description="Whether texts may go to Microsoft's speech service; so may ENGINES say.")
     slots: int = Field(24, ge=1, description="Texts that a process works on at once, chunk by chunk in turn.")
     edge: EdgeSettings = EdgeSettings()
-    max_recording_minutes: int = Field(60, description="Longest recording that /tts/add-music takes.")
+    max_recording_minutes: int = Field(60, ge=1, description="Longest recording that /tts/add-music takes.")

@@ -1,5 +1,6 @@
 """Errors that a user or an operator can act on: a type, a stable code, and a message with value, limit and remedy."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar
@@ -19,6 +20,8 @@ class PressroomError(Exception):
     message: str = ""
     field: str | None = None
     retry_after: timedelta | None = None
+    #: Headers of an HTTP answer that all errors of a class have.
+    headers: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
-from pipeline.engine_settings import engines_field
+from pipeline.engine_settings import WebUrl, engines_field
 
 
 class ProviderSettings(BaseModel):
     """A search provider."""
 
-    url: str | None = Field(None, description="Address that is asked.")
+    url: WebUrl | None = Field(None, description="Address that is asked.")
     api_key: SecretStr | None = Field(None, description="Key, for those that want one.")
     interval_seconds: float = Field(6.0, ge=0, description="Mean time between two queries; 0: no pacing.")
     jitter: float = Field(0.5, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
@@ -82,18 +82,18 @@ class SiteServiceSettings(BaseModel):
 class SearchConsoleSettings(SiteServiceSettings):
     """Google Search Console."""
 
-    url: str = Field(
+    url: WebUrl = Field(
         "https://searchconsole.googleapis.com/v1/urlInspection/index:inspect", description="URL Inspection."
     )
-    sites_url: str = Field("https://www.googleapis.com/webmasters/v3/sites", description="The list of sites.")
-    token_url: str = Field("https://oauth2.googleapis.com/token", description="Where access tokens come from.")
-    consent_url: str = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Where a user consents.")
+    sites_url: WebUrl = Field("https://www.googleapis.com/webmasters/v3/sites", description="The list of sites.")
+    token_url: WebUrl = Field("https://oauth2.googleapis.com/token", description="Where access tokens come from.")
+    consent_url: WebUrl = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Where a user consents.")
 
 
 class BingWebmasterSettings(SiteServiceSettings):
     """Bing Webmaster Tools."""
 
-    url: str = Field("https://ssl.bing.com/webmaster/api.svc/json", description="The API.")
+    url: WebUrl = Field("https://ssl.bing.com/webmaster/api.svc/json", description="The API.")
 
 
 class SearchSettings(BaseModel):
@@ -108,7 +108,7 @@ class SearchSettings(BaseModel):
     user_agent: str = Field("Mozilla/5.0 (compatible; Pressroom/0.1)", description="Who we say that we are.")
     connect_seconds: float = Field(10.0, gt=0, description="Longest wait for a connection.")
     limit_seconds: float = Field(30.0, gt=0, description="Longest wait for an answer, in all.")
-    max_page_bytes: int = Field(4 * 2**20, description="Largest page that is read.")
+    max_page_bytes: int = Field(4 * 2**20, ge=1, description="Largest page that is read.")
     tries: int = Field(3, ge=1, description="Tries after a lost connection or a server's error.")
     unreachable_seconds: float = Field(15.0, ge=0, description="How long one that can't be reached is left alone.")
     rounds: int = Field(3, ge=1, description="A URL blocked so often has failed.")
@@ -169,7 +169,7 @@ class SearchSettings(BaseModel):
 class IndexNowSettings(BaseModel):
     """IndexNow: one call tells Bing, Yandex, Seznam, Naver and Yep."""
 
-    url: str = Field("https://api.indexnow.org/indexnow", description="Address that URLs are submitted to.")
+    url: WebUrl = Field("https://api.indexnow.org/indexnow", description="Address that URLs are submitted to.")
     key: SecretStr | None = Field(None, description="Key of every site that has none of its own in KEYS.")
     keys: SecretStr | None = Field(
         None,
@@ -185,7 +185,7 @@ class IndexNowSettings(BaseModel):
 class BingSubmitSettings(BaseModel):
     """Bing Webmaster's URL submission."""
 
-    url: str = Field("https://ssl.bing.com/webmaster/api.svc/json", description="Address of the API.")
+    url: WebUrl = Field("https://ssl.bing.com/webmaster/api.svc/json", description="Address of the API.")
     api_key: SecretStr | None = Field(None, description="Key of the account at Bing Webmaster that has the sites.")
 
     @property

@@ -21,6 +21,7 @@ from pipeline.engine_settings import (
     PicturesSettings,
     SynthesisSettings,
     TranscriptionSettings,
+    WebUrl,
 )
 from pipeline.errors import NotReady
 from pipeline.search_settings import SearchSettings, SubmissionSettings
@@ -30,15 +31,15 @@ from pipeline.settings_sources import check_environment, read_config
 class TierLimits(BaseModel):
     """How many requests an account of a tier may make; 0 is no limit."""
 
-    per_day: int
-    per_minute: int
+    per_day: int = Field(ge=0)
+    per_minute: int = Field(ge=0)
 
 
 class ApiSettings(BaseModel):
     """The HTTP service."""
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(8000, description="Port to listen on.")
+    port: int = Field(8000, ge=0, le=65_535, description="Port to listen on.")
     processes: int = Field(2, ge=1, description="API processes.")
     public_url: str | None = Field(
         None, pattern=r"^https?://[^\s?#]+$", description="Base URL of links to files; by default the request's own."
@@ -54,13 +55,17 @@ class ApiSettings(BaseModel):
     compress_from_bytes: int = Field(
         1_024, ge=0, description="JSON of this size and more is compressed for who takes gzip; 0: never."
     )
-    max_json_bytes: int = Field(2**20, description="Largest JSON body.")
-    max_upload_bytes: int = Field(25 * 2**20, description="Largest uploaded file.")
-    max_drained_bytes: int = Field(64_000_000, description="A refused body is read and dropped up to this size.")
-    max_waiting: int = Field(5_000, description="Requests that may wait at once in a process.")
+    max_json_bytes: int = Field(2**20, ge=1, description="Largest JSON body.")
+    max_upload_bytes: int = Field(25 * 2**20, ge=1, description="Largest uploaded file.")
+    max_drained_bytes: int = Field(64_000_000, ge=0, description="A refused body is read and dropped up to this size.")
+    max_waiting: int = Field(5_000, ge=1, description="Requests that may wait at once in a process.")
     database_connections: int = Field(8, ge=1, description="Database connections of a process.")
-    offers_max_age_seconds: float = Field(5.0, description="Age at which a process renews its copy of the offers.")
-    key_max_age_seconds: float = Field(3.0, le=5.0, description="How long a process trusts a key it has looked up.")
+    offers_max_age_seconds: float = Field(
+        5.0, ge=0, description="Age at which a process renews its copy of the offers."
+    )
+    key_max_age_seconds: float = Field(
+        3.0, ge=0, le=5.0, description="How long a process trusts a key it has looked up."
+    )
     header_seconds: float = Field(10.0, gt=0, description="Longest wait for the head of a first request.")
     connections_per_address: int = Field(
         256,
@@ -71,7 +76,7 @@ class ApiSettings(BaseModel):
     keep_alive_seconds: int = Field(
         75, ge=1, description="How long an idle connection is kept; longer than a balancer before it keeps its own."
     )
-    drain_seconds: int = Field(10, description="Time that requests in flight have to end when a process stops.")
+    drain_seconds: int = Field(10, ge=0, description="Time that requests in flight have to end when a process stops.")
 
 
 class LimitSettings(BaseModel):
@@ -80,9 +85,9 @@ class LimitSettings(BaseModel):
     free: TierLimits = TierLimits(per_day=100, per_minute=10)
     pro: TierLimits = TierLimits(per_day=10_000, per_minute=120)
     enterprise: TierLimits = TierLimits(per_day=0, per_minute=600)
-    invalid_keys_per_minute: int = Field(20, description="Invalid keys an address may send in a minute.")
-    open_items: int = Field(100_000, description="Items of an account that may be unfinished at once.")
-    idempotency_hours: int = Field(24, description="How long an Idempotency-Key is remembered.")
+    invalid_keys_per_minute: int = Field(20, ge=1, description="Invalid keys an address may send in a minute.")
+    open_items: int = Field(100_000, ge=1, description="Items of an account that may be unfinished at once.")
+    idempotency_hours: int = Field(24, ge=1, description="How long an Idempotency-Key is remembered.")
     api_keys: int = Field(100, ge=1, description="Valid API keys of an account.")
     index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
 
@@ -90,25 +95,25 @@ class LimitSettings(BaseModel):
 class WorkSettings(BaseModel):
     """Leases, rounds and deadlines."""
 
-    lease_seconds: int = Field(30, description="An item not heard of for so long is taken from its worker.")
-    heartbeat_seconds: float = Field(1.0, description="How often a worker renews its leases and writes progress.")
-    drain_seconds: int = Field(20, description="Time that a stopping worker has to finish what it holds.")
+    lease_seconds: int = Field(30, gt=0, description="An item not heard of for so long is taken from its worker.")
+    heartbeat_seconds: float = Field(1.0, gt=0, description="How often a worker renews its leases and writes progress.")
+    drain_seconds: int = Field(20, ge=0, description="Time that a stopping worker has to finish what it holds.")
     oldest_first_every: int = Field(
         16, ge=1, description="Every so many claims take the oldest item, whatever its round."
     )
     deadline_hours: float = Field(1.0, gt=0, description="A job not finished by then expires.")
     index_deadline_days: float = Field(7.0, gt=0, description="The same for index jobs.")
-    sweep_seconds: float = Field(1.0, description="Pause between two sweeps.")
-    upload_orphan_minutes: int = Field(60, description="An upload without a job is deleted after so long.")
+    sweep_seconds: float = Field(1.0, gt=0, description="Pause between two sweeps.")
+    upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
 
 class RetentionSettings(BaseModel):
     """How long finished work is kept."""
 
-    result_hours: float = Field(24, description="Results and submitted texts.")
+    result_hours: float = Field(24, gt=0, description="Results and submitted texts.")
     picture_days: float = Field(7, gt=0, le=365, description="Pictures, and the links to them.")
     index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
-    summary_days: float = Field(90, description="A job's summary row.")
+    summary_days: float = Field(90, gt=0, description="A job's summary row.")
     change_days: float = Field(365, gt=0, description="What index monitors have found out.")
     sample_days: float = Field(7, gt=0, le=90, description="How queues were, one row a queue and minute.")
     delivery_days: float = Field(30, gt=0, description="What was sent to webhooks.")
@@ -128,15 +133,19 @@ class WebhookSettings(BaseModel):
 class TracingSettings(BaseModel):
     """OpenTelemetry traces, one from each request to its result."""
 
-    endpoint: str | None = Field(None, description="Where spans are sent by OTLP: http://collector:4318/v1/traces.")
+    endpoint: WebUrl | None = Field(None, description="Where spans are sent by OTLP: http://collector:4318/v1/traces.")
     share: float = Field(1.0, ge=0, le=1, description="Share of the requests that are traced.")
 
 
 class StoreSettings(BaseModel):
     """Where artifacts are kept."""
 
-    url: str | None = Field(None, description="s3://bucket/prefix, or a folder; by default DATA/artifacts.")
-    endpoint: str | None = Field(None, description="Address of an S3-compatible server.")
+    url: str | None = Field(
+        None,
+        pattern="^(s3://[^/]|file://|[^:]*$)",
+        description="s3://bucket/prefix, or a folder; by default DATA/artifacts.",
+    )
+    endpoint: WebUrl | None = Field(None, description="Address of an S3-compatible server.")
     access_key_id: str | None = Field(None, description="S3 access key.")
     secret_access_key: SecretStr | None = Field(None, description="S3 secret key.")
     region: str | None = Field(None, description="S3 region.")
@@ -165,11 +174,13 @@ class Settings(BaseSettings):
     data: Path = Field(Path(".pressroom"), description="Folder of an embedded system's data.")
     database_url: str | None = Field(
         None,
+        pattern="^postgres(ql)?://",
         validation_alias=AliasChoices("DATABASE_URL", "PRESSROOM_DATABASE_URL"),
         description="PostgreSQL to use; by default an embedded one in DATA.",
     )
     redis_url: str | None = Field(
         None,
+        pattern="^(rediss?|unix)://",
         validation_alias=AliasChoices("REDIS_URL", "PRESSROOM_REDIS_URL"),
         description="Redis to use; by default an embedded one in DATA.",
     )
@@ -178,7 +189,9 @@ class Settings(BaseSettings):
     )
     kinds: str = Field("", description="More kinds, as package.module:Class, separated by commas.")
     ffmpeg: str | None = Field(None, description="Another ffmpeg (6 or newer); by default that of imageio-ffmpeg.")
-    log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_level: str = Field(
+        "INFO", pattern="^(?i:debug|info|warning|error)$", description="DEBUG, INFO, WARNING or ERROR."
+    )
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     dashboard: DashboardSettings = DashboardSettings()

@@ -27,6 +27,7 @@ from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
 from scripts.system.supervisor import Supervisor
 from scripts.system.terminal_lines import readable
+from workers.engines.registry import list_families, named_engines
 
 #: A server that ended so often without an answer of the database between will not start.
 HOPELESS_RESTARTS = 4
@@ -46,6 +47,8 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
     """
     settings = settings.model_copy(update={"data": settings.data.resolve()})
     sizes = _sizes(settings, pools)
+    for family in list_families():
+        named_engines(settings, family)  # a wrong name would stop its pool alone, again and again
     with ExitStack() as held:
         held.enter_context(only_system(settings.data))
         patience = KILLED_API_PATIENCE if control.was_killed(settings.data) else timedelta()

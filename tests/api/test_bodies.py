@@ -1,5 +1,6 @@
 """What bad input gets: a 4xx that says why, never a 500, and nothing held."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -7,7 +8,7 @@ import struct
 import time
 
 import pytest
-from http_service import Service, form, read_answer
+from http_service import Answer, Service, form, read_answer
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
@@ -265,6 +266,61 @@ def test_a_refused_body_that_came_with_its_head_ends_no_connection(service: Serv
         answer = read_answer(connection)
         assert (answer.status, answer.headers.get("connection")) == (401, None)
     connection.close()
+
+
+# Compressed bodies
+
+
+def gzipped(service: Service, key: str, body: bytes, encoding: str = "gzip") -> Answer:
+    return service.post_bytes("/echo", body, key, Content_Encoding=encoding, Prefer="respond-async")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "GZIP"])
+def test_a_body_may_be_gzip(service: Service, client: Payer, encoding: str) -> None:
+    text = json.dumps({"text": "hi", "x": "y" * 200_000}).encode()
+
+    assert gzipped(service, client.api_key, gzip.compress(text), encoding).status == 202
+    assert gzipped(service, client.api_key, text, "identity").status == 202
+
+
+def test_a_small_body_that_becomes_a_large_one_ends_at_the_limit(service: Service, client: Payer) -> None:
+    bomb = gzip.compress(b'{"text": "' + b" " * (100 * MIB))
+
+    answer = gzipped(service, client.api_key, bomb)
+
+    assert len(bomb) < MIB / 4
+    assert (answer.status, answer.code) == (413, "payload_too_large")
+
+
+NO_GZIP = {
+    "cut off": gzip.compress(b'{"text": "hi"}')[:-6],
+    "damaged": gzip.compress(b'{"text": "hi"}')[:-6] + b"damage",
+    "followed by more": gzip.compress(b'{"text": "hi"}') + b"more",
+    "none": b'{"text": "hi"}',
+}
+
+
+@pytest.mark.parametrize("name", NO_GZIP)
+def test_a_body_that_is_no_gzip_is_refused(service: Service, client: Payer, api_database: Database, name: str) -> None:
+    answer = gzipped(service, client.api_key, NO_GZIP[name])
+
+    assert (answer.status, answer.code) == (400, "content_encoding_invalid")
+    assert_nothing_happened(api_database, client)
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "\x00"])
+def test_another_encoding_is_told_which_are_taken(service: Service, client: Payer, encoding: str) -> None:
+    answer = gzipped(service, client.api_key, b"{}", encoding)
+
+    assert (answer.status, answer.code) in ((415, "content_encoding_unknown"), (400, "request_unreadable"))
+    assert answer.headers.get("accept-encoding", "gzip") == "gzip"
+    assert ("accept-encoding" in answer.headers) == (answer.status == 415)
+
+
+def test_a_byte_order_mark_is_passed_over(service: Service, client: Payer) -> None:
+    body = b'\xef\xbb\xbf{"text": "hi"}'
+
+    assert service.post_bytes("/echo", body, client.api_key, Prefer="respond-async").status == 202
 
 
 # Types

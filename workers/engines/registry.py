@@ -72,15 +72,22 @@ def fallbacks() -> dict[str, str]:
     return {module.FALLBACK: family for family, module in modules.items() if hasattr(module, "FALLBACK")}
 
 
-def load_engines(settings: Settings, family: str) -> list[Any]:
-    """Return a family's engines in order of preference, not set up yet. Raises NotReady for a name nobody knows."""
+def named_engines(settings: Settings, family: str) -> dict[str, EntryPoint]:
+    """Return a family's engines in order of preference, not loaded. Raises NotReady for a name nobody knows."""
     known = list_engines(family)
-    loaded = []
-    for name in preferred_engines(settings, family) or known:
+    for name in preferred_engines(settings, family):
         if name not in known:
             listed = ", ".join(sorted(known))
             setting = f"PRESSROOM_{family.upper()}__{'PROVIDERS' if family == 'search' else 'ENGINES'}"
             raise NotReady(f"{setting} names {name!r}; the {family} engines are {listed}.")
+    return {name: known[name] for name in preferred_engines(settings, family) or known}
+
+
+def load_engines(settings: Settings, family: str) -> list[Any]:
+    """Return a family's engines in order of preference, not set up yet. Raises NotReady for a name nobody knows."""
+    known = named_engines(settings, family)
+    loaded = []
+    for name in known:
         is_ours = known[name].dist is None
         loaded.append(_load(known[name], settings) if is_ours else _load_added(name, known[name], settings))
     return loaded
