@@ -19,9 +19,10 @@ from pipeline.settings import Settings
 class Request(BaseModel):
     """The fields of a kind's request. JSON is read strictly: a number in quotes is not a number.
 
-    A field that is null is one that was not sent, but those in `cleared` take null: it takes what was there away."""
+    A field that is null is one that was not sent, but those in `cleared` take null: it takes what was there away. Errors
+    don't quote what was sent: they may end up in a log."""
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
     cleared: ClassVar[frozenset[str]] = frozenset()
 
@@ -29,7 +30,7 @@ class Request(BaseModel):
 class Stored(BaseModel):
     """What an item's row keeps, as JSON. Newer code reads older rows: fields are only added, with defaults."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, hide_input_in_errors=True)
 
 
 #: What a field begins with in whose place a file was sent; the file's name follows.

@@ -582,7 +582,8 @@ BEGIN
     RETURN v_job;
 END $$;
 
--- purge (sweep): delete the items and the request text of one job whose result has expired, some rows at a time.
+-- purge (sweep): delete the items and the request text of one job whose result has expired, some rows at a time. The
+-- address that was to be told goes as well: it has been told, and may be a secret.
 -- Returns how many items went, or null when no job is due.
 CREATE FUNCTION lifecycle.purge(p_limit integer) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -598,7 +599,7 @@ BEGIN
         SELECT d.id FROM item d WHERE d.job_id = v_job ORDER BY d.index LIMIT p_limit));
     GET DIAGNOSTICS v_gone = ROW_COUNT;
     IF v_gone < p_limit THEN
-        UPDATE job j SET purged_at = now(), request = '{}' WHERE j.id = v_job;
+        UPDATE job j SET purged_at = now(), request = '{}', webhook_url = NULL WHERE j.id = v_job;
     END IF;
     RETURN v_gone;
 END $$;
@@ -618,7 +619,7 @@ BEGIN
         RETURN;
     END IF;
     UPDATE job j SET
-        deleted_at = now(), expires_at = least(j.expires_at, now()), request = '{}',
+        deleted_at = now(), expires_at = least(j.expires_at, now()), request = '{}', webhook_url = NULL,
         error = CASE WHEN j.error IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
             'status', j.error -> 'status', 'error', j.error -> 'error', 'code', j.error -> 'code',
             'message', p_message)) END

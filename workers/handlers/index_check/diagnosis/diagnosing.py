@@ -88,11 +88,11 @@ class Diagnosing:
         try:
             diagnosis = self._diagnose(task.job_id, task.input.url)
         except TimeoutError:
-            log.info("no turn for a diagnosis", url=shown(task.input.url))
+            log.info("no turn for a diagnosis", index=task.index)
             return outcome
         except Exception:
             # Whatever a page has made of our parsers: without this, the answer that was paid for would be lost.
-            log.exception("page not diagnosed", url=shown(task.input.url))
+            log.exception("page not diagnosed", index=task.index)
             return outcome
         if isinstance(outcome, Done):
             return replace(outcome, output=outcome.output.model_copy(update={"diagnosis": diagnosis}))
