@@ -1,13 +1,14 @@
 """Workbook: the first sheet of a spreadsheet file (xlsx, xls, xlsb, ods), its cells as texts."""
 
+import json
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
-
-from python_calamine import CalamineError, CalamineWorkbook
 
 from pipeline.errors import InvalidRequest
+from scripts.imports import workbook_reader
 
 #: How files begin: zip archives, as xlsx and ods are, and the older form of xls.
 BEGINNINGS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
@@ -20,21 +21,27 @@ def is_workbook(file: Path) -> bool:
 
 
 def cells_of(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of the first sheet, each with its number from 1. Raises InvalidRequest for a broken file."""
-    try:
-        with CalamineWorkbook.from_path(str(file)) as workbook:
-            sheet = workbook.get_sheet_by_index(0)
-            first = sheet.start[0] + 1 if sheet.start else 1
-            rows = sheet.to_python(skip_empty_area=True)
-    except (CalamineError, IndexError) as error:
-        raise InvalidRequest(f"{file} can't be read as a spreadsheet: {error}. Save it as CSV.") from error
-    for number, row in enumerate(rows, first):
-        yield number, [_text(cell) for cell in row]
+    """Yield the rows of the first sheet, each with its number from 1. Raises InvalidRequest for a file that can't be read.
+
+    It is read by a process of its own, whose memory is limited."""
+    command = [sys.executable, "-P", workbook_reader.__file__, str(file)]
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said) as reader,
+    ):
+        try:
+            for line in reader.stdout or ():
+                number, cells = json.loads(line)
+                yield number, cells
+            if reader.wait() != 0:
+                said.seek(0)
+                raise InvalidRequest(_refusal(file, reader.returncode, said.read(500).decode(errors="replace")))
+        finally:
+            reader.kill()
 
 
-def _text(cell: Any) -> str:
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if isinstance(cell, date | datetime | time):
-        return cell.isoformat()
-    return str(cell).lower() if isinstance(cell, bool) else "" if isinstance(cell, timedelta) else str(cell)
+def _refusal(file: Path, status: int, said: str) -> str:
+    if status == workbook_reader.BROKEN:
+        return f"{file} can't be read as a spreadsheet: {said.strip()}. Save it as CSV."
+    most = workbook_reader.MAX_ADDRESS_BYTES // 2**30
+    return f"{file} takes more than {most} GiB, or {workbook_reader.MAX_SECONDS} s, to be read. Save it as CSV."
