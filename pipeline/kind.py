@@ -19,8 +19,8 @@ from pipeline.settings import Settings
 class Request(BaseModel):
     """The fields of a kind's request. JSON is read strictly: a number in quotes is not a number.
 
-    A field that is null is one that was not sent, but those in `cleared` take null: it takes what was there away. Errors
-    don't quote what was sent: they may end up in a log."""
+    A field that is null is one that was not sent, but those in `cleared` take null: it takes what was there away.
+    Errors don't quote what was sent: they may end up in a log."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 

@@ -1,0 +1,70 @@
+"""Hostile backups, a table: `pressroom restore` writes nothing outside of its store, and refuses what is no backup."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.errors import NotReady, PressroomError
+from pipeline.settings import Settings
+from scripts.backup.archive import ARTIFACTS, DUMP, FORMAT, MANIFEST, read_archive
+
+#: Members behind manifest and dump: a name, its type, and where it leads if it is a link.
+MEMBERS = {
+    "a path that leads up": (f"{ARTIFACTS}2026-01-01/../../../evil", tarfile.REGTYPE, ""),
+    "a path that leads up at once": (f"{ARTIFACTS}../evil", tarfile.REGTYPE, ""),
+    "an absolute path": ("/tmp/evil", tarfile.REGTYPE, ""),
+    "an absolute path of an artifact": (f"{ARTIFACTS}2026-01-01//etc/evil", tarfile.REGTYPE, ""),
+    "a link to a file outside": (f"{ARTIFACTS}2026-01-01/evil", tarfile.SYMTYPE, "/etc/passwd"),
+    "a hard link to a file outside": (f"{ARTIFACTS}2026-01-01/evil", tarfile.LNKTYPE, "../../etc/passwd"),
+    "a link in place of a day": (f"{ARTIFACTS}2026-01-01", tarfile.SYMTYPE, "/etc"),
+    "a device": (f"{ARTIFACTS}2026-01-01/evil", tarfile.CHRTYPE, ""),
+    "a pipe": (f"{ARTIFACTS}2026-01-01/evil", tarfile.FIFOTYPE, ""),
+    "a link for the key of secrets": ("secrets.key", tarfile.SYMTYPE, "/etc/passwd"),
+    "a name with NUL": (f"{ARTIFACTS}2026-01-01/a\0evil", tarfile.REGTYPE, ""),
+    "a name of 5,000 letters": (f"{ARTIFACTS}2026-01-01/{'evil' * 1_250}", tarfile.REGTYPE, ""),
+}
+
+#: What stands in place of a database: restoring ends there, so nothing that is refused later passes for harmless.
+NO_DATABASE = "postgresql://127.0.0.1:9/nothing"
+
+
+def backup(*members: tuple[str, bytes, str]) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        heading = {"format": FORMAT, "pressroom": "0", "made_at": "2026-01-01"}
+        for name, content in ((MANIFEST, json.dumps(heading).encode()), (DUMP, b"no dump")):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        for name, kind, leads in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, leads
+            info.size = 4 if kind == tarfile.REGTYPE else 0
+            archive.addfile(info, io.BytesIO(b"evil"))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_hostile_member_is_written_nowhere(tmp_path: Path, name: str) -> None:
+    data = tmp_path / "system" / "data"
+    data.mkdir(parents=True)
+    (tmp_path / "backup.tar").write_bytes(backup(MEMBERS[name]))
+
+    with pytest.raises(PressroomError):
+        read_archive(tmp_path / "backup.tar", NO_DATABASE, Artifacts(open_store(Settings(data=data))), data)
+
+    kept = [path for path in tmp_path.rglob("*") if path.name != "backup.tar" and not path.is_dir()]
+    assert [path for path in kept if path.is_symlink() or not path.is_file() or "root:" in path.read_text()] == []
+    assert [path for path in kept if data / "artifacts" not in path.parents] == []
+
+
+@pytest.mark.parametrize("body", [b"", b"\0" * 10_240, b"PK\x03\x04", b"\x1f\x8b" + bytes(99), backup()[:600]])
+def test_what_is_no_backup_is_refused(tmp_path: Path, body: bytes) -> None:
+    (tmp_path / "backup.tar").write_bytes(body)
+
+    with pytest.raises(NotReady):
+        read_archive(tmp_path / "backup.tar", NO_DATABASE, Artifacts(open_store(Settings(data=tmp_path))), tmp_path)
