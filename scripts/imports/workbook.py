@@ -21,7 +21,7 @@ def is_workbook(file: Path) -> bool:
 
 
 def cells_of(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of the first sheet, each with its number from 1. Raises InvalidRequest for a file that can't be read.
+    """Yield the rows of the first sheet, each with its number from 1. Raises InvalidRequest where it can't be read.
 
     It is read by a process of its own, whose memory is limited."""
     command = [sys.executable, "-P", workbook_reader.__file__, str(file)]
