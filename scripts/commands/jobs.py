@@ -2,12 +2,14 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
+from redis.exceptions import RedisError
 
 from api.documents import job_document
 from pipeline import lifecycle
@@ -26,6 +28,9 @@ from scripts.options import Data, open_database, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
 from scripts.terminal import plain, show_table
+
+if TYPE_CHECKING:
+    import redis
 
 group = typer.Typer(name="jobs", help="List, show, cancel and retry jobs.", no_args_is_help=True)
 register = under(ACCOUNTS, group)
@@ -116,8 +121,9 @@ def cancel(job_id: JobId, data: Data = None) -> None:
     if state in FINAL_STATES:
         raise Conflict(f"Job {job_id} has ended already: {state}.")
     typer.echo("cancelled")
-    broker = WakeBroker(connect(settings.server_urls()[1]))
-    for failure in close_job(broker, Artifacts(open_store(settings)), found):
+    for failure in close_job(
+        partial(_send, connect(settings.server_urls()[1])), Artifacts(open_store(settings)), found
+    ):
         typer.echo(failure, err=True)
 
 
@@ -147,6 +153,17 @@ def retry(job_id: JobId, data: Data = None) -> None:
         raise Conflict(f"The new job was refused: {submitted.outcome}.")
     WakeBroker(connect(settings.server_urls()[1])).wake(kind.queue)
     typer.echo(f"job {submitted.job_id}")
+
+
+def _send(client: "redis.Redis", fill: Callable[[Any], None]) -> bool:
+    """Send once what is added to a pipeline; returns whether Redis took it."""
+    pipe = client.pipeline(transaction=False)
+    fill(pipe)
+    try:
+        pipe.execute()
+    except RedisError:
+        return False
+    return True
 
 
 def _filter(account_id: UUID | None, kind: str | None, state: str | None) -> JobFilter:

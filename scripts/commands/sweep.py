@@ -130,7 +130,7 @@ class Sweep:
         return next((number for number in range(MOST_JOBS) if not step()), MOST_JOBS)
 
     def _close(self, job_id: UUID) -> None:
-        for failure in close_job(self._broker, self._artifacts, job_id):
+        for failure in close_job(self._broker.send, self._artifacts, job_id):
             logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
 
     def _keep_house(self) -> dict[str, int]:
