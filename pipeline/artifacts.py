@@ -76,7 +76,8 @@ class Artifacts:
 
     def __init__(self, store: "ObjectStore") -> None:
         self._store = store
-        self._folder = Path(str(store.prefix)) / UPLOADS if isinstance(store, LocalStore) else None
+        self._root = Path(str(store.prefix)) if isinstance(store, LocalStore) else None
+        self._folder = self._root / UPLOADS if self._root else None
         self._buffer_bytes = FOLDER_BUFFER_BYTES if self._folder else S3_BUFFER_BYTES
 
     def put(self, key: str, data: bytes | IO[bytes]) -> None:
@@ -159,20 +160,11 @@ class Artifacts:
 
     def delete_results(self, job_id: UUID) -> int:
         """Delete all that a job has made; returns how many artifacts. Raises ServiceUnavailable."""
-        keys = [key for day in self._days() for key in self._list(f"{day}/{job_id}")]
-        self._delete(keys)
-        return len(keys)
+        return sum(self._delete_all(f"{day}/{job_id}") for day in self._days())
 
     def delete_expired(self, today: date) -> int:
         """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
-        gone = 0
-        for day in self._days():
-            if day >= f"{today:%Y-%m-%d}":
-                continue
-            keys = self._list(day)
-            self._delete(keys)
-            gone += len(keys)
-        return gone
+        return sum(self._delete_all(day) for day in self._days() if day < f"{today:%Y-%m-%d}")
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of all artifacts and uploads. Raises ServiceUnavailable."""
@@ -191,6 +183,15 @@ class Artifacts:
     def _delete(self, keys: Sequence[str]) -> None:
         with _translated(), contextlib.suppress(*MISSING):
             obstore.delete(self._store, keys)
+
+    def _delete_all(self, prefix: str) -> int:
+        """Delete all under a prefix, also what a process left incomplete when it was killed; returns how many."""
+        if self._root is None:
+            keys = self._list(prefix)
+            self._delete(keys)
+            return len(keys)
+        with _translated():
+            return upload_folders.delete_all(self._root / prefix)
 
     def orphaned_uploads(self, older_than: timedelta) -> list[UUID]:
         """Return the jobs of uploads older than that; the caller checks which of them still need theirs.

@@ -1,4 +1,6 @@
-"""Upload folders: one for each job, in a store that is a folder; obstore's list leaves out part of their content."""
+"""Upload folders: one for each job, in a store that is a folder; obstore's list leaves out part of their content.
+
+Results lie in folders of days, of which the same is true."""
 
 import contextlib
 import os
@@ -23,10 +25,22 @@ def changes(uploads: Path) -> Iterator[tuple[str, datetime]]:
 
 def delete(uploads: Path, job_id: UUID) -> None:
     """Delete a job's folder, if it is there. Raises OSError."""
+    delete_folder(uploads / str(job_id))
+
+
+def delete_folder(folder: Path) -> None:
+    """Delete a folder, if it is there. Raises OSError."""
     # Twice, in case another process deletes a file meanwhile; the sweep deletes what is left.
     for _ in range(2):
         with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(uploads / str(job_id))
+            shutil.rmtree(folder)
+
+
+def delete_all(folder: Path) -> int:
+    """Delete a folder, also the `….wav#1` of interrupted writes in it; returns how many files. Raises OSError."""
+    count = sum(len(files) for _, _, files in os.walk(folder))
+    delete_folder(folder)
+    return count
 
 
 def read_id(name: str) -> UUID | None:

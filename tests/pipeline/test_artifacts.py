@@ -165,6 +165,22 @@ def test_a_deleted_day_leaves_no_folder_behind(in_folder: Artifacts, folder: Pat
     assert not (folder / f"{TODAY - timedelta(days=1)}").exists()
 
 
+def test_what_a_killed_process_left_half_written_goes_with_its_day_and_its_job(
+    in_folder: Artifacts, folder: Path
+) -> None:
+    job_id = uuid4()
+    days = (TODAY - timedelta(days=1), TODAY)
+    keys = [artifact_key(expires_on=day, job_id=job_id, index=0, lease_id=uuid4(), suffix=".wav") for day in days]
+    for key in keys:
+        in_folder.put(key, b"sound")
+        (folder / f"{key}#1").write_bytes(b"so")  # how obstore names a file until it is whole
+
+    assert in_folder.delete_expired(TODAY) == 2
+    assert [path.name for path in folder.iterdir()] == [f"{TODAY}"]
+    assert in_folder.delete_results(job_id) == 2
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
 def test_an_upload_goes_with_all_its_files_and_is_not_missed_twice(artifacts: Artifacts) -> None:
     job_id = uuid4()
     artifacts.put(upload_key(job_id, "audio"), b"a")
