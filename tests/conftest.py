@@ -1,6 +1,7 @@
 """Servers, databases and accounts for tests. A server starts with the first test that needs it."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from urllib.parse import urlsplit, urlunsplit
@@ -22,6 +23,10 @@ os.environ["PRESSROOM_MODELS__DOWNLOAD"] = "never"
 os.environ["PRESSROOM_SEARCH__PROVIDERS"] = "duckduckgo,bing"
 #: Nothing listens there.
 os.environ |= {f"PRESSROOM_SEARCH__{provider.upper()}__URL": "http://127.0.0.1:9/" for provider in PROVIDERS}
+
+# Where nothing compiled may be kept, as images often have it, each process that a test starts compiles everything anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Examples are the same in every run, and may take as long as a busy machine needs.
 settings.register_profile(

@@ -191,7 +191,7 @@ def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
 
 
 def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
-    with system(tmp_path / "data") as killed:
+    with system(tmp_path / "data", *only("synthesis")) as killed:
         assert len(killed.processes()) >= 8
         killed.process.kill()
         killed.process.wait()
@@ -207,7 +207,7 @@ def test_on_a_terminal_the_key_is_shown_last_in_readable_lines_and_kept_in_a_pri
     data = tmp_path / "data"
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        command("up", "--port", "0", "--data", str(data)),
+        command("up", "--port", "0", "--data", str(data), *only("synthesis")),
         env=clean_environment(),
         stdin=theirs,
         stdout=theirs,
