@@ -113,8 +113,8 @@ def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine, temp
             "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
             "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.1",
             "PRESSROOM_LOG_LEVEL": "debug",
-        # On a busy machine a post may keep its process from renewing a lease of three seconds.
-        "PRESSROOM_WORK__LEASE_SECONDS": "10",
+            # On a busy machine a post may keep its process from renewing a lease of three seconds.
+            "PRESSROOM_WORK__LEASE_SECONDS": "10",
             "PRESSROOM_LOG_FORMAT": "json",
         }
     )
