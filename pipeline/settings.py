@@ -116,6 +116,9 @@ class RetentionSettings(BaseModel):
     summary_days: float = Field(90, gt=0, description="A job's summary row.")
     change_days: float = Field(365, gt=0, description="What index monitors have found out.")
     sample_days: float = Field(7, gt=0, le=90, description="How queues were, one row a queue and minute.")
+    function_days: float = Field(
+        30, gt=0, description="The database's functions of another version, once no process uses them."
+    )
     delivery_days: float = Field(30, gt=0, description="What was sent to webhooks.")
 
 

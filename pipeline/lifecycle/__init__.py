@@ -22,6 +22,7 @@ from pipeline.lifecycle.sweep import (
     forget,
     purge,
     reap,
+    retire,
     wake_waiting,
 )
 
@@ -60,6 +61,7 @@ __all__ = [
     "reap",
     "report",
     "report_together",
+    "retire",
     "submit",
     "suspend_account",
     "wake_waiting",

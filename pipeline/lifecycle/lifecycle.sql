@@ -676,6 +676,26 @@ BEGIN
     RETURN v_available;
 END $$;
 
+-- Drop the functions of other versions that no process has used for so long (docs/operations.md, On many machines); returns
+-- their schemas. A schema's comment says when it was in use, to the hour, so that it is rarely written.
+CREATE FUNCTION lifecycle.retire(p_used text[], p_keep interval) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    v_schema text;
+    v_used_at timestamptz;
+BEGIN
+    FOR v_schema, v_used_at IN
+        SELECT n.nspname, obj_description(n.oid, 'pg_namespace')::timestamptz
+        FROM pg_namespace n WHERE n.nspname ~ '^lifecycle_[0-9a-f]{12}$'
+    LOOP
+        IF v_used_at IS NULL OR (v_schema = ANY (p_used) AND v_used_at < now() - interval '1 hour') THEN
+            EXECUTE 'COMMENT ON SCHEMA ' || quote_ident(v_schema) || ' IS ' || quote_literal(date_trunc('second', now()));
+        ELSIF v_schema <> ALL (p_used) AND v_used_at < now() - p_keep THEN
+            EXECUTE 'DROP SCHEMA ' || quote_ident(v_schema) || ' CASCADE';
+            RETURN NEXT v_schema;
+        END IF;
+    END LOOP;
+END $$;
+
 -- Plans are made once a session, often when the tables are still small, and statistics lag behind a burst. (Measured: a
 -- claim planned on 300 rows ran for ten minutes on 300,000, joining two whole tables.) So plans that are good only for
 -- small tables are disabled here, and the indexes made for these statements are left.

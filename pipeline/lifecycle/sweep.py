@@ -1,5 +1,6 @@
 """The sweep: ends and deletes what is overdue, and makes waiting items ready; one job a transaction."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -72,6 +73,13 @@ def end_suspended() -> Statement[UUID | None]:
 def purge() -> Statement[int | None]:
     """Delete items and request of one job whose result has expired; None when there is none."""
     return call("purge", {"limit": SWEEP_ROWS}, lambda rows: rows[0]["purge"])
+
+
+def retire(used: Collection[str], keep: timedelta) -> Statement[list[str]]:
+    """Drop the functions of other versions that were not in use for so long; returns their schemas.
+
+    `used` are the schemas of all processes that run."""
+    return call("retire", {"used": list(used), "keep": keep}, lambda rows: [row["retire"] for row in rows])
 
 
 def forget(older_than: timedelta) -> Statement[int]:

@@ -7,11 +7,12 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from pipeline.lifecycle.schema import SCHEMA
 from pipeline.supervision import is_supervised
 
 #: The Redis hash with one field a process.
@@ -35,6 +36,8 @@ class Process:
     supervised: bool
     started_at: datetime
     told_at: datetime
+    #: The schema of the life cycle's functions that it calls; None: it does not tell.
+    schema: str | None = None
     #: Models that it downloads: name, bytes done, bytes in all.
     downloads: list[tuple[str, int, int]] = field(default_factory=list)
 
@@ -68,6 +71,7 @@ class Teller:
             "supervised": is_supervised(),
             "started_at": self._started.timestamp(),
             "told_at": time.time(),
+            "schema": SCHEMA,
             "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
         }
         return json.dumps(told)
@@ -98,7 +102,11 @@ def _process(told: dict[str, Any]) -> Process:
     for moment in ("started_at", "told_at"):
         told[moment] = datetime.fromtimestamp(told[moment], UTC)
     told["downloads"] = [(str(name), int(done), int(total)) for name, done, total in told["downloads"]]
-    return Process(**told)
+    return Process(**{name: value for name, value in told.items() if name in FIELDS})
+
+
+#: What is read of a process; a later version may tell more.
+FIELDS = frozenset(one.name for one in fields(Process))
 
 
 def document(process: Process) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from pipeline.jobs import find_open
 from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds, lanes_of, load_kinds
 from pipeline.operations.keeping import take_samples
+from pipeline.operations.processes import HASH, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
 from pipeline.operations.telling import Telling
 from pipeline.processes import die_with_parent
@@ -68,7 +69,7 @@ class Sweep:
         }
         if time.monotonic() >= self._housekeeping_due:
             self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
-            done |= self._delete_files() | self._keep_house()
+            done |= self._delete_files() | self._keep_house() | {"schemas_dropped": self._retire()}
         if time.monotonic() >= self._sample_due:
             self._sample_due = time.monotonic() + SAMPLE_EVERY.total_seconds()
             take_samples(self._database, self._broker.client, self._kinds)
@@ -144,6 +145,19 @@ class Sweep:
             for name, statement in kind.housekeeping(self._settings).items()
         } | {"deliveries": deliveries, "samples": samples}
         return {name: sum(iter(partial(self._database.run, one), 0)) for name, one in statements.items()}
+
+    def _retire(self) -> int:
+        """Drop the functions of versions that are not used any more; none while some process does not tell its own."""
+        try:
+            running = [one for one in read_processes(self._broker.client.hgetall(HASH)) if not one.is_gone]
+        except RedisError as error:
+            logger.warning("functions of other versions not looked at", error=str(error))
+            return 0
+        if any(one.schema is None for one in running):
+            return 0
+        used = {lifecycle.SCHEMA, *(one.schema for one in running if one.schema)}
+        dropped = self._database.run(lifecycle.retire(used, timedelta(days=self._settings.retention.function_days)))
+        return len(dropped)
 
     def _delete_files(self) -> dict[str, int]:
         """Delete expired files; what can't be deleted now is tried again at the next sweep."""

@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
+import psycopg
 import pytest
 from workbench import Workbench
 
 from pipeline import lifecycle
+from pipeline.database import Statement
 
 
 def reap(bench: Workbench):
@@ -182,3 +184,32 @@ def test_a_summary_with_items_is_not_forgotten(bench):
     bench.write("UPDATE job SET finished_at = now() - interval '91 days' WHERE id = %s", job_id)
 
     assert bench.database.run(lifecycle.forget(timedelta(days=90))) == 0
+
+
+def schemas(bench: Workbench) -> set[str]:
+    rows = bench.database.run(Statement("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lifecycle\\_%%'"))
+    return {row["nspname"] for row in rows}
+
+
+def test_functions_of_another_version_are_dropped_once_nobody_has_used_them_for_so_long(bench, bench_url):
+    old, abroad = "lifecycle_0123456789ab", "lifecycle_of_others"
+
+    def execute(sql: str) -> None:
+        with psycopg.connect(bench_url) as connection:
+            connection.execute(sql)
+
+    for name in (old, abroad):
+        execute(f"CREATE SCHEMA {name}; CREATE FUNCTION {name}.claim() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+
+    def retire(*used: str, keep: timedelta = timedelta(days=30)) -> list[str]:
+        return bench.database.run(lifecycle.retire({lifecycle.SCHEMA, *used}, keep))
+
+    assert retire() == []  # nothing is known of it: its time begins now
+    assert retire() == []
+    execute(f"COMMENT ON SCHEMA {old} IS '2020-01-01 00:00:00+00'")
+    assert retire(old) == []  # a process of it runs
+    assert retire() == []  # it was in use just now
+    execute(f"COMMENT ON SCHEMA {old} IS '2020-01-01 00:00:00+00'")
+    assert retire() == [old]
+    assert schemas(bench) == {lifecycle.SCHEMA, abroad}
+    execute(f"DROP SCHEMA {abroad} CASCADE")

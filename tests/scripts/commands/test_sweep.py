@@ -1,12 +1,17 @@
 """`pressroom sweep` does what is due by the clock, and keeps on after a fault."""
 
+import json
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
+import redis
 from payers import Payer
 from ran import Ran
 from systems import clean_environment, command
@@ -16,6 +21,7 @@ from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.jobs import find_job
 from pipeline.kinds.index_check.monitors.monitor import NewMonitor, add_monitor
+from pipeline.operations.processes import HASH, Teller
 from pipeline.webhooks.addresses import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 
@@ -132,3 +138,20 @@ def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(
         sweeper.terminate()
 
     assert all("put off" in line for line in lines)
+
+
+def test_functions_of_another_version_stay_while_a_process_of_it_may_run(
+    pressroom: Callable[..., Ran], database_url: str, redis_url: str
+) -> None:
+    old = "lifecycle_ba9876543210"
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"CREATE SCHEMA {old}; COMMENT ON SCHEMA {old} IS '2020-01-01 00:00:00+00'")
+    told = json.loads(Teller(lambda: "synthesis").tell())
+
+    def swept(**changed: Any) -> str:
+        with redis.Redis.from_url(redis_url) as client:
+            client.hset(HASH, "elsewhere:1", json.dumps(told | {"told_at": time.time()} | changed))
+        return dict(line.split() for line in pressroom("sweep").out.splitlines())["schemas_dropped"]
+
+    assert swept(schema=None) == "0"  # an older one does not tell
+    assert swept(schema=lifecycle.SCHEMA, told_at=time.time() - 600) == "1"
