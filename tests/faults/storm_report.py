@@ -109,7 +109,7 @@ class Report:
     seconds: float
     outcomes: list[Outcome] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
-    ended: str = ""
+    ended: str = "This run was not finished."
 
     @property
     def _window(self) -> float:

@@ -53,6 +53,8 @@ def test_every_job_ends_and_every_credit_is_counted_whatever_fails(tmp_path: Pat
         for scenario in (*([many] if IS_LONG else []), *SCENARIOS):
             if ONLY in scenario.name:
                 strike(site, scenario, report)
+                if IS_LONG and not ONLY:
+                    report.write()  # after each: a run that is cut short has shown something too
         site.load.stop()
         report.finish(site)
     if IS_LONG and not ONLY:
