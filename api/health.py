@@ -16,6 +16,7 @@ from pipeline.load import Load, read_load
 from pipeline.metrics import HASH, Sum, read_sums
 from pipeline.operations.processes import HASH as PROCESSES
 from pipeline.operations.processes import Process, read_processes
+from pipeline.redis_away import REDIS_AWAY
 
 #: A probe is answered within this time, whatever hangs.
 PROBE_SECONDS = 2.0
@@ -87,13 +88,13 @@ class Exposition(Resource):
         try:
             await self._services.metrics.flush_async(self._services.client)
             return list(read_sums(await self._services.client.hgetall(HASH)))
-        except (RedisError, OSError):
+        except REDIS_AWAY:
             return []
 
     async def _processes(self) -> list[Process]:
         try:
             found = read_processes(await self._services.client.hgetall(PROCESSES))
-        except (RedisError, OSError):
+        except REDIS_AWAY:
             return []
         return [process for process in found if not process.is_gone]
 

@@ -4,7 +4,6 @@ import asyncio
 from uuid import UUID
 
 import falcon.asgi
-from redis.exceptions import RedisError
 
 from api.answers import show_json
 from api.auth import header_key
@@ -18,6 +17,7 @@ from pipeline.errors import PressroomError
 from pipeline.jobs import FINAL_STATES, Job
 from pipeline.keys import Caller
 from pipeline.log import get_logger
+from pipeline.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
@@ -107,6 +107,6 @@ async def _tell_others(services: Services, job_id: UUID) -> None:
     notices.add_notice(pipe, [job_id])
     try:
         await pipe.execute()
-    except (RedisError, OSError) as error:
+    except REDIS_AWAY as error:
         # Those who wait elsewhere find out within a second.
         log.warning("notice not sent", job_id=str(job_id), error=str(error))

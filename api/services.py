@@ -7,7 +7,6 @@ from typing import Any
 
 import falcon.asgi
 import redis.asyncio
-from redis.exceptions import RedisError
 
 from api.address import counted_address, read_networks
 from api.auth import Authenticator, header_key, query_key
@@ -32,6 +31,7 @@ from pipeline.limits import RateLimits
 from pipeline.log import get_logger
 from pipeline.metrics import Metrics
 from pipeline.operations.telling import Telling
+from pipeline.redis_away import REDIS_AWAY
 from pipeline.settings import Settings
 from pipeline.tracing import open_tracer
 
@@ -95,7 +95,7 @@ class Services:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        with contextlib.suppress(RedisError, OSError):
+        with contextlib.suppress(*REDIS_AWAY):
             await self.metrics.flush_async(self.client)
             await self._telling.end_async(self.client)
         await asyncio.to_thread(self.tracer.close)
@@ -144,7 +144,7 @@ class Services:
         while True:
             try:
                 await self._hear()
-            except (RedisError, OSError) as error:
+            except REDIS_AWAY as error:
                 log.warning("notices out of reach, waiting for queries", error=str(error))
                 await asyncio.sleep(NOTICE_SECONDS)
 
@@ -167,7 +167,7 @@ class Services:
     async def _flush(self) -> None:
         while True:
             await asyncio.sleep(FLUSH_EVERY_SECONDS)
-            with contextlib.suppress(RedisError, OSError):
+            with contextlib.suppress(*REDIS_AWAY):
                 await self.metrics.flush_async(self.client)
                 await self._telling.send_async(self.client)
 

@@ -1,11 +1,11 @@
 """Waking: tells the pools of new work, while its request goes on."""
 
 import redis.asyncio
-from redis.exceptions import RedisError
 
 from pipeline.broker import wake_async
 from pipeline.coalescing import Coalescer
 from pipeline.log import get_logger
+from pipeline.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
@@ -25,7 +25,7 @@ class Waker:
         for queue in dict.fromkeys(queues):
             try:
                 await wake_async(self._client, queue)
-            except (RedisError, OSError) as error:
+            except REDIS_AWAY as error:
                 # The pool looks by itself within a second.
                 log.warning("wake-up not sent", queue=queue, error=str(error))
         return [None] * len(queues)

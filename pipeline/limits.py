@@ -10,12 +10,12 @@ from datetime import timedelta
 from math import ceil
 
 import redis.asyncio
-from redis.exceptions import RedisError
 
 from pipeline.counts import DAY_SECONDS, MINUTE_SECONDS, Count, LocalCounts, SharedCounts, Use
 from pipeline.errors import RateLimitExceeded
 from pipeline.keys import Caller
 from pipeline.log import get_logger
+from pipeline.redis_away import REDIS_AWAY
 from pipeline.settings import LimitSettings, TierLimits
 
 log = get_logger(__name__)
@@ -106,7 +106,7 @@ class RateLimits:
             return
         try:
             await self._shared.give_back(use)
-        except (RedisError, OSError):
+        except REDIS_AWAY:
             await self._local.give_back(use)
 
     async def count_invalid(self, address: str) -> None:
@@ -141,7 +141,7 @@ class RateLimits:
         if time.monotonic() >= self._away_until:
             try:
                 return await self._shared.use(use)
-            except (RedisError, OSError) as error:
+            except REDIS_AWAY as error:
                 self._away_until = time.monotonic() + AWAY_SECONDS
                 log.warning("rate limits out of reach, counting in this process", error=str(error))
         return await self._local.use(use)

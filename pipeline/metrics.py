@@ -15,6 +15,8 @@ from typing import Any
 import redis
 import redis.asyncio
 
+from pipeline.redis_away import REDIS_AWAY
+
 #: The Redis hash with all sums.
 HASH = "pressroom:metrics"
 #: Upper bounds of a histogram, in seconds: from an idle round trip to a long job.
@@ -76,7 +78,7 @@ class Metrics:
             pipe.hincrbyfloat(HASH, json.dumps([name, part, dict(sorted(labels))]), amount)
         try:
             yield pipe
-        except redis.RedisError:
+        except REDIS_AWAY:
             with self._lock:
                 self._pending.update(taken)
             raise

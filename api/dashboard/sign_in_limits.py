@@ -4,11 +4,11 @@ import hashlib
 from datetime import timedelta
 
 import redis.asyncio
-from redis.exceptions import RedisError
 
 from pipeline.counts import SharedCounts, Use
 from pipeline.dashboard_settings import DashboardSettings
 from pipeline.errors import RateLimitExceeded, ServiceUnavailable
+from pipeline.redis_away import REDIS_AWAY
 
 #: When to try again, of a minute's limit.
 MINUTE = timedelta(minutes=1)
@@ -44,7 +44,7 @@ class SignInLimits:
         per_minute, per_day = self._settings.sign_ins_per_minute, self._settings.sign_ins_per_day
         try:
             count = await self._counts.use(Use(f"sign-in:{name}", per_minute, per_day, 1))
-        except (RedisError, OSError) as error:
+        except REDIS_AWAY as error:
             raise SignInUnavailable from error
         if not count.minute_admitted:
             raise TooManySignIns(

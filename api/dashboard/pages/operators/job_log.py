@@ -1,7 +1,6 @@
 """Job log: the last lines that processes have logged about a job."""
 
 import falcon.asgi
-from redis.exceptions import RedisError
 
 from api.dashboard.rendering import redirect, render
 from api.job_resources import JobNotFound, read_job_id
@@ -9,6 +8,7 @@ from api.resource import Resource
 from api.services import Services
 from pipeline.jobs import Job, find_job
 from pipeline.operations.job_log import JobLine, read_job_log
+from pipeline.redis_away import REDIS_AWAY
 
 PATH = "/dashboard/operators/job-log"
 
@@ -45,5 +45,5 @@ async def read_lines(services: Services, job: Job) -> list[JobLine] | None:
     """Return the last lines about a job; None: Redis is away."""
     try:
         return await read_job_log(services.client, job.id, created_at=job.created_at, finished_at=job.finished_at)
-    except (RedisError, OSError):
+    except REDIS_AWAY:
         return None

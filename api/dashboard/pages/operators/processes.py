@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 import falcon.asgi
-from redis.exceptions import RedisError
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import Page, Section
@@ -15,6 +14,7 @@ from pipeline import supervision
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
 from pipeline.log import get_logger
 from pipeline.operations.processes import HASH, Process, read_processes
+from pipeline.redis_away import REDIS_AWAY
 from pipeline.supervision import MAX_PROCESSES, Pool
 
 log = get_logger(__name__)
@@ -100,6 +100,6 @@ async def read_running(services: Services) -> list[Process] | None:
     """Return the processes that were heard of a moment ago; None: Redis is away, and nobody hears of any."""
     try:
         found = read_processes(await services.client.hgetall(HASH))
-    except (RedisError, OSError):
+    except REDIS_AWAY:
         return None
     return [process for process in found if not process.is_gone]
