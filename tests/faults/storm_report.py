@@ -17,7 +17,7 @@ from pipeline.ledger import discrepancies
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "faults.md"
 #: The table of the crash points, where their test has written one.
-CRASH_POINTS = ROOT / "out" / "faults-crash-points.md"
+CRASH_POINTS = (ROOT / "out" / "faults-crash-points").with_suffix(".md")
 INTRODUCTION = """# Faults
 
 `make faults` strikes a whole system of real processes under mixed load: speech, transcripts, alt texts, posts, index
