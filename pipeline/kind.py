@@ -188,6 +188,11 @@ class Kind(Generic[R, I, O]):
     limits: Limits = Limits()
 
     @property
+    def told(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the OpenAPI document says of fields beside their types: what `check` holds them to."""
+        return {}
+
+    @property
     def takes_files(self) -> bool:
         """Whether a request may bring files."""
         return bool(self.files or self.uploads)

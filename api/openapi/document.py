@@ -13,8 +13,11 @@ from api.openapi.parts import (
     Json,
     add_model,
     errors,
+    form_fields,
     json_answer,
     ref,
+    with_nulls,
+    without_paths,
 )
 from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds
@@ -37,6 +40,8 @@ WEBHOOK_FIELDS: Json = {
         "description": "Only these; in a form and in the header X-Webhook-Events with commas between them.",
     },
 }
+#: Bytes: a file of a form, or of an answer. OpenAPI 3.1 has other words for it, which generators of clients don't read.
+FILE: Json = {"type": "string", "format": "binary"}
 #: Errors that every paid route can answer with.
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 
@@ -47,6 +52,7 @@ def make_document(
     """Return the OpenAPI 3.1 document of these kinds, and of `more` paths of their families, which refer to models."""
     schemas = dict(COMPONENTS["schemas"])
     add_model(schemas, JobDocument, name="Job")
+    schemas["JobKind"] = {"type": "string", "enum": list(kinds)}
     for model in models:
         add_model(schemas, model)
     paths: dict[str, Any] = {}
@@ -60,7 +66,7 @@ def make_document(
             operation["responses"] = dict(sorted({**_refusals(operation), **operation["responses"]}.items()))
     return OPENAPI | {
         "info": {**OPENAPI["info"], "version": version},
-        "paths": paths,
+        "paths": without_paths(paths, schemas),
         "components": {**COMPONENTS, "schemas": schemas},
     }
 
@@ -85,9 +91,6 @@ def _operation(kind: AnyKind, route: str, schemas: Json) -> dict[str, Any]:
     }
 
 
-FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
-
-
 def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     with_location = {**WORK_HEADERS, "Location": {"schema": {"type": "string"}}}
     if (receipt := kind.answer.receipt) is not None:
@@ -105,38 +108,27 @@ def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
 def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     name = add_model(schemas, kind.request, "validation")
     schema = schemas[name]
-    schema["properties"] = {
-        **schema.get("properties", {}),
-        **_file_fields(kind),
-        "api_key": KEY_FIELD,
-        **WEBHOOK_FIELDS,
-    }
-    if required := [*schema.get("required", []), *kind.files]:
-        schema["required"] = required
+    own = {field: {**told, **kind.told.get(field, {})} for field, told in schema.get("properties", {}).items()}
+    fields = {**own, "api_key": KEY_FIELD, **WEBHOOK_FIELDS}
+    required = schema.get("required", [])
     sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}
     content = {"schema": ref(name), "example": sent}
-    if not kind.uploads:
-        return {"multipart/form-data" if kind.files else "application/json": content}
-    needed = [name for name in schema.get("required", []) if name not in kind.uploads.values()]
-    form = {
-        **schema,
-        "properties": {**schema["properties"], **dict.fromkeys(kind.uploads, FILE)},
-        "required": [*needed, *kind.uploads],
-    }
-    return {"application/json": content, "multipart/form-data": {"schema": form}}
-
-
-def _file_fields(kind: AnyKind) -> dict[str, Any]:
-    return dict.fromkeys(kind.files, FILE)
+    files = [*kind.files, *kind.uploads]
+    needed = [*(name for name in required if name not in kind.uploads.values()), *files]
+    form = {**schema, "properties": {**form_fields(fields), **dict.fromkeys(files, FILE)}, "required": needed}
+    if kind.files:
+        schemas[name] = form
+        return {"multipart/form-data": content}
+    schemas[name] = with_nulls({**schema, "properties": fields})
+    return {"application/json": content} | ({"multipart/form-data": {"schema": form}} if kind.uploads else {})
 
 
 def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     answer = kind.answer
     json: Json = {} if answer.model is None else ref(add_model(schemas, answer.model))
     if answer.content_type != "application/json":
-        file = {"schema": {"type": "string", "contentMediaType": answer.content_type}}
-        instead = {name: {"schema": {"type": "string", "contentMediaType": name}} for name in answer.alternatives}
-        return {answer.content_type: file, **instead} | ({"application/json": {"schema": json}} if json else {})
+        files = {name: {"schema": FILE} for name in (answer.content_type, *answer.alternatives)}
+        return files | ({"application/json": {"schema": json}} if json else {})
     others = {content_type: {"schema": {"type": "string"}} for content_type in answer.alternatives}
     return {answer.content_type: {"schema": json}, **others}
 

@@ -67,7 +67,7 @@ def make_sample(document: Mapping[str, Any], path: str, method: str, operation: 
     example = content.get("example", {})
     is_sent = media == JSON_TYPE and (example or operation["requestBody"].get("required", False))
     fields = resolved(document, content["schema"]).get("properties", {}) if is_form else {}
-    files = [name for name, field in fields.items() if "contentMediaType" in field]
+    files = [name for name, field in fields.items() if field.get("format") == "binary"]
     _, answer = answer_of(document, operation)
     answers = next(iter(answer.get("content", {})), "")
     return Sample(

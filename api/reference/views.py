@@ -107,7 +107,7 @@ def _fields(document: Mapping[str, Any], operation: Json, sample: Sample) -> Ite
             field.get("description", ""),
             is_required=name in schema.get("required", []),
             value=sample.form.get(name, ""),
-            is_file="contentMediaType" in field,
+            is_file=field.get("format") == "binary",
         )
 
 

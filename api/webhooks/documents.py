@@ -3,10 +3,10 @@
 import json
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from pipeline.kind import Request
 from pipeline.timestamps import Timestamp
@@ -16,6 +16,8 @@ from pipeline.webhooks.log import DeliveryDetails, LoggedDelivery
 from pipeline.webhooks.signing import message_id_of
 
 State = Literal["pending", "delivered", "failed"]
+#: One that is wrong is refused by name (api/webhook_fields.py).
+Event = Annotated[str, WithJsonSchema({"type": "string", "enum": list(EVENTS)})]
 
 
 class WebhookRequest(Request):
@@ -24,7 +26,7 @@ class WebhookRequest(Request):
     cleared: ClassVar[frozenset[str]] = frozenset({"webhook_url"})
 
     webhook_url: str | None = Field(description="A public address; null: none.")
-    webhook_events: list[str] | None = Field(None, description=f"Of {', '.join(EVENTS)}; null: all.")
+    webhook_events: list[Event] | None = Field(None, description=f"Of {', '.join(EVENTS)}; null: all.")
 
 
 class WebhookTestRequest(Request):

@@ -168,7 +168,7 @@ PATHS: Json = {
             }
         },
         content={
-            **{name: {"schema": {"type": "string", "contentMediaType": name}} for name in MEDIA_TYPES.values()},
+            **{name: {"schema": FILE} for name in MEDIA_TYPES.values()},
             EVENTS: {"schema": {"type": "string"}},
         },
     ),

@@ -43,7 +43,12 @@ class TitleEmpty(InvalidRequest):
 class BlogMetadataRequest(Request):
     """The post, and how its pictures are to look."""
 
-    title: str = Field(min_length=1, max_length=MAX_TITLE, description="The post's title; everything is based on it.")
+    title: str = Field(
+        min_length=1,
+        max_length=MAX_TITLE,
+        json_schema_extra={"pattern": r"\S"},
+        description="The post's title; everything is based on it.",
+    )
     content: str | None = Field(
         None,
         max_length=MAX_CONTENT,

@@ -1,4 +1,4 @@
-"""Rests: the search providers that a job waits for, because none may be asked now, or those that were did not answer."""
+"""Rests: the search providers that a job waits for, as none may be asked now, or those that were did not answer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -64,7 +64,8 @@ def asked_again(jobs: str) -> str:
     return (
         "(SELECT jsonb_agg(jsonb_build_object('provider', w.provider, 'until', w.until, 'reason', w.code)"  # noqa: S608
         " ORDER BY w.until, w.provider) FROM (SELECT DISTINCT ON (i.error->>'provider')"
-        " i.error->>'provider' AS provider, greatest(i.run_at, now()) AS until, i.error->>'code' AS code, i.updated_at FROM item i"
+        " i.error->>'provider' AS provider, greatest(i.run_at, now()) AS until, i.error->>'code' AS code, i.updated_at"
+        " FROM item i"
         f" WHERE i.job_id = {jobs}.id AND i.state = 'waiting' AND i.error->>'provider' IS NOT NULL"
         " ORDER BY i.error->>'provider', i.updated_at DESC) w WHERE NOT EXISTS (SELECT FROM item d"
         f" WHERE d.job_id = {jobs}.id AND d.state = 'done' AND d.updated_at > w.updated_at))"

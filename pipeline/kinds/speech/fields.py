@@ -1,6 +1,6 @@
 """Speech fields: what the kinds that speak have in common: fields, check, price and answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
@@ -135,6 +135,11 @@ class Spoken:
     more_credits: ClassVar[int] = 0
 
     routes: ClassVar[tuple[str, ...]]
+
+    @property
+    def told(self) -> Mapping[str, Mapping[str, Any]]:
+        """What `check` holds the text to."""
+        return {"text": {"minLength": 1, "maxLength": self.max_characters, "pattern": r"\S"}}
 
     def check(self, request: SpokenRequest, offers: Offers) -> None:
         """Refuse an empty, too long or unreadable text, wrong pauses, and a voice or language that no engine has.

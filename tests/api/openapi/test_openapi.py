@@ -1,6 +1,7 @@
 """The API's own documents."""
 
 import ast
+import json
 import re
 from typing import Any
 
@@ -11,6 +12,8 @@ from openapi_spec_validator import validate
 from payers import Payer
 
 from api.openapi.document import operations
+
+NULL = '{"type": "null"}'
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,9 @@ def test_the_document_is_valid_openapi(document: Any) -> None:
 
 def test_every_kind_is_described_from_its_own_schema(document: Any) -> None:
     speech = document["components"]["schemas"]["SpeechRequest"]
-    assert speech["properties"]["speed"]["maximum"] == 4.0
+    assert speech["properties"]["speed"]["anyOf"][0]["maximum"] == 4.0
+    assert speech["properties"]["speed"]["anyOf"][1:] == [{"type": "null"}]
+    assert speech["properties"]["text"]["maxLength"] == 10_000
     assert speech["required"] == ["text"]
     operation = document["paths"]["/tts"]["post"]
     assert "audio/wav" in operation["responses"]["200"]["content"]
@@ -41,6 +46,14 @@ def test_a_transcript_is_described_in_each_form(document: Any) -> None:
     fields = document["components"]["schemas"]["TranscriptionRequest"]["properties"]
     assert fields["response_format"]["enum"] == ["json", "verbose_json", "text", "srt", "vtt"]
     assert {"language", "audio", "api_key"} <= set(fields)
+
+
+def test_files_are_binary_and_references_lead_to_schemas_as_generators_of_clients_want_them(document: Any) -> None:
+    form = document["paths"]["/generate"]["post"]["requestBody"]["content"]["multipart/form-data"]["schema"]
+    music = document["components"]["schemas"]["AddMusicRequest"]["properties"]
+    assert form["properties"]["image"] == music["audio"] == {"type": "string", "format": "binary"}
+    assert NULL not in json.dumps([form["properties"], music])
+    assert "/properties/" not in json.dumps(document)
 
 
 def test_what_is_never_waited_for_takes_no_preference(document: Any) -> None:
