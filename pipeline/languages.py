@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from pipeline.errors import InvalidRequest
@@ -48,7 +48,11 @@ def check_tag(tag: str) -> str:
 
 
 #: A request's field that may name any language, whether an engine knows it or not.
-LanguageTag = Annotated[str, AfterValidator(check_tag)]
+LanguageTag = Annotated[
+    str,
+    AfterValidator(check_tag),
+    Field(json_schema_extra={"pattern": f"^{WELL_FORMED.pattern}$", "maxLength": MAX_TAG}),
+]
 
 
 class LanguageNotSupported(InvalidRequest):
