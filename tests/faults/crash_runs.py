@@ -1,0 +1,254 @@
+"""Runs of a pool's process that dies at one call: another takes over, and all must be as if nothing had been."""
+
+import hashlib
+import json
+import os
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
+from crash_site import SLOTS, Copy, Site, wait_for
+from crash_worker import forked, pool_process
+
+from pipeline.artifacts import Artifacts, open_store
+from pipeline.broker import WakeBroker, connect
+from pipeline.database import Database, Statement
+from pipeline.kind import AnyKind
+from pipeline.ledger import discrepancies
+from scripts.commands.sweep import Sweep
+
+#: What differs from one run to the next, in outputs and in names of files.
+PASSING = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # leases
+    r"|\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|\+00:00)?)?"
+    r"|\d+\.\d+"
+    r'|(?<="parts": )\d+'
+)
+#: onnxruntime's, one for all processes.
+KEPT_TEMPORARY = {".ses"}
+KILLED = -9
+#: No kind has so many; a run that never completes would go on for ever.
+MOST_POINTS = 400
+
+
+@dataclass(frozen=True)
+class State:
+    """What is to be the same however often a process died."""
+
+    job: dict[str, Any]
+    items: list[str]
+    #: Of all artifacts one after the other: a stream's parts end where its reader was when they were sent.
+    content: str
+    events: int
+
+
+@dataclass
+class Found:
+    """What came of all runs of a kind."""
+
+    name: str
+    #: Of those that died: how far the job was.
+    died: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    completed_at: int = 0
+    #: Artifacts of processes that died, which the sweep deleted.
+    left: int = 0
+
+    def row(self) -> str:
+        """Return the kind's line of the table."""
+        by_kind = ", ".join(f"{name} {count}" for name, count in sorted(self.calls.items()))
+        return (
+            f"| {self.name} | {self.completed_at - 1 if self.completed_at else '-'} | {self.died.total()} | {by_kind} |"
+            f" {self.died['not begun']} | {self.died['in hand']} | {self.died['ended']} | {self.left} |"
+        )
+
+
+HEAD = (
+    "| kind | calls | deaths | at calls of | job not begun | in hand | ended | artifacts left for the sweep |\n"
+    "|---|---:|---:|---|---:|---:|---:|---:|"
+)
+
+
+class Runs:
+    """All runs of one kind."""
+
+    def __init__(self, site: Site, kind: AnyKind) -> None:
+        self._site = site
+        self._kind = kind
+        self._lock = threading.Lock()
+        self.found = Found(kind.name)
+        self._expected: State | None = None
+
+    def undisturbed(self) -> list[str]:
+        """Run without a death, and keep what came of it; returns the calls."""
+        told = self._run(Plan())
+        assert told.died_at is None
+        return told.calls
+
+    def one(self, plan: Plan) -> Told:
+        """Run with a death; what comes of it must be what came of the undisturbed run."""
+        return self._run(plan)
+
+    def some(self, plans: Sequence[Plan]) -> Found:
+        """Run with each of these deaths."""
+        with ThreadPoolExecutor(SLOTS) as threads:
+            for told in threads.map(self.one, plans):
+                assert told.died_at, told.calls
+        return self.found
+
+    def each(self) -> Found:
+        """Run with a death at call 1, 2 and so on, on all sides of each, until a run completes."""
+        self.undisturbed()
+        numbers = iter(range(1, MOST_POINTS))
+        ended = threading.Event()
+
+        def work() -> None:
+            while not ended.is_set():
+                with self._lock:
+                    number = next(numbers)
+                told = self.one(Plan(number, BEFORE))
+                if told.died_at is None:
+                    with self._lock:
+                        self.found.completed_at = min(number, self.found.completed_at or number)
+                    ended.set()
+                    return
+                for side in sides_of(told.calls[number - 1])[1:]:
+                    self.one(Plan(number, side))
+
+        with ThreadPoolExecutor(SLOTS) as threads:
+            for done in [threads.submit(work) for _ in range(SLOTS)]:
+                done.result()
+        return self.found
+
+    def _run(self, plan: Plan) -> Told:
+        with self._site.copy(f"crash_of_{self._kind.name}") as copy, Database(copy.database_url) as database:
+            report = copy.folder / "worker.json"
+            status = self._work(copy, plan, report)
+            told = Told(**json.loads(report.read_text()))
+            assert status == (0 if told.died_at is None else KILLED), report.with_suffix(".log").read_text()[-5_000:]
+            if told.died_at is not None:
+                self._note(told.died_at, self._how_far(database))
+                self._go_on(copy, database, told)
+            self._check(copy, database, f"{self._kind.name}: {plan} {told.died_at}")
+            return told
+
+    def _note(self, died_at: str, how_far: str) -> None:
+        with self._lock:
+            self.found.died[how_far] += 1
+            self.found.calls[died_at.split()[1].rstrip(":")] += 1
+
+    def _work(self, copy: Copy, plan: Plan, report: Path) -> int | None:
+        with forked(pool_process, copy.environment, self._kind.queue, plan, report) as process:
+            process.join(300)
+            status: int | None = process.exitcode
+            return status
+
+    def _how_far(self, database: Database) -> str:
+        (row,) = database.run(
+            Statement(
+                "SELECT state, finished_at IS NOT NULL AS ended FROM job WHERE id = %(id)s",
+                {"id": self._site.jobs[self._kind.name]},
+            )
+        )
+        return "ended" if row["ended"] else "not begun" if row["state"] == "queued" else "in hand"
+
+    def _go_on(self, copy: Copy, database: Database, told: Told) -> None:
+        """Let the dead process's lease end, and another process and the sweep go on."""
+        settings = copy.settings
+        with connect(copy.redis_url) as client:
+            store = Artifacts(open_store(settings))
+            sweep = Sweep(database, WakeBroker(client), store, self._site.kinds, settings)
+
+            def goes_on() -> bool:
+                database.run(Statement("UPDATE item SET run_at = now() WHERE state = 'waiting' RETURNING 1"))
+                sweep.once()
+                return self._how_far(database) == "ended"
+
+            database.run(
+                Statement("UPDATE item SET lease_until = now() - interval '1 s' WHERE state = 'leased' RETURNING 1")
+            )
+            if goes_on():
+                return
+            report = copy.folder / "next.json"
+            with forked(pool_process, copy.environment, self._kind.queue, Plan(), report) as process:
+                wait_for(
+                    goes_on, seconds=300, about=lambda: f"{told}\n{report.with_suffix('.log').read_text()[-5_000:]}"
+                )
+                process.join(120)
+                assert process.exitcode == 0
+
+    def _check(self, copy: Copy, database: Database, about: str) -> None:
+        assert database.run(discrepancies()) == [], about
+        state = self._state(copy, database)
+        with self._lock:
+            self._expected = self._expected or state
+        assert state == self._expected, f"{about}\n{state}\n{self._expected}"
+        assert {file.name for file in copy.temporary.iterdir()} <= KEPT_TEMPORARY, about
+        with connect(copy.redis_url) as client:
+            settings = copy.settings
+            store = Artifacts(open_store(settings))
+            Sweep(database, WakeBroker(client), store, self._site.kinds, settings).once()
+            store.delete_expired(date.max)
+        assert copy.files() == [], about
+
+    def _state(self, copy: Copy, database: Database) -> State:
+        job_id = self._site.jobs[self._kind.name]
+        (job,) = _rows(
+            database,
+            "SELECT state, items_total, items_ok, items_failed, credits_held, credits_captured, engine, error"
+            f" FROM job WHERE id = '{job_id}'",
+        )
+        items = _rows(
+            database,
+            "SELECT index, state, captured, attempts, output, error, lease_id"
+            f" FROM item WHERE job_id = '{job_id}' ORDER BY index",
+        )
+        leases = [str(item.pop("lease_id")) for item in items]
+        content, left = hashlib.sha256(), 0
+        for name in copy.files():
+            if any(lease in name for lease in leases):
+                content.update((copy.folder / "data" / "artifacts" / name).read_bytes())
+            elif not name.startswith("uploads/"):
+                left += 1
+        with self._lock:
+            self.found.left += left
+        (events,) = _rows(database, f"SELECT count(*) AS n FROM webhook_delivery WHERE job_id = '{job_id}'")
+        for item in items:
+            _undo_reuse(job, item)
+        masked = [PASSING.sub("…", json.dumps(item, default=str, sort_keys=True)) for item in items]
+        return State(job, masked, content.hexdigest(), events["n"])
+
+
+def _undo_reuse(job: dict[str, Any], item: dict[str, Any]) -> None:
+    """Take an answer that the dead process had kept, and that costs nothing now, for one that was asked for."""
+    output = item["output"] or {}
+    if output.pop("reused", False):
+        output.pop("age_seconds")
+        item["captured"] += 1
+        job["credits_captured"] += 1
+
+
+def _rows(database: Database, query: str) -> list[dict[str, Any]]:
+    return database.run(Statement(query))
+
+
+#: What writes reports and the next claim in one transaction.
+REPORTED = "postgres: end of pipeline"
+
+
+def decisive(calls: Sequence[str]) -> list[Plan]:
+    """Return a few deaths that stand for all: first of all, in an artifact, both sides of the report, and after it."""
+    stored = [Plan(call="store: put", side=DURING)] if "store: put" in calls else []
+    return [Plan(1), *stored, Plan(call=REPORTED), Plan(call=REPORTED, side=AFTER), Plan(call="redis: PUBLISH")]
+
+
+def is_long() -> bool:
+    """Say whether each crash point is wanted, not only a few."""
+    return os.environ.get("CRASH_POINTS") == "all"

@@ -1,0 +1,153 @@
+"""The process under test: a pool's process or a sweep, forked from one that has imported all it needs.
+
+`multiprocessing`'s fork server is that one: a process of a pool is ready in a tenth of the time that Python takes.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import crash_points
+from crash_points import CrashPoints, Plan
+
+#: What the processes need, imported once. `workers.main` is not: it opens what a process has for itself.
+WARM = (
+    "api.app",
+    "api.server",
+    "bs4",
+    "crash_api",
+    "crash_worker",
+    "faster_whisper",
+    "gunicorn.app.wsgiapp",
+    "imageio_ffmpeg",
+    "lxml.html",
+    "dramatiq",
+    "pipeline.operations.telling",
+    "scripts.commands.sweep",
+    "rapidocr",
+    "workers.handlers.alt_text.alt_text",
+    "workers.handlers.blog.blog",
+    "workers.handlers.index_check.check",
+    "workers.handlers.index_check.submit",
+    "workers.handlers.speech.batch",
+    "workers.handlers.speech.music",
+    "workers.handlers.speech.speech",
+    "workers.handlers.speech.stream",
+    "workers.handlers.transcription.stream",
+    "workers.handlers.transcription.transcription",
+    "workers.run",
+    "workers.webhooks.sender",
+)
+
+
+@cache
+def _server() -> Any:
+    """Return the context whose processes are forked from a warm one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(WARM))
+    return context
+
+
+@contextmanager
+def forked(target: Callable[..., None], *arguments: Any) -> Iterator[Any]:
+    """Run a process until the block ends."""
+    process = _server().Process(target=target, args=arguments, daemon=True)
+    process.start()
+    try:
+        yield process
+    finally:
+        if process.is_alive():
+            os.kill(process.pid, signal.SIGQUIT)  # gunicorn then waits for nobody
+        process.join(60)
+        process.close()
+
+
+def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report: Path, idle: bool = False) -> None:
+    """Be a process of a pool until all jobs have ended, and then end as one that is told to; `idle`: there are none."""
+    become(environment, report)
+    import dramatiq
+
+    from pipeline.database import Database, Statement
+    from workers import main
+    from workers.run import Runner
+
+    points = crash_points.install(report)
+    ready = threading.Event()
+
+    def begin() -> None:
+        points.arm(plan)
+        ready.set()
+
+    _after(Runner, "setup", begin)
+    worker = dramatiq.Worker(main.broker, queues={queue}, worker_threads=1, worker_timeout=100)
+    worker.start()
+    with points.aside(), Database(environment["DATABASE_URL"], connections=1) as database:
+        ready.wait(120)
+        while not idle and database.run(Statement("SELECT 1 FROM job WHERE finished_at IS NULL")):
+            time.sleep(0.02)
+    with points.aside():  # in this thread; those that end the work go on counting
+        worker.stop()
+    _end(points)
+
+
+def sweep_process(environment: Mapping[str, str], plan: Plan, report: Path) -> None:
+    """Be a sweep that goes round once, chores included."""
+    become(environment, report)
+    from pipeline.artifacts import Artifacts, open_store
+    from pipeline.broker import WakeBroker, connect
+    from pipeline.database import Database
+    from pipeline.kinds import load_kinds
+    from pipeline.settings import Settings
+    from scripts.commands.sweep import Sweep
+
+    settings = Settings()
+    points = crash_points.install(report)
+    with Database(environment["DATABASE_URL"], connections=4) as database:
+        sweep = Sweep(
+            database,
+            WakeBroker(connect(environment["REDIS_URL"])),
+            Artifacts(open_store(settings)),
+            load_kinds(settings),
+            settings,
+        )
+        points.arm(plan)
+        sweep.once()
+        for chore in sweep.chores.values():
+            chore()
+        _end(points)
+
+
+def _end(points: CrashPoints) -> None:
+    points.tell()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def become(environment: Mapping[str, str], report: Path) -> None:
+    """Take on an environment and a log of its own."""
+    os.environ.clear()
+    os.environ.update(environment)
+    tempfile.tempdir = None
+    output = os.open(report.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+
+
+def _after(owner: type, name: str, then: Callable[[], None]) -> None:
+    method = getattr(owner, name)
+
+    def followed(self: Any) -> Any:
+        result = method(self)
+        then()
+        return result
+
+    setattr(owner, name, followed)

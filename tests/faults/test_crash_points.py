@@ -1,0 +1,46 @@
+"""Whatever call a pool's process dies at, its job ends as if it had not, whatever its kind.
+
+`CRASH_POINTS=all` tries each call of each kind, a few for each otherwise; that prints a table, and writes it into out/.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from crash_runs import HEAD, Found, Runs, decisive, is_long
+from crash_site import Site, crash_site
+
+from pipeline.kinds import load_kinds
+from pipeline.settings import Settings
+
+pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
+TABLE = Path("out") / "faults-crash-points.md"
+
+
+@pytest.fixture(scope="module")
+def site(
+    make_database: Callable[[], str], redis_server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    with crash_site(make_database, redis_server, tmp_path_factory.mktemp("crashes")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[list[Found]]:
+    """What was found, printed and written when all kinds have been tried."""
+    found: list[Found] = []
+    yield found
+    lines = "\n".join([HEAD, *(one.row() for one in found)])
+    print(f"\n{lines}")
+    if is_long():
+        TABLE.parent.mkdir(exist_ok=True)
+        TABLE.write_text(f"{lines}\n")
+
+
+@pytest.mark.parametrize("kind", load_kinds(Settings()))
+def test_a_job_whose_process_dies_ends_as_if_it_had_not(site: Site, table: list[Found], kind: str) -> None:
+    runs = Runs(site, site.kinds[kind])
+    found = runs.each() if is_long() else runs.some(decisive(runs.undisturbed()))
+    table.append(found)
+    print(f"\n{found}")
+    assert found.died.total()
