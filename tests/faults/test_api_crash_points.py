@@ -17,7 +17,7 @@ from crash_site import Copy, copy_of_database
 from pipeline.database import Database
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
-TABLE = Path("out") / "faults-api-crash-points.md"
+TABLE = Path("out", "faults-api-crash-points").with_suffix(".md")
 HEAD = "| request | calls | deaths | at calls of |\n|---|---:|---:|---|"
 
 

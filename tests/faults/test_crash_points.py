@@ -14,7 +14,7 @@ from pipeline.kinds import load_kinds
 from pipeline.settings import Settings
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
-TABLE = Path("out") / "faults-crash-points.md"
+TABLE = Path("out", "faults-crash-points").with_suffix(".md")
 
 
 @pytest.fixture(scope="module")
