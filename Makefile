@@ -7,6 +7,7 @@ KILLS ?= 2000
 MINUTES ?= 10
 SECONDS ?= 60
 ONLY ?=
+HOURS ?= 2
 CRASH_POINTS ?= all
 IMAGES ?= 10000
 SOUNDS ?= 10000
@@ -21,7 +22,7 @@ PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults security lint format bench quality docs lock sbom audit clean
+.PHONY: help install install-test demo up test faults security soak lint format bench quality docs lock sbom audit clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +60,9 @@ test: install-test  ## run all tests, some files at a time (PYTEST_ARGS=-x; PYTE
 
 faults: install-test  ## strike a whole system with faults, an hour long (SECONDS=15 MINUTES=3: 20 minutes; ONLY=Redis)
 	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults -n 0 -s
+
+soak: install-test  ## run a whole system under mixed load; nothing that it holds may grow (HOURS=2)
+	HOURS=$(HOURS) $(BIN)/python -m pytest tests/faults/test_soak_of_a_system.py -n 0 -s
 
 security: install-test  ## send mutated files and hostile input of all kinds (IMAGES=1000 SOUNDS=1000 SEED=2)
 	IMAGES=$(IMAGES) SOUNDS=$(SOUNDS) SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist load tests/security/test_mutated_files.py

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from math import ceil
 from typing import Any
 from uuid import uuid4
@@ -84,8 +85,9 @@ class RequestMiddleware:
     def refuse(self, error: PressroomError) -> tuple[Mapping[str, str], bytes]:
         """Note what is refused before there is a request; returns the answer's headers and body."""
         context = RequestContext(uuid4().hex, "OTHER", "", status=error.status)
-        with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
-            self._note(context)
+        if error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # that was a request, which is noted as one
+            with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
+                self._note(context)
         body = to_json({**with_details(error.document()), "request_id": context.request_id})
         headers = {
             "Content-Type": falcon.MEDIA_JSON,

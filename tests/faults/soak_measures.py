@@ -1,0 +1,188 @@
+"""Soak measures: what a running system holds, measured again and again, and whether any of it grows."""
+
+import re
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+import psycopg
+import redis
+from systems import Running
+
+#: What is compared begins after this share of the run: caches fill, models are loaded, retention has not begun.
+WARM_UP = 0.34
+#: A measure grows when it rises by more than this share of itself within the part that is compared …
+SHARE = 0.10
+#: … and most pairs of measurements rise: noise goes up as often as down.
+RISING = 0.75
+#: Below so much, by the end of a measure's name, a rise is none: a file more, or a buffer.
+LEAST = {"MiB": 16.0, "kB": 256.0, "": 8.0}
+
+RELATIONS = """
+SELECT c.relname AS name, pg_table_size(c.oid) / 1024 AS table_kb, pg_indexes_size(c.oid) / 1024 AS index_kb
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'public' AND c.relkind = 'r'
+"""
+COUNTS = """
+SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+       (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'lifecycle\\_%') AS schemas,
+       (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM item) AS items
+"""
+#: Grows by design: the ledger outlives its jobs, covers go by the day, and some rows are kept for days.
+BY_DESIGN = re.compile(r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|artifacts)")
+
+
+@dataclass
+class Series:
+    """One measure over time: minutes since the start, and values."""
+
+    at: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of a measure: its median, and its rise within the part that is compared."""
+
+    median: float
+    rise: float
+    grows: bool
+
+
+def judge(name: str, at: Sequence[float], values: Sequence[float]) -> Judgement:
+    """Say whether a measure grows, by the median of the slopes of all pairs (Theil and Sen), which no peak bends."""
+    begin = at[0] + (at[-1] - at[0]) * WARM_UP
+    points = [(moment, value) for moment, value in zip(at, values, strict=True) if moment >= begin]
+    median = statistics.median(value for _, value in points)
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(points, 2) if b[0] > a[0]]
+    if not slopes:
+        return Judgement(median, 0.0, grows=False)
+    rise = statistics.median(slopes) * (points[-1][0] - points[0][0])
+    rising = sum(slope > 0 for slope in slopes) / len(slopes)
+    unit = name.rpartition(" ")[2]
+    least = LEAST.get(unit, LEAST[""])
+    return Judgement(median, rise, grows=rise > max(SHARE * median, least) and rising >= RISING)
+
+
+class Measures:
+    """The measures of one system."""
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+        self._began = time.monotonic()
+        self.series: dict[str, Series] = {}
+
+    @property
+    def minutes(self) -> float:
+        """How long the system is measured already."""
+        return (time.monotonic() - self._began) / 60
+
+    def take(self) -> None:
+        """Measure everything once."""
+        now = self.minutes
+        found = {**self._processes(), **self._redis(), **self._database(), **self._files()}
+        for name, value in found.items():
+            series = self.series.setdefault(name, Series())
+            series.at.append(now)
+            series.values.append(value)
+
+    def judged(self) -> Mapping[str, Judgement]:
+        """Say of each measure that was there all the time what became of it."""
+        longest = max(len(series.at) for series in self.series.values())
+        return {
+            name: judge(name, series.at, series.values)
+            for name, series in sorted(self.series.items())
+            if len(series.at) > longest / 2
+        }
+
+    def _processes(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for pid in self._running.processes():
+            folder = Path("/proc") / str(pid)
+            try:
+                program = program_of((folder / "cmdline").read_bytes().decode(errors="replace"))
+                rollup = (folder / "smaps_rollup").read_text()
+                held = {
+                    "memory MiB": int(re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[0]) / 1024,
+                    "descriptors": float(len(list((folder / "fd").iterdir()))),
+                    "threads": float(len(list((folder / "task").iterdir()))),
+                }
+            except (OSError, IndexError):
+                continue  # it has ended meanwhile
+            for name, value in held.items():
+                found[f"{program}: {name}"] = found.get(f"{program}: {name}", 0.0) + value
+        return found
+
+    def _redis(self) -> dict[str, float]:
+        with redis.Redis.from_url(self._running.redis_url) as client:
+            return {
+                "Redis: keys": float(client.dbsize()),
+                "Redis: used MiB": client.info("memory")["used_memory"] / 2**20,
+            }
+
+    def _database(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        with psycopg.connect(self._running.database_url, row_factory=psycopg.rows.dict_row) as connection:
+            for row in connection.execute(RELATIONS):
+                found[f"table {row['name']}: rows kB"] = float(row["table_kb"])
+                found[f"table {row['name']}: indexes kB"] = float(row["index_kb"])
+            counts = connection.execute(COUNTS).fetchone() or {}
+        return found | {f"PostgreSQL: {name}": float(value) for name, value in counts.items()}
+
+    def _files(self) -> dict[str, float]:
+        data = self._running.data
+        return {
+            "files: artifacts": float(files_in(data / "artifacts")),
+            "files: temporary": float(sum(files_in(folder) for folder in data.glob("tmp*"))),
+            "supervisor's log: kB": self._running.log.stat().st_size / 1024,
+        }
+
+
+def program_of(command: str) -> str:
+    """Return what a process is, by its command line: its queue, its module or its program."""
+    if queue := re.search(r"--queues=(\w+)", command):
+        return f"pool {queue[1]}"
+    for mark, name in (("gunicorn", "API"), ("sweep", "sweep"), ("scripts.main", "supervisor")):
+        if mark in command:
+            return name
+    first = command.partition("\0")[0]
+    return "PostgreSQL" if first.startswith("postgres") or "postgres" in Path(first).name else Path(first).name
+
+
+def files_in(folder: Path) -> int:
+    """Count the files below a folder; what goes meanwhile is not counted."""
+    try:
+        return sum(1 for one in folder.rglob("*") if one.is_file())
+    except OSError:
+        return 0
+
+
+def page(judged: Mapping[str, Judgement], minutes: float, answered: int, machine: str) -> str:
+    """Return the document that a run leaves."""
+    rows = [f"| {name} | {one.median:,.0f} | {one.rise:+,.0f} | {verdict(name, one)} |" for name, one in judged.items()]
+    return "\n".join(
+        [
+            "# Soak",
+            "",
+            "`make soak HOURS=2` runs a whole system under mixed load and measures what it holds every few seconds; it",
+            "writes this page, and fails when something grows. Results and summaries are kept for a minute or two, so",
+            "that what is made is deleted at the same rate. A measure **grows** when it rises by more than a tenth within",
+            "the last two thirds of the run and three quarters of all pairs of measurements rise. `by design`: the ledger,",
+            "which outlives its jobs; covers, which are deleted by the day; rows that are kept for days; the log.",
+            "",
+            f"The last run: {minutes:,.0f} minutes, {answered:,} requests answered, on {machine}.",
+            "",
+            "| measure | median | rise | |",
+            "|---|---:|---:|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def verdict(name: str, one: Judgement) -> str:
+    """Return the last cell of a measure's row."""
+    return "flat" if not one.grows else "by design" if BY_DESIGN.search(name) else "**grows**"
