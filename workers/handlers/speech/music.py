@@ -40,6 +40,7 @@ def keep_mix(
     engine: str,
     voice: str | None = None,
     timeline: Timeline | None = None,
+    chunks: int = 0,
 ) -> Done[AudioFile]:
     """Keep music under speech as one MP3, as long as the speech with the music before and behind it."""
     fields = task.input
@@ -51,7 +52,7 @@ def keep_mix(
         outro=timedelta(seconds=fields.music_outro),
     )
     with mix(speech, music, bed, stop=task.is_stopped) as track:
-        return keep_mp3(task, Levelled(track), ffmpeg, engine=engine, voice=voice, timeline=timeline)
+        return keep_mp3(task, Levelled(track), ffmpeg, engine=engine, voice=voice, timeline=timeline, chunks=chunks)
 
 
 class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
@@ -67,10 +68,17 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
             decode_upload(task, "music", self.ffmpeg, max_duration=MAX_MUSIC) as music,
             Track(voice.natural_sample_rate_hertz) as spoken,
         ):
-            self.speak_into(spoken, task, speaking, timeline)
+            chunks = self.speak_into(spoken, task, speaking, timeline)
             with spoken.resampled(self.ffmpeg, MIX_RATE) as speech:
                 return keep_mix(
-                    task, speech, music, self.ffmpeg, engine=voice.engine, voice=voice.id, timeline=timeline
+                    task,
+                    speech,
+                    music,
+                    self.ffmpeg,
+                    engine=voice.engine,
+                    voice=voice.id,
+                    timeline=timeline,
+                    chunks=chunks,
                 )
 
 

@@ -166,3 +166,15 @@ def test_the_lexicon_is_heard_and_the_text_stays_as_it_was_sent(speech):
     words = [word for sentence in output.times.sentences for word in sentence.words]
     assert [word.word for word in words][-4:] == ["ask", "Nasa,", "now.", "NASA!"]
     assert words[-3].end - words[-3].start > 3 * (words[-4].end - words[-4].start)
+
+
+def test_a_chapter_is_not_done_before_its_mp3_is_made(chapter: SpeechBatchHandler) -> None:
+    task = GivenTask(SpeechBatchRequest(text=TEXT))
+    chapter.carry_out(task)
+
+    (total,) = {total for _, total in task.steps}
+    done = [done for done, _ in task.steps]
+    spoken = [one for one in done if one == int(one)]
+    assert done == sorted(done)
+    assert done[-1] == total > len(spoken) - 1  # the last step is the encoder's
+    assert task.steps[0][0] < total - 1
