@@ -42,7 +42,7 @@ ASYNC_STORE = ("get_async", "head_async")
 
 @dataclass(frozen=True)
 class Plan:
-    """Where to die: at call number `number`, counted from 1, or at the first named `call`; else nowhere."""
+    """Where to die: at call `number`, counted from 1, of all or of those named `call`; nowhere if neither is given."""
 
     number: int = 0
     side: str = BEFORE
@@ -117,7 +117,8 @@ class CrashPoints:
         if not number or plan is None or plan.side != side:
             return False
         if plan.call:
-            return plan.call == self._calls[number - 1] and self._calls.index(plan.call) == number - 1
+            made = self._calls[:number]
+            return made[-1] == plan.call and made.count(plan.call) == max(1, plan.number)
         return plan.number == number
 
 
@@ -143,7 +144,7 @@ def _meet_event(points: CrashPoints, event: str, arguments: tuple[Any, ...]) -> 
         if isinstance(path, str | bytes) and isinstance(flags, int) and flags & WRITING:
             name = os.fsdecode(path)
             if not any(own in name for own in OWN_FILES):
-                points.before(f"file: open {Path(name).suffix or Path(name).name[:12]}")
+                points.before(f"file: open {Path(name).suffix or 'one without a suffix'}")
     elif event in FILE_EVENTS:
         if not any(own in str(arguments[0]) for own in OWN_FILES):
             points.before(f"file: {event}")

@@ -57,7 +57,7 @@ class Found:
     #: Of those that died: how far the job was.
     died: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
-    completed_at: int = 0
+    calls_made: int = 0
     #: Artifacts of processes that died, which the sweep deleted.
     left: int = 0
 
@@ -65,7 +65,7 @@ class Found:
         """Return the kind's line of the table."""
         by_kind = ", ".join(f"{name} {count}" for name, count in sorted(self.calls.items()))
         return (
-            f"| {self.name} | {self.completed_at - 1 if self.completed_at else '-'} | {self.died.total()} | {by_kind} |"
+            f"| {self.name} | {self.calls_made or '-'} | {self.died.total()} | {by_kind} |"
             f" {self.died['not begun']} | {self.died['in hand']} | {self.died['ended']} | {self.left} |"
         )
 
@@ -104,28 +104,22 @@ class Runs:
         return self.found
 
     def each(self) -> Found:
-        """Run with a death at call 1, 2 and so on, on all sides of each, until a run completes."""
-        self.undisturbed()
-        numbers = iter(range(1, MOST_POINTS))
-        ended = threading.Event()
+        """Run with a death at the first, second … call of each name, on all sides of it, until none is left.
 
-        def work() -> None:
-            while not ended.is_set():
-                with self._lock:
-                    number = next(numbers)
-                told = self.one(Plan(number, BEFORE))
-                if told.died_at is None:
-                    with self._lock:
-                        self.found.completed_at = min(number, self.found.completed_at or number)
-                    ended.set()
-                    return
-                for side in sides_of(told.calls[number - 1])[1:]:
-                    self.one(Plan(number, side))
-
+        Threads make their calls in another order in each run, so that the n-th of all may never be a rare one."""
+        names = [*dict.fromkeys(self.undisturbed())]
         with ThreadPoolExecutor(SLOTS) as threads:
-            for done in [threads.submit(work) for _ in range(SLOTS)]:
-                done.result()
+            self.found.calls_made = sum(threads.map(self._each_of, names))
         return self.found
+
+    def _each_of(self, call: str) -> int:
+        """Run with a death at each call of a name; returns how many there are."""
+        for number in range(1, MOST_POINTS):
+            if self.one(Plan(number, BEFORE, call)).died_at is None:
+                return number - 1
+            for side in sides_of(call)[1:]:
+                self.one(Plan(number, side, call))
+        raise AssertionError(f"no run completes without a further {call}")
 
     def _run(self, plan: Plan) -> Told:
         with self._site.copy(f"crash_of_{self._kind.name}") as copy, Database(copy.database_url) as database:

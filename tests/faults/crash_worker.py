@@ -137,6 +137,7 @@ def become(environment: Mapping[str, str], report: Path) -> None:
     os.environ.clear()
     os.environ.update(environment)
     tempfile.tempdir = None
+    tempfile.gettempdir()  # Python tries it once, by a file of four bytes; before the calls that count
     output = os.open(report.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)

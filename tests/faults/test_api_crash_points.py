@@ -28,7 +28,11 @@ def own(make_database: Callable[[], str], redis_server: str, tmp_path_factory: p
         make_database(),
         redis_server,
         tmp_path_factory.mktemp("api"),
-        {"PRESSROOM_KINDS": "made_up:MadeUp", "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0"},
+        {
+            "PRESSROOM_KINDS": "made_up:MadeUp",
+            "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
+            "PRESSROOM_DASHBOARD__SIGN_INS_PER_MINUTE": "1000",
+        },
     )
 
 

@@ -1,6 +1,6 @@
 """Whatever call a pool's process dies at, its job ends as if it had not, whatever its kind.
 
-`CRASH_POINTS=all` tries each call of each kind, a few for each otherwise; that prints a table, and writes it into out/.
+`CRASH_POINTS=all` tries each call of each kind, otherwise a few of each; that prints a table, and writes it into out/.
 """
 
 from collections.abc import Callable, Iterator
