@@ -58,7 +58,7 @@ class ApiSettings(BaseModel):
     max_json_bytes: int = Field(2**20, ge=1, description="Largest JSON body.")
     max_upload_bytes: int = Field(25 * 2**20, ge=1, description="Largest uploaded file.")
     max_drained_bytes: int = Field(64_000_000, ge=0, description="A refused body is read and dropped up to this size.")
-    max_waiting: int = Field(5_000, ge=1, description="Requests that may wait at once in a process.")
+    max_waiting: int = Field(5_000, ge=0, description="Requests that may wait at once in a process.")
     database_connections: int = Field(8, ge=1, description="Database connections of a process.")
     offers_max_age_seconds: float = Field(
         5.0, ge=0, description="Age at which a process renews its copy of the offers."

@@ -66,6 +66,7 @@ def test_every_wrong_key_gets_the_same_answer(service: Service, name: str, redis
         "error": "Unauthorized",
         "message": "A valid API key is needed: send it as api_key, as X-API-Key, or as Authorization: Bearer <key>.",
         "code": "unauthorized",
+        "details": [],
     }
 
 

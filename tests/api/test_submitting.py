@@ -123,8 +123,8 @@ def test_a_job_that_may_be_tried_again_says_when(
     answer = service.get(f"/jobs/{job_id}/result", client.api_key)
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "not_now", header)
     shown = service.get(f"/jobs/{job_id}", client.api_key).json["error"]
-    assert set(shown) == {"error", "message", "code"}
-    assert list(answer.json) == ["error", "message", "code", "request_id"]
+    assert set(shown) == {"error", "message", "code", "details"}
+    assert list(answer.json) == ["error", "message", "code", "details", "request_id"]
 
 
 def test_a_job_that_is_partly_done_answers_with_what_there_is(

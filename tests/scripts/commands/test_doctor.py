@@ -42,7 +42,7 @@ def test_the_doctor_makes_nothing_where_it_looks(pressroom: Callable[..., Ran], 
     [
         ("PRESSROOM_DATA", "/dev/null/x", "can't be made"),
         ("PRESSROOM_FFMPEG", "/nowhere/ffmpeg", "is no program"),
-        ("REDIS_URL", "nonsense", "Redis"),
+        ("REDIS_URL", "nonsense", "REDIS_URL"),
     ],
 )
 def test_the_doctor_says_what_is_missing(
@@ -53,7 +53,7 @@ def test_the_doctor_says_what_is_missing(
     ran = pressroom("doctor")
 
     assert ran.code == 1
-    assert said in ran.out
+    assert said in ran.out + ran.err
 
 
 def test_the_doctor_tells_what_a_pool_has_found_missing(pressroom: Callable[..., Ran], database: Database) -> None:

@@ -141,7 +141,7 @@ def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(
 
 
 def test_functions_of_another_version_stay_while_a_process_of_it_may_run(
-    pressroom: Callable[..., Ran], database_url: str, redis_url: str
+    sweep: Callable[..., dict[str, str]], database_url: str, redis_url: str
 ) -> None:
     old = "lifecycle_ba9876543210"
     with psycopg.connect(database_url) as connection:
@@ -151,7 +151,7 @@ def test_functions_of_another_version_stay_while_a_process_of_it_may_run(
     def swept(**changed: Any) -> str:
         with redis.Redis.from_url(redis_url) as client:
             client.hset(HASH, "elsewhere:1", json.dumps(told | {"told_at": time.time()} | changed))
-        return dict(line.split() for line in pressroom("sweep").out.splitlines())["schemas_dropped"]
+        return sweep()["schemas_dropped"]
 
     assert swept(schema=None) == "0"  # an older one does not tell
     assert swept(schema=lifecycle.SCHEMA, told_at=time.time() - 600) == "1"

@@ -195,7 +195,7 @@ def test_a_wrong_field_of_a_form_is_named(service: Service, client: Payer, parts
 def test_lists_have_an_end(service: Service, client: Payer) -> None:
     answer = submit_form(service, client.api_key, RECORDING, *[field("keywords[]", "word")] * 200)
 
-    assert (answer.status, error_of(answer)["code"]) == (400, "form_invalid")
+    assert (answer.status, error_of(answer)["code"], error_of(answer)["param"]) == (400, "invalid_request", "keywords")
 
 
 def test_a_job_of_theirs_is_shown_as_any_other(service: Service, client: Payer) -> None:
