@@ -157,7 +157,7 @@ def test_english_beside_another_language_is_kept(english: Whisper, espeak: Espea
             assert foreign[0].start > len(once) / RATE - 1
             assert foreign[-1].end > len(once) / RATE + 15
             told.append(pause)
-    # Not all: of foreign seconds beside English some 16 % are passed over in silence, and which depends on the processor.
+    # Not all: of foreign seconds beside English some 16 % are passed over in silence; which depends on the processor.
     assert told
 
 
