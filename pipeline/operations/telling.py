@@ -54,13 +54,15 @@ class Telling:
 
         def end() -> None:
             ended.set()
+            thread.join(timeout=SEND_EVERY_SECONDS)  # or what it sends now would come after the end
             self._send(client)
             try:
                 client.hdel(HASH, self._teller.field)
             except RedisError as error:
                 log.debug("end not told", error=str(error))
 
-        threading.Thread(target=tell, name="telling", daemon=True).start()
+        thread = threading.Thread(target=tell, name="telling", daemon=True)
+        thread.start()
         return end
 
     def _send(self, client: "redis.Redis") -> None:

@@ -31,6 +31,13 @@ def pressroom(
 
     # Some commands send this process's log to their own standard error, which the test's end closes.
     handlers = logging.getLogger().handlers[:]
+    configure = structlog.configure
+
+    def configure_anew(**options: Any) -> None:
+        # A module's logger would keep the standard error of the first test that logs by it.
+        configure(**options | {"cache_logger_on_first_use": False})
+
+    monkeypatch.setattr(structlog, "configure", configure_anew)
 
     def run(*arguments: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["pressroom", *arguments])
