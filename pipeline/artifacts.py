@@ -71,6 +71,12 @@ def open_store(settings: Settings) -> "ObjectStore":
     )
 
 
+class StoreUnavailable(ServiceUnavailable):
+    """The artifact store does not answer, or can't take what it is given; a worker tries again for some minutes."""
+
+    code = "store_unavailable"
+
+
 class Artifacts:
     """Reads and writes artifacts; blocking for workers, and async for the API."""
 
@@ -225,8 +231,7 @@ def _translated(key: str = "") -> Iterator[None]:
             raise Gone(
                 "The result has been deleted; send the request again.", code="artifact_gone", artifact=key
             ) from error
-        raise ServiceUnavailable(
+        raise StoreUnavailable(
             f"The artifact store does not answer: {type(error).__name__}. Try again in a few seconds.",
-            code="store_unavailable",
             retry_after=timedelta(seconds=5),
         ) from error

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline import lifecycle
+from pipeline.artifacts import StoreUnavailable
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
 from workers.handler import Done, Failed, Outcome, Release, Retry
@@ -11,6 +12,9 @@ from workers.handler import Done, Failed, Outcome, Release, Retry
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
 MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
+#: When an item is tried again that the artifact store kept from its end, in seconds: four minutes in all. A full disk
+#: or a store that restarts is mended within them, and its user did nothing wrong.
+RETRY_STORE_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
 
 
 def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
@@ -19,6 +23,14 @@ def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
         f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
     )
     return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
+
+
+def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
+    """Return an outcome after so many earlier attempts, where a failure that passes by itself is one more attempt."""
+    match outcome:
+        case Failed(StoreUnavailable() as error, credits=0) if attempts < len(RETRY_STORE_AFTER):
+            return Retry(timedelta(seconds=RETRY_STORE_AFTER[attempts]), error)
+    return outcome
 
 
 def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome:

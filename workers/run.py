@@ -24,10 +24,10 @@ from pipeline.settings import Settings
 from pipeline.tracing import open_tracer
 from workers.claiming import Claimer
 from workers.engines import Stopped
-from workers.handler import Failed, Handler, Release, UsesDatabase, Watchable
+from workers.handler import Failed, Handler, Outcome, Release, UsesDatabase, Watchable
 from workers.heartbeat import Heartbeat, Run
 from workers.late_handlers import LateHandlers
-from workers.outcomes import to_row, unforeseen
+from workers.outcomes import to_row, unforeseen, unless_passing
 from workers.reporting import Ended, Reporter
 from workers.rounds import Rounds
 from workers.task import LeasedTask
@@ -244,18 +244,17 @@ class Runner:
     def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[LeasedTask[Any]]) -> list[lifecycle.Outcome]:
         """Return what became of each task; whatever a handler throws or says, each gets an answer."""
         try:
-            outcomes = handler.run(tasks)
-            return [to_row(task.item_id, task.price, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
+            return _rows(tasks, handler.run(tasks))
         except Stopped:
-            return [to_row(task.item_id, task.price, Release()) for task in tasks]
+            return _rows(tasks, [Release()] * len(tasks))
         except PressroomError as error:
-            return [to_row(task.item_id, task.price, Failed(error)) for task in tasks]
+            return _rows(tasks, [Failed(error)] * len(tasks))
         except Exception as error:  # the last fence
             log.exception("handler failed", queue=self._queue, items=len(tasks))
             if len(tasks) > 1:
                 # Which of them it was is not known: one by one, so that none fails for its neighbour.
                 return [self._outcomes(handler, [task])[0] for task in tasks]
-            return [to_row(task.item_id, task.price, unforeseen(error, attempts=task.attempts)) for task in tasks]
+            return _rows(tasks, [unforeseen(error, attempts=tasks[0].attempts)])
 
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
@@ -272,3 +271,10 @@ class Runner:
         self._reporter.flush_metrics()
         self._reporter.close()
         self._tracer.close()
+
+
+def _rows(tasks: Sequence[LeasedTask[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
+    return [
+        to_row(task.item_id, task.price, unless_passing(outcome, attempts=task.attempts))
+        for task, outcome in zip(tasks, outcomes, strict=True)
+    ]

@@ -20,7 +20,7 @@ from structlog.contextvars import merge_contextvars
 from structlog.testing import LogCapture
 
 from pipeline import lifecycle, notices
-from pipeline.artifacts import Artifacts, open_store
+from pipeline.artifacts import Artifacts, StoreUnavailable, open_store
 from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database, Statement
 from pipeline.errors import NotReady, ServiceUnavailable
@@ -31,7 +31,7 @@ from pipeline.metrics import Metrics
 from pipeline.resubmit import lifetimes
 from pipeline.settings import Settings
 from workers import claiming, outcomes
-from workers.handler import Done, Release
+from workers.handler import Done, Failed, Release
 from workers.handlers import load_handlers
 from workers.resources import Resources
 from workers.run import Runner
@@ -477,6 +477,29 @@ def test_a_report_that_can_not_be_written_costs_its_neighbours_nothing(pool: Poo
 
     assert [item.state for item in pool.items(job)] == ["done", "done", "leased", "done"]
     assert pool.finish(pool.submit({})).state == "succeeded"  # its slot is free again
+
+
+@pytest.mark.parametrize("raises", [True, False], ids=["raised", "returned"])
+def test_what_the_store_does_not_take_is_tried_again_for_some_minutes(
+    pool: Pool, monkeypatch: Any, raises: bool
+) -> None:
+    error = StoreUnavailable("The artifact store does not answer.")
+    tries: list[int] = []
+    most = len(outcomes.RETRY_STORE_AFTER)
+
+    def run(tasks: Any) -> Any:
+        tries.append(tasks[0].attempts)
+        if len(tries) <= most:
+            if raises:
+                raise error
+            return [Failed(error)]
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+
+    monkeypatch.setattr(outcomes, "RETRY_STORE_AFTER", [0.0] * most)
+    monkeypatch.setattr(pool.handler, "run", run)
+
+    assert pool.finish(pool.submit({})).state == "succeeded"
+    assert tries == list(range(most + 1))
 
 
 @pytest.mark.parametrize("error", [ServiceUnavailable("The database does not answer."), LookupError("unforeseen")])
