@@ -369,9 +369,9 @@ def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp
     # From standard input, a text of more parts than one, as a format that is not what comes.
     long = tmp_path / "long.flac"
     assert say("-", "-o", str(long), "--speed", "4", text="A very short sentence. " * 900).returncode == 0
-    assert "flac" in said_of(long.read_bytes())
-    whole = float(said_of(long.read_bytes()).partition("Duration: 00:")[2][:2])
-    assert whole >= 4, said_of(long.read_bytes())
+    said = said_of(long.read_bytes(), "-c", "copy")
+    assert "flac" in said
+    assert int(said.partition("Duration: 00:")[2][:2]) >= 4, said
     kept = say(str(text), "-o", str(plain))
     assert (kept.returncode, "--overwrite" in kept.stderr) == (1, True)
     failed = say(str(text), "-o", str(plain), "--voice", "nobody", "--overwrite")

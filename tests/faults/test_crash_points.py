@@ -40,7 +40,7 @@ def table() -> Iterator[list[Found]]:
 @pytest.mark.parametrize("kind", load_kinds(Settings()))
 def test_a_job_whose_process_dies_ends_as_if_it_had_not(site: Site, table: list[Found], kind: str) -> None:
     runs = Runs(site, site.kinds[kind])
-    found = runs.each() if is_long() else runs.some(decisive(runs.undisturbed()))
+    found = runs.each() if is_long() else runs.some(decisive(kind, runs.undisturbed()))
     table.append(found)
     print(f"\n{found}")
     assert found.died.total()
