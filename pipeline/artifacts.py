@@ -27,6 +27,7 @@ CHUNK_BYTES = 256 * 1024
 #: 5 MiB but the last. obstore's default is 10 MiB for each upload.
 FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
+CONNECT_TIMEOUT = timedelta(seconds=5)
 UPLOADS = "uploads"
 #: What `artifact_key` begins with; a bucket or folder may have other things in it.
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -61,12 +62,18 @@ def open_store(settings: Settings) -> "ObjectStore":
         "secret_access_key": secret.get_secret_value() if secret else None,
         "region": settings.store.region,
     }
-    plain_http = {"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}
+    client = {
+        "connect_timeout": CONNECT_TIMEOUT,
+        "read_timeout": timedelta(seconds=settings.store.silence_seconds),
+        # Of all of a request: by default 30 s, also for a recording that its reader takes minutes for.
+        "timeout": timedelta(days=1),
+        **({"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}),
+    }
     return S3Store.from_url(
         url,
         # obstore retries for three minutes by default, while a client waits.
         retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=15)},
-        client_options=plain_http,  # type: ignore[arg-type]  # obstore's TypedDict
+        client_options=client,  # type: ignore[arg-type]  # obstore's TypedDict
         **{name: value for name, value in options.items() if value is not None},  # type: ignore[arg-type]
     )
 

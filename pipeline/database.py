@@ -22,6 +22,15 @@ PASSING_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
 PASSING_CLASSES = ("08", "53")
 #: Classes of what the server has undone: by another transaction's right, or for lack of something.
 REFUSED_CLASSES = ("40001", "40P01", "53")
+#: What the server does about us when we are gone without a word, over TCP: by default it keeps our locks for hours. The
+#: parameters are those of PostgreSQL, as statements: poolers between refuse them in a connection's options.
+ABOUT_US = (
+    "SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),"
+    " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false),"
+    " set_config('idle_in_transaction_session_timeout', '{idle_milliseconds}', false)"
+)
+#: Longest pause between two statements of one transaction. None waits for anybody but the database.
+LONGEST_PAUSE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,18 @@ def _pool_options(connections: int, *, prepare: bool) -> dict[str, Any]:
     }
 
 
+def _about_us() -> str:
+    return ABOUT_US.format(idle_milliseconds=round(LONGEST_PAUSE.total_seconds() * 1_000))
+
+
+def _tell(connection: "psycopg.Connection[Row]") -> None:
+    connection.execute(_about_us())
+
+
+async def _tell_async(connection: "psycopg.AsyncConnection[Row]") -> None:
+    await connection.execute(_about_us())
+
+
 def _unavailable(error: RetryError) -> ServiceUnavailable:
     cause = error.last_attempt.exception()
     return ServiceUnavailable(
@@ -109,7 +130,7 @@ class Database:
     ) -> None:
         self._patience = patience
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            url, **_pool_options(connections, prepare=prepare)
+            url, configure=_tell, **_pool_options(connections, prepare=prepare)
         )
 
     def __enter__(self) -> "Database":
@@ -193,7 +214,7 @@ class AsyncDatabase:
     ) -> None:
         self._patience = patience
         self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Row]] = AsyncConnectionPool(
-            url, **_pool_options(connections, prepare=prepare)
+            url, configure=_tell_async, **_pool_options(connections, prepare=prepare)
         )
 
     async def open(self) -> None:

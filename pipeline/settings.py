@@ -152,6 +152,9 @@ class StoreSettings(BaseModel):
     access_key_id: str | None = Field(None, description="S3 access key.")
     secret_access_key: SecretStr | None = Field(None, description="S3 secret key.")
     region: str | None = Field(None, description="S3 region.")
+    silence_seconds: float = Field(
+        10.0, gt=0, description="Longest silence of an S3 store in a request, which is then sent again."
+    )
 
 
 class DatabaseSettings(BaseModel):

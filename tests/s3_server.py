@@ -26,6 +26,9 @@ class S3Server:
         self.objects: dict[str, tuple[bytes, datetime]] = {}
         self.requests: list[str] = []
         self.is_down = False
+        #: Whether it takes requests and never answers; and the pause before each of ten parts of a GET's body.
+        self.is_silent = False
+        self.pause_seconds = 0.0
         self.url = ""
         self._uploads: dict[str, dict[int, bytes]] = {}
         self._numbers = count(1)
@@ -37,9 +40,13 @@ class S3Server:
         self.requests.append(f"{request.method} {request.path_qs}")
         if self.is_down:
             return web.Response(status=503, text="<Error><Code>SlowDown</Code></Error>")
+        while self.is_silent:
+            await asyncio.sleep(0.05)
         match request.method:
             case "GET" if not key:
                 return self._list(query.get("prefix", ""), query.get("delimiter"))
+            case "GET" if self.pause_seconds:
+                return await self._send_slowly(request, key)
             case "GET" | "HEAD":
                 return self._get(key, request.http_range if "Range" in request.headers else None)
             case "PUT" if "partNumber" in query:
@@ -83,6 +90,17 @@ class S3Server:
         start, end, _ = span.indices(len(data))
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
         return web.Response(status=206, body=data[start:end], headers=headers)
+
+    async def _send_slowly(self, request: web.Request, key: str) -> web.StreamResponse:
+        whole = self._get(key, None)
+        body = self.objects[key][0]
+        response = web.StreamResponse(headers={**whole.headers, "Content-Length": str(len(body))})
+        await response.prepare(request)
+        step = -(-len(body) // 10)
+        for start in range(0, len(body), step):
+            await asyncio.sleep(self.pause_seconds)
+            await response.write(body[start : start + step])
+        return response
 
     def _list(self, prefix: str, delimiter: str | None) -> web.Response:
         contents, folders = [], set()

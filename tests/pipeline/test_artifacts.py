@@ -9,10 +9,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from obstore.store import S3Store
 from pydantic import SecretStr
 from s3_server import BUCKET, S3Server, s3_server
 
-from pipeline.artifacts import Artifacts, artifact_key, open_store, upload_key
+from pipeline.artifacts import Artifacts, StoreUnavailable, artifact_key, open_store, upload_key
 from pipeline.errors import Gone, PayloadTooLarge, ServiceUnavailable
 from pipeline.settings import Settings, StoreSettings
 
@@ -297,3 +298,40 @@ def test_a_store_that_is_down_is_said_to_be_and_works_again_later(s3: S3Server, 
     assert refused.value.code == "store_unavailable"
     artifacts.put(key, b"x")
     assert artifacts.get(key) == b"x"
+
+
+def test_a_store_may_take_as_long_as_it_likes_while_it_sends(s3: S3Server, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    settings.store = on_s3(s3)
+    settings.store.silence_seconds = 2
+    store = open_store(settings)
+    artifacts = Artifacts(store)
+    key = key_for(TODAY)
+    artifacts.put(key, b"0123456789")
+    s3.pause_seconds = 0.4
+    try:
+        assert artifacts.get(key) == b"0123456789"
+        assert asyncio.run(read(artifacts, key)) == (10, b"0123456789")
+    finally:
+        s3.pause_seconds = 0.0
+    assert isinstance(store, S3Store)
+    assert store.client_options is not None
+    assert store.client_options["timeout"] == "1day"  # and not the half minute of its library
+
+
+def test_a_store_that_says_nothing_is_given_up(s3: S3Server, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    settings.store = on_s3(s3)
+    settings.store.silence_seconds = 0.2
+    artifacts = Artifacts(open_store(settings))
+    s3.is_silent = True
+    began = time.monotonic()
+    try:
+        with pytest.raises(StoreUnavailable):
+            artifacts.get(key_for(TODAY))
+        with pytest.raises(StoreUnavailable):
+            artifacts.put(key_for(TODAY), b"x")
+    finally:
+        s3.is_silent = False
+
+    assert time.monotonic() - began < 25  # each took 30 s by itself

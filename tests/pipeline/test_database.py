@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from pipeline import database
 from pipeline.database import AsyncDatabase, Database, Statement
 from pipeline.errors import ServiceUnavailable
 
@@ -77,3 +78,20 @@ def test_a_server_that_lacks_something_now_is_asked_again_for_a_while(database_u
     assert failure.value.code == "database_unavailable"
     with Database(database_url, patience=timedelta(seconds=0.1)) as database, pytest.raises(ServiceUnavailable):
         database.run(raises(state))
+
+
+def test_a_transaction_that_its_host_was_cut_off_in_lets_its_locks_go(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LONGEST_PAUSE", timedelta(milliseconds=300))
+    lock: Statement[Any] = Statement("SELECT pg_advisory_xact_lock(1) IS NULL")
+    with (  # noqa: PT012  the block is the transaction
+        Database(database_url) as silent,
+        psycopg.connect(database_url, autocommit=True) as other,
+        pytest.raises(psycopg.Error),
+        silent.transaction() as transaction,
+    ):
+        transaction.run(lock)
+        other.execute("SET lock_timeout = '60s'")
+        other.execute("SELECT pg_advisory_xact_lock(1)")
+        transaction.run(SAY)
