@@ -37,6 +37,8 @@ class Scenario:
     name: str
     strike: Callable[[Site, float], int]
     lacks: Callable[[Site], str] = lambda site: ""
+    #: Whether the short form has it too.
+    is_short: bool = True
 
 
 def until(seconds: float) -> Iterator[float]:
@@ -288,12 +290,17 @@ def _needs_clock(site: Site) -> str:
     return "" if site.clock.can_step else "there is no C compiler for the clock's library"
 
 
-PROXY_FAULTS: tuple[tuple[Fault, str], ...] = (
-    ("latency", "answers late"),
-    ("reset", "resets connections"),
-    ("half-open", "leaves connections half-open"),
-    ("slow", "is read slowly"),
-    ("swallow", "swallows everything"),
+#: What a way to a server can do, and to which server it does it in the short form too.
+PROXY_FAULTS: tuple[tuple[Fault, str, str], ...] = (
+    ("latency", "answers late", "PostgreSQL"),
+    ("reset", "resets connections", "Redis"),
+    ("half-open", "leaves connections half-open", "PostgreSQL"),
+    ("slow", "is read slowly", "PostgreSQL"),
+    ("swallow", "swallows everything", "Redis"),
+)
+PROXIES: tuple[tuple[str, Callable[[Site], TcpProxy]], ...] = (
+    ("Redis", lambda site: site.redis_proxy),
+    ("PostgreSQL", lambda site: site.database_proxy),
 )
 
 SCENARIOS = (
@@ -313,11 +320,8 @@ SCENARIOS = (
     Scenario("disk full: artifacts", fill_artifact_disk, _needs_disk),
     Scenario("clock stepped by 10 s, both ways", step_clock, _needs_clock),
     *(
-        Scenario(f"the way to Redis {says}", partial(hurt_by_proxy, fault, lambda site: site.redis_proxy))
-        for fault, says in PROXY_FAULTS
-    ),
-    *(
-        Scenario(f"the way to PostgreSQL {says}", partial(hurt_by_proxy, fault, lambda site: site.database_proxy))
-        for fault, says in PROXY_FAULTS
+        Scenario(f"the way to {server} {says}", partial(hurt_by_proxy, fault, proxy), is_short=server == in_short)
+        for server, proxy in PROXIES
+        for fault, says, in_short in PROXY_FAULTS
     ),
 )

@@ -137,7 +137,9 @@ def zipped(*files: tuple[str, bytes]) -> bytes:
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[object]]]:
     """What all files became, in a process of their own."""
-    folder = tmp_path_factory.mktemp("sheets")
+    outside = tmp_path_factory.mktemp("sheets")
+    folder = outside / "of" / "others"  # as deep as what leads up from it
+    folder.mkdir(parents=True)
     for number, (make, suffix, _) in enumerate(FILES.values()):
         (folder / f"{number}.{suffix}").write_bytes(make())
     done = subprocess.run(
@@ -146,7 +148,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, lis
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, f"it died after {found[-1:]}: {done.stderr[-2_000:]}"
     yield {name: found[number] for number, name in enumerate(FILES)}
-    assert not list(folder.parent.rglob("*evil*"))
+    assert not list(outside.rglob("*evil*"))
 
 
 @pytest.mark.parametrize("name", FILES)
