@@ -18,7 +18,7 @@ from api.request_context import RequestContext, context_of
 from api.services import Services
 from api.submitting import Order, submit_job
 from api.waiting import Restarting, Waiter
-from api.webhook_fields import WebhookMissing, read_webhook
+from api.webhook_fields import HEADERS, WebhookMissing, read_webhook
 from pipeline.errors import PressroomError
 from pipeline.jobs import Delivery, Job, find_delivery, find_replay, new_job
 from pipeline.keys import Caller
@@ -78,11 +78,15 @@ class Work:
             refuse_length(req, self._max_bytes)
         key = header_key(req)
         caller = await services.authenticate(req, key) if key else None
-        sent, fields = await self._read(req, upload)
+        sent, read = await self._read(req, upload)
+        fields = _beside_the_kinds(read)
+        del read  # what a megabyte of JSON becomes may take twenty, and others are waited for from here on
         if caller is None:
             body_key = fields.get("api_key")
             caller = await services.authenticate(req, query_key(req) if body_key is None else body_key)
-        order = await self._order_of(req, caller, self._checked(sent, upload), upload)
+        request = self._checked(sent, upload)
+        del sent
+        order = await self._order_of(req, caller, request, upload)
         return await self._with_webhook(req, fields, order)
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
@@ -223,3 +227,14 @@ class Work:
 
     def _accept(self, resp: falcon.asgi.Response, job: Job, available: int | None, preference: Preference) -> None:
         show_accepted(self._services, resp, job, available=available, applied=preference.applied)
+
+
+def _beside_the_kinds(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those fields of a request that are no kind's; a list or an object that none of them can be is shortened."""
+
+    def shortened(value: Any) -> Any:
+        if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
+            return [None]
+        return {} if isinstance(value, dict) else value
+
+    return {name: shortened(read[name]) for name in ("api_key", *HEADERS) if name in read}

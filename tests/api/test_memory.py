@@ -1,0 +1,42 @@
+"""What an API process takes for many large bodies at once."""
+
+import http.client
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from http_service import Start
+from payers import Payer
+
+MIB = 2**20
+AT_ONCE = 24
+#: A megabyte that becomes twenty when it is read, in a field that no kind has.
+BODY = b'{"text":"hi","x":[' + b",".join([b"[]"] * 340_000) + b"]}"
+
+
+def peak_of(pid: int) -> int:
+    """Return the most memory that the children of a process have had, in bytes."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return (
+        max(int(Path(f"/proc/{one}/status").read_text().partition("VmHWM:")[2].split()[0]) for one in children) * 1024
+    )
+
+
+def test_bodies_are_not_kept_as_what_they_were_read_into(start: Start, client: Payer) -> None:
+    def post(port: int) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        try:
+            headers = {"X-API-Key": client.api_key, "Prefer": "respond-async", "Content-Type": "application/json"}
+            connection.request("POST", "/echo", BODY, headers)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    # Whoever needs the offers waits for the database, each for itself.
+    with start(API__OFFERS_MAX_AGE_SECONDS="0") as service, ThreadPoolExecutor(AT_ONCE) as pool:
+        assert post(service.port) == 202
+        before = peak_of(service.process.pid)
+        answers = list(pool.map(post, [service.port] * AT_ONCE))
+        taken = peak_of(service.process.pid) - before
+
+    assert answers == [202] * AT_ONCE
+    assert taken < 120 * MIB  # the bodies themselves are 24
