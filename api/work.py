@@ -230,7 +230,7 @@ class Work:
 
 
 def _beside_the_kinds(read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those fields of a request that are no kind's; a list or an object that none of them can be is shortened."""
+    """Return those fields of a request that are no kind's; a list or an object where none can be is cut short."""
 
     def shortened(value: Any) -> Any:
         if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
