@@ -23,7 +23,7 @@ INTRODUCTION = """# Faults
 `make faults` strikes a whole system of real processes under mixed load: speech, transcripts, alt texts, posts, index
 checks, webhooks and made-up items. Clients send each request until it is answered, under one Idempotency-Key.
 PostgreSQL and Redis are reached over TCP, each through a proxy that can be late, cut, silent or slow. A short form is
-part of `make test`.
+part of `make test`, as are machines that are cut off ([many machines](operations.md#on-many-machines)).
 
 After each fault the ledger's audit must find nothing, and every request must have exactly one job. At the end every job
 must have ended, and every webhook must have been told. **Lost** are requests that were answered and have no job,
