@@ -12,6 +12,9 @@ from pipeline.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaTyp
 #: Levels of nesting that a body may have.
 MAX_DEPTH = 32
 CHUNK_BYTES = 64 * 1024
+#: A body of this size may take a tenth of a second to read; some dozens in a row would seem a process that hangs.
+LARGE_BYTES = 128 * 1024
+_large = asyncio.Semaphore(1)
 #: How long the rest of a refused body is waited for before its answer: what was sent with the head is there by then.
 PATIENCE_SECONDS = 0.03
 #: Some programs write it before any UTF-8 (RFC 8259, section 8.1, lets a reader pass over it).
@@ -23,7 +26,15 @@ async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes,
     """Return a JSON object as sent and as read. Raises InvalidRequest, PayloadTooLarge, UnsupportedMediaType."""
     require_type(req, "application/json")
     body = (await read_body(req, max_bytes=max_bytes)).removeprefix(BOM)
-    return body, parse_object(body)
+    return body, await parse_without_haste(body)
+
+
+async def parse_without_haste(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in a body; large ones are read one after the other, while others are answered."""
+    if len(body) < LARGE_BYTES:
+        return parse_object(body)
+    async with _large:
+        return await asyncio.to_thread(parse_object, body)
 
 
 def refuse_length(req: falcon.asgi.Request, max_bytes: int) -> None:

@@ -15,6 +15,8 @@ from pipeline.errors import PressroomError
 
 #: How long what a refused client still sends is read and dropped: it would not see its answer if that was left unread.
 LINGER_SECONDS = 1.0
+#: uvloop runs what is due before it reads what has come.
+READ_SECONDS = 0.05
 #: Scheme and host before a path.
 ABSOLUTE = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 ABSOLUTE_BYTES = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
@@ -38,7 +40,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         """Begin; who sends no whole head is not waited for longer than the worker says."""
         super().connection_made(transport)
         self.worker.connections.add(self)
-        self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._limit_head)
+        self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._look_once_more)
         self._count(transport.get_extra_info("peername"))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -75,6 +77,10 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self.worker.subscribers[self._subscriber] += 1
         if self.worker.subscribers[self._subscriber] > limit:
             self._refuse(TooManyConnections(limit))
+
+    def _look_once_more(self) -> None:
+        """Give up a head that has not come; not one that waits to be read, as in a process that was busy."""
+        self._head_timer = self.worker.loop.call_later(READ_SECONDS, self._limit_head)
 
     def _limit_head(self) -> None:
         """Close a connection whose first request has not begun; later ones have the limit of an idle connection."""

@@ -58,6 +58,22 @@ def test_a_head_that_never_ends_is_not_waited_for(service: Running) -> None:
             assert slow.makefile("rb").read().startswith(told)
 
 
+def test_a_head_that_came_while_its_process_was_busy_is_answered(service: Running) -> None:
+    host, port = service.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as client:
+        time.sleep(0.5)  # it is accepted
+        workers = service.workers("api")
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            time.sleep(2)  # longer than a head may take
+        finally:
+            for pid in workers:
+                os.kill(pid, signal.SIGCONT)
+        assert client.makefile("rb").read().startswith(b"HTTP/1.1 200")
+
+
 def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
     connections = [kept(service) for _ in range(4)]
     (api,) = (pool.pids[0] for pool in control.pools(service.data) if pool.name == "api")
