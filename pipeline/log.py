@@ -25,8 +25,8 @@ SHARED: list[Processor] = [
 TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
 
 
-class Lines(structlog.PrintLogger):
-    """Writes lines to standard error; `name` is the module that logs.
+class Lines(structlog.WriteLogger):
+    """Writes lines to standard error, each at once: processes share it; `name` is the module that logs.
 
     A package that asks structlog for a logger gives none: that must not raise where it logs."""
 

@@ -29,12 +29,15 @@ def run(url: str, use: Callable[[AsyncDatabase], Awaitable[Any]]) -> Any:
     return asyncio.run(with_database())
 
 
-def cut_others(url: str) -> int:
-    """Cut the other connections to this database, as a restart does; return how many there were."""
+def cut_others(url: str, *, asked: str = "") -> int:
+    """Cut the other connections to this database, as a restart does; return how many there were.
+
+    `asked`: only those whose last statement begins with it."""
     with psycopg.connect(url, autocommit=True) as connection:
         return connection.execute(
             "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            " AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND starts_with(query, %s)",
+            [asked],
         ).fetchone()[0]
 
 
@@ -58,7 +61,8 @@ def test_what_may_have_been_carried_out_is_not_sent_again_and_the_answer_says_so
 ) -> None:
     async def ask(database: AsyncDatabase) -> ServiceUnavailable:
         asked = asyncio.create_task(database.run_together([SAY, ONCE]) if together else database.run(ONCE))
-        while not await asyncio.to_thread(cut_others, database_url):
+        # Not one that has just been opened: then nothing was sent, and it is sent again.
+        while not await asyncio.to_thread(cut_others, database_url, asked=ONCE.sql):
             await asyncio.sleep(0.01)
         with pytest.raises(ServiceUnavailable) as failure:
             await asked

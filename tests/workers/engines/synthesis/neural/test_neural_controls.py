@@ -72,7 +72,7 @@ def test_pitch_moves_by_semitones_and_keeps_the_length(engine: NeuralSynthesizer
 
     if engine.name == "piper":  # whose renderings differ from one another
         shift = 12 * np.log2(median_pitch(moved, 110 * 2 ** (pitch / 12)) / median_pitch(natural, 110))
-        assert shift == pytest.approx(pitch, abs=1.0)
+        assert shift == pytest.approx(pitch, abs=1.5)
     else:
         shift = shift_in_semitones(natural, moved, voice_hertz=220, expected=pitch)
         assert shift == pytest.approx(pitch, abs=0.5)
