@@ -7,6 +7,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
 #: What waits at most while Redis is silent; then the oldest is dropped.
 MOST_WAITING = 1_000
 
@@ -22,7 +26,7 @@ class Outbox:
         self._thread: threading.Thread | None = None
 
     def post(self, send: Callable[[], object]) -> None:
-        """Have something sent soon; it handles its own errors."""
+        """Have something sent soon; it handles the errors that are to be expected."""
         with self._changed:
             self._waiting.append(send)
             if self._thread is None:
@@ -47,4 +51,7 @@ class Outbox:
                 self._changed.wait_for(lambda: self._waiting)
                 send = self._waiting.popleft()
                 self._is_busy = True
-            send()
+            try:
+                send()
+            except Exception:  # this thread must not end: nobody would be told of anything again
+                log.exception("not sent", outbox=self._name)

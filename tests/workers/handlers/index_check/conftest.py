@@ -66,6 +66,4 @@ def start(
     engine.is_held = False
     assert database.run(discrepancies()) == []
     for pool in pools:
-        pool.redis.close()
-        for handler in pool.handlers:
-            handler.close()
+        pool.close()

@@ -42,6 +42,7 @@ class Pool:
         self.database, self.payer = database, payer
         self.redis = connect(redis_url)
         self.handlers: list[IndexCheckHandler] = []
+        self.runners: list[Runner] = []
         self.runner = self.start()
 
     def start(self) -> Runner:
@@ -60,7 +61,17 @@ class Pool:
             metrics=Metrics(),
         )
         runner.setup()
+        self.runners.append(runner)
         return runner
+
+    def close(self) -> None:
+        """End all processes. A runner tells Redis from a thread of its own: the connection is closed after that."""
+        for runner in self.runners:
+            runner.stop()
+            runner.drain()
+        self.redis.close()
+        for handler in self.handlers:
+            handler.close()
 
     def submit(self, *urls: str, payer: Payer | None = None, **asked: Any) -> UUID:
         """Make a job; `asked` are further fields of the request."""

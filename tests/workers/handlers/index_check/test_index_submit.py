@@ -121,6 +121,8 @@ def begin(database: Database, redis_url: str, tmp_path: Path, engines: ToldEngin
     engines.is_held = False
     assert database.run(discrepancies()) == []
     for pool in pools:
+        pool.runner.stop()
+        pool.runner.drain()  # it tells Redis what it did from a thread of its own
         pool.redis.close()
         pool.handler.close()
 
