@@ -148,12 +148,15 @@ def _first_line(error: Exception) -> str:
 
 def prepare(settings: Settings) -> FirstAccount | None:
     """Migrate; return what the first account gets: if it was made now, or if its sign-in link can still be used."""
-    # Here, because these imports take half a second, and the API starts before them.
+    # Here, because these imports take a while, and the API starts before them.
     from pipeline.accounts import create_first_account
     from pipeline.database import Database
-    from pipeline.migrations import migrate
+    from pipeline.schema_version import is_up_to_date
 
-    migrate(settings.database_url or "")
+    if not is_up_to_date(settings.database_url or ""):
+        from pipeline.migrations import migrate
+
+        migrate(settings.database_url or "")
     with Database(settings.database_url or "") as database:
         lasts = timedelta(hours=settings.dashboard.sign_in_link_hours)
         return create_first_account(database, link_lasts=lasts) or _not_signed_in(database, settings.data)

@@ -33,6 +33,9 @@ from workers.engines.registry import list_families, named_engines
 HOPELESS_RESTARTS = 4
 #: How long the API may take to answer before the console says so; it is restarted for ever all the same.
 API_PATIENCE = timedelta(seconds=60)
+#: How long the pools are held back for the API's start: their imports would share the processors with its own, and what
+#: it accepts meanwhile waits in its rows.
+POOLS_WAIT = timedelta(seconds=5)
 #: How long the API of a killed system may keep the port, because it drains.
 KILLED_API_PATIENCE = timedelta(seconds=15)
 #: Time beyond its own drain after which a program is killed.
@@ -129,9 +132,11 @@ class _Up:
         first = await self._prepare()
         if first:  # at once: should the start fail from here on, there is no other copy; the address may be another
             keep_first(first, self._system.address, self._settings.data)
-        self._console.say(f"starting the API and the pools {', '.join(self._sizes)}")
+        is_ready = await becomes_ready(self._listener, POOLS_WAIT)
+        self._console.say(f"starting the pools {', '.join(self._sizes)}")
         self._run_pools()
-        state = "ready" if await becomes_ready(self._listener, API_PATIENCE) else "not ready yet, see above,"
+        is_ready = is_ready or await becomes_ready(self._listener, API_PATIENCE)
+        state = "ready" if is_ready else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
         self._console.show(
             show_first_steps(

@@ -23,6 +23,7 @@ from pipeline.database import Database, Statement
 from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Outcome, schema
 from pipeline.migrations import alembic_config, migrate
+from pipeline.schema_version import is_up_to_date, newest_revision
 
 
 @pytest.fixture
@@ -36,6 +37,11 @@ def schemas(url: str) -> list[str]:
     with psycopg.connect(url) as connection:
         found = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lifecycle%' ORDER BY oid")
         return [row[0] for row in found]
+
+
+def execute(url: str, sql: str, *values: object) -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute(sql, values)
 
 
 def work_through(url: str, run: Callable[[Statement], object] | None = None) -> None:
@@ -98,7 +104,20 @@ def test_there_is_one_line_of_migrations(database_url):
     with engine.connect() as connection:
         script = ScriptDirectory.from_config(alembic_config(connection))
         assert script.get_heads() == [MigrationContext.configure(connection).get_current_revision()]
+        assert script.get_heads() == [newest_revision()]
     engine.dispose()
+
+
+def test_a_database_is_up_to_date_once_tables_and_functions_are_this_version_s(empty_url):
+    assert not is_up_to_date(empty_url)
+    migrate(empty_url)
+    assert is_up_to_date(empty_url)
+
+    execute(empty_url, "UPDATE alembic_version SET version_num = '0001'")
+    assert not is_up_to_date(empty_url)
+    execute(empty_url, "UPDATE alembic_version SET version_num = %s", newest_revision())
+    execute(empty_url, f"DROP SCHEMA {lifecycle.SCHEMA} CASCADE")
+    assert not is_up_to_date(empty_url)
 
 
 def test_an_empty_database_is_brought_to_this_version(empty_url):

@@ -4,13 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from pipeline.subtitles.segments import Segment
 from workers.engines import never
-from workers.media.audio.track import Samples
+
+if TYPE_CHECKING:
+    from workers.media.audio.track import Samples  # NumPy: who only lists engines needs none
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {"whisper": "workers.engines.transcription.whisper.whisper:Whisper"}
@@ -85,7 +87,7 @@ class Transcriber(ABC):
     @abstractmethod
     def listen(
         self,
-        samples: Samples,
+        samples: "Samples",
         *,
         language: str | None,
         timed: bool,
