@@ -4,6 +4,7 @@ from models.account import Account
 from models.api_key import ApiKey
 from models.cover_record import CoverRecord
 from models.credit_entry import CreditEntry
+from models.ended_job import EndedJob
 from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
 from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
 from models.item import Item
@@ -23,6 +24,7 @@ __all__ = [
     "ApiKey",
     "CoverRecord",
     "CreditEntry",
+    "EndedJob",
     "IndexMonitor",
     "IndexMonitorChange",
     "IndexMonitorPage",

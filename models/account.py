@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, Index, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, moment, one_of
@@ -35,4 +36,10 @@ class Account(SQLModel, table=True):
     password_hash: str | None = None
     is_operator: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     suspended_at: datetime | None = Field(sa_column=moment(nullable=True))
+    #: Items of its open jobs, in all and by kind. They count too many for a while, never too few: jobs that have just
+    #: ended (`EndedJob`), and items that have ended in jobs that go on.
+    open_items: int = Field(sa_column=Column(BigInteger, nullable=False, server_default=text("0")))
+    open_by_kind: dict[str, int] = Field(
+        sa_column=Column(JSONB(none_as_null=True), nullable=False, server_default=text("'{}'"))
+    )
     webhook_id: UUID | None  # its own webhook, whose secret signs what is sent; no foreign key, as it names the account

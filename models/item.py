@@ -26,12 +26,9 @@ class Item(SQLModel, table=True):
         ),
         CheckConstraint("captured BETWEEN 0 AND price", name="item_captured_check"),
         Index("item_job_id_index_key", "job_id", "index", unique=True),
-        # A claim reads the first of a lane. The two on `kind` are for workers of the release before alone, and go with
-        # the next one; so does `coalesce`, once no row without a lane is left.
+        # A claim reads the first of a lane. `coalesce` goes once no row without a lane is left.
         Index("item_lane_round_idx", LANE, "round", "id", postgresql_where=text("state = 'ready'")),
         Index("item_lane_oldest_idx", LANE, "created_at", "id", postgresql_where=text("state = 'ready'")),
-        Index("item_ready_round_idx", "kind", "round", "id", postgresql_where=text("state = 'ready'")),
-        Index("item_ready_oldest_idx", "kind", "created_at", "id", postgresql_where=text("state = 'ready'")),
         Index("item_waiting_idx", "run_at", postgresql_where=text("state = 'waiting'")),
         # lease_until is in no index, so that a heartbeat stays a HOT update.
         Index("item_leased_idx", "lease_id", postgresql_where=text("state = 'leased'")),

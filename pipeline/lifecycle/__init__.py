@@ -23,6 +23,7 @@ from pipeline.lifecycle.sweep import (
     purge,
     reap,
     retire,
+    uncount,
     wake_waiting,
 )
 
@@ -64,5 +65,6 @@ __all__ = [
     "retire",
     "submit",
     "suspend_account",
+    "uncount",
     "wake_waiting",
 ]

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any, Literal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
+from pipeline.identifiers import uuid7
 from pipeline.lifecycle.schema import call
 
 
@@ -47,7 +49,7 @@ def claim(
     `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     `together`: lanes whose items come together even after they were lost with their worker.
     """
-    lease_id = uuid4()
+    lease_id = uuid7()
     return call(
         "claim",
         {
@@ -59,7 +61,7 @@ def claim(
             "oldest": oldest,
             "together": list(together),
         },
-        lambda rows: [ClaimedItem(lease_id=lease_id, **row) for row in rows],
+        lambda rows: sorted((ClaimedItem(lease_id=lease_id, **row) for row in rows), key=attrgetter("item_id")),
     )
 
 

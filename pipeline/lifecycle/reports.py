@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any, Literal
 from uuid import UUID
 
@@ -57,4 +58,8 @@ def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statem
         for lease_id, outcomes in reports
         for outcome in outcomes
     ]
-    return call("report", {"outcomes": Jsonb(rows)}, lambda found: [Taken(**row) for row in found])
+    return call(
+        "report",
+        {"outcomes": Jsonb(rows)},
+        lambda found: sorted((Taken(**row) for row in found), key=attrgetter("item_id")),
+    )

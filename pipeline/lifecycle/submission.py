@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
+from pipeline.identifiers import uuid7
 from pipeline.lifecycle.schema import call
 from pipeline.webhooks.signing import make_secret
 
@@ -38,7 +39,7 @@ class Submission:
     #: wants it, and of all where the request names an address.
     webhook_url: str | None = None
     webhook_events: Sequence[str] | None = None
-    job_id: UUID = field(default_factory=uuid4)
+    job_id: UUID = field(default_factory=uuid7)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,11 @@ def wake_waiting() -> Statement[dict[str, int]]:
     return call("wake_waiting", {"limit": SWEEP_ROWS}, lambda rows: {row["lane"]: row["items"] for row in rows})
 
 
+def uncount() -> Statement[int]:
+    """Take jobs that have ended off what their accounts have open; returns how many."""
+    return call("uncount", {"accounts": SWEEP_ROWS}, lambda rows: int(rows[0]["uncount"]))
+
+
 @dataclass(frozen=True, slots=True)
 class Reaped:
     """A job with items whose lease ran out; `job_state` is set when that ended the job."""

@@ -61,6 +61,7 @@ class Sweep:
         """Sweep once; returns how many rows or files each step has handled."""
         done = {
             "woken": self._wake(),
+            "uncounted": self._database.run(lifecycle.uncount()),
             "crashed": self._reap(),
             "expired": self._end_jobs(lifecycle.expire),
             "suspended": self._end_jobs(lifecycle.end_suspended),

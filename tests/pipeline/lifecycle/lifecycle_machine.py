@@ -27,7 +27,9 @@ MAX_OPEN = 12
 PURGE_ROWS = 2
 
 _ROWS = """
-SELECT (SELECT coalesce(jsonb_agg(available ORDER BY name), '[]') FROM account) AS accounts,
+SELECT (SELECT coalesce(jsonb_agg(jsonb_build_array(available, open_items, open_by_kind) ORDER BY name), '[]')
+        FROM account) AS accounts,
+       (SELECT coalesce(jsonb_agg(job_id), '[]') FROM ended_job) AS ended,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(state, items_total, items_ok, items_failed, credits_held,
                                   credits_captured, purged_at IS NOT NULL) ORDER BY request_id::integer), '[]')
         FROM job) AS jobs,
@@ -342,6 +344,10 @@ class LifecycleMachine(RuleBasedStateMachine):
             assert reaped.job_state == (None if job.is_open else job.state)
         assert self.run(lifecycle.reap()) is None
 
+    @action(lambda model: 2 * any(account.ended for account in model.accounts))
+    def uncount(self) -> None:
+        assert self.run(lifecycle.uncount()) == self.model.uncount()
+
     @action(with_items("waiting", 8))
     def hour_passes_and_waiting_items_wake(self) -> None:
         self.write("UPDATE item SET run_at = now() - interval '1 ms' WHERE state = 'waiting'")
@@ -378,6 +384,7 @@ class LifecycleMachine(RuleBasedStateMachine):
         for entry in row["ledger"]:
             entry[1:3] = numbers.get(entry[1]), numbers.get(entry[2])
         row["ledger"].sort(key=repr)
+        row["ended"] = sorted(numbers[job_id] for job_id in row["ended"])
         assert row == self.model.rows()
 
     @invariant()

@@ -63,6 +63,8 @@ class Account:
     available: int
     key_limit: int | None = None  # credits of its key
     is_revoked: bool = False
+    counted: dict[str, int] = field(default_factory=dict)  # open items by kind
+    ended: list["Job"] = field(default_factory=list)  # jobs that are still counted
 
 
 Entry = tuple[str, int, int | None, int, int]
@@ -84,7 +86,10 @@ class Model:
     def rows(self) -> dict[str, list[Any]]:
         """Return everything that can be compared with the database."""
         return {
-            "accounts": [account.available for account in self.accounts],
+            "accounts": [
+                [account.available, sum(account.counted.values()), account.counted] for account in self.accounts
+            ],
+            "ended": sorted(job.number for account in self.accounts for job in account.ended),
             "jobs": [
                 [job.state, len(job.items), job.ok, job.failed, job.held, job.captured, job.is_purged]
                 for job in self.jobs
@@ -138,15 +143,17 @@ class Model:
                 continue  # it was not carried out, and uses no key up
             if (job.account, job.route, job.idempotency_key) == (account, route, idempotency_key):
                 return ("replayed" if job.request_hash == request_hash else "conflict"), job.number
-        unfinished = [item for job in self.jobs if job.account is account for item in job.open_items]
-        if len(unfinished) + len(prices) > max_open:
-            return "too_many", None
+        if sum(account.counted.values()) + len(prices) > max_open:
+            account.counted, account.ended = self._open_by_kind(account), []
+            if sum(account.counted.values()) + len(prices) > max_open:
+                return "too_many", None
         if account.available < sum(prices):
             return "insufficient", None
         if 0 < sum(prices) > self.key_left(account):
             return "key_limit", None
         job = Job(len(self.jobs), account, kind, route, idempotency_key, request_hash, sum(prices))
-        ahead = sum(item.job.kind == kind for item in unfinished)
+        ahead = account.counted.get(kind, 0)
+        account.counted[kind] = ahead + len(prices)
         for index, price in enumerate(prices):
             item = Item(len(self.items), job, index, (ahead + index) // slice_size, price)
             job.items.append(item)
@@ -155,6 +162,26 @@ class Model:
         if job.held:
             self._enter("hold", job, -job.held, job.held)
         return "accepted", job.number
+
+    def _open_by_kind(self, account: Account) -> dict[str, int]:
+        counted: dict[str, int] = {}
+        for job in self.jobs:
+            if job.account is account and job.is_open:
+                counted[job.kind] = counted.get(job.kind, 0) + len(job.open_items)
+        return counted
+
+    def uncount(self) -> int:
+        jobs = sum(len(account.ended) for account in self.accounts)
+        for account in self.accounts:
+            if not account.ended:
+                continue
+            for kind in {job.kind for job in account.ended}:
+                gone = sum(len(job.items) for job in account.ended if job.kind == kind)
+                account.counted[kind] = max(0, account.counted.get(kind, 0) - gone)
+            account.ended = []
+            if not any(job.account is account and job.is_open for job in self.jobs):
+                account.counted = {}
+        return jobs
 
     def claim(self, limits: dict[str, int], *, alone: bool, oldest: bool) -> list[int]:
         lease = self.leases
@@ -222,6 +249,7 @@ class Model:
 
     def _settle(self, job: Job, state: str) -> None:
         job.state = state
+        job.account.ended.append(job)
         job.captured = sum(item.captured for item in job.items)
         if job.captured:
             self._enter("capture", job, 0, -job.captured)

@@ -21,31 +21,29 @@ class Fault:
     also: str = "SELECT"  # what would hide it, taken away
 
 
+LEASES = "(SELECT (sent ->> 'lease')::uuid FROM jsonb_array_elements(p_outcomes) sent)"
 FAULTS = (
     Fault("a report needs no token", (
-        ("report", " AND i.lease_id = ANY (v_leases) AND i.state = 'leased'", " AND i.state = 'leased'"),
-        ("report", " AND i.lease_id = ANY (v_leases));", ");"),
-        ("report", " AND i.lease_id = o.lease AND", " AND"),
+        ("report", "ON i.id = o.item AND i.lease_id = o.lease", "ON i.id = o.item"),
+        ("report", " AND i.lease_id = v_outcome.lease AND", " AND"),
     )),
     Fault("a report needs a token, whichever", (
-        ("report", " AND i.lease_id = o.lease AND", " AND i.lease_id = ANY (v_leases) AND"),
+        ("report", "i.lease_id = o.lease", f"i.lease_id IN {LEASES}"),
+        ("report", "i.lease_id = v_outcome.lease", f"i.lease_id IN {LEASES}"),
     )),
     Fault("a report needs the token, not the state", (
-        ("report", " AND i.lease_id = ANY (v_leases) AND i.state = 'leased'", " AND i.lease_id = ANY (v_leases)"),
-        ("report", " AND i.lease_id = o.lease AND i.state = 'leased'", " AND i.lease_id = o.lease"),
+        ("report", " AND i.lease_id = v_outcome.lease AND i.state = 'leased'", " AND i.lease_id = v_outcome.lease"),
     )),
     Fault("what was sent is counted, not what was changed", (
-        ("report", "FROM changed c GROUP BY c.job_id) c", """
-            FROM (SELECT i.job_id, o.outcome AS state, o.engine
-                  FROM jsonb_to_recordset(p_outcomes) AS o (item bigint, outcome text, engine text)
-                  JOIN item i ON i.id = o.item) c GROUP BY c.job_id) c"""),
+        ("report", "RETURNING i.state INTO v_state;", "; v_state := v_outcome.outcome;"),
+        ("report", "IF FOUND THEN", "IF true THEN"),
     )),
     Fault("an ended job may end again", (
         ("cancel", "IF v_state IN ('queued', 'running') THEN", "IF v_state IS NOT NULL THEN"),
         ("settle", " AND j.finished_at IS NULL", ""),
     )),
     Fault("credits earned are not checked against the price", (
-        ("report", "least(greatest(o.credits, 0), i.price)", "o.credits"),
+        ("report", "least(greatest(v_outcome.credits, 0), i.price)", "v_outcome.credits"),
     ), also="ALTER TABLE item DROP CONSTRAINT item_captured_check; ALTER TABLE job DROP CONSTRAINT job_credits_check"),
     Fault("progress is not checked against the price", (
         ("heartbeat", "least(coalesce(b.credits, 0), i.price)", "b.credits"),
@@ -60,16 +58,16 @@ FAULTS = (
         ("raise_hold", "IF v_more > available THEN", "IF false THEN"),
     ), also="ALTER TABLE account DROP CONSTRAINT account_available_check"),
     Fault("everything held is given back", (
-        ("settle", "('release', s.credits_held - s.credits_captured,", "('release', s.credits_held,"),
+        ("settle", "j.credits_held - v_captured AS rest", "j.credits_held AS rest"),
     )),
     Fault("cancelling forgets the items that wait", (
         ("stop", "state IN ('waiting', 'ready', 'leased')", "state IN ('ready', 'leased')"),
     )),
     Fault("a job does not count the items that crashed for good", (
-        ("reap", "j.items_failed + v_failed", "j.items_failed"),
+        ("reap", "advance(v_job, 0, v_failed, NULL)", "advance(v_job, 0, 0, NULL)"),
     )),
     Fault("a crashed item goes out with its neighbours", (
-        ("lock_ready", "IF NOT p_alone OR p_together OR cardinality(v_ids) <= 1 THEN", "IF true THEN"),
+        ("lock_ready", "WHEN v_item.crashes > 0 AND", "WHEN false AND"),
     )),
     Fault("a retry forgets what was earned", (
         ("report", "ELSE i.captured END", "ELSE 0 END"),
@@ -81,7 +79,16 @@ FAULTS = (
         ("submit", "IF EXISTS (SELECT FROM job j WHERE j.id = p_job", "IF EXISTS (SELECT FROM job j WHERE false"),
     )),
     Fault("items of all kinds count towards a round", (
-        ("submit", " FILTER (WHERE j.kind = p_kind)", ""),
+        ("submit", "coalesce((v_open_by_kind ->> p_kind)::bigint, 0)", "open_items"),
+    )),
+    Fault("a job that has ended counts for ever", (
+        ("uncount", "(v_open ->> v_ended.kind)::bigint - v_ended.items", "(v_open ->> v_ended.kind)::bigint"),
+    )),
+    Fault("a job that has ended is taken off twice", (
+        ("count_open", "WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = p_account)", ""),
+    )),
+    Fault("a refusal relies on what was counted before", (
+        ("submit", "INTO open_items, v_open_by_kind FROM", "INTO v_key_left, v_open_by_kind FROM"),
     )),
     Fault("one purge is taken for the whole job", (
         ("purge", "IF v_gone < p_limit THEN", "IF true THEN"),

@@ -1,4 +1,6 @@
-"""Locks are taken in order of id: whoever waits for one holds those before it and none after it, so no two deadlock."""
+"""Locks are taken in order: jobs by id, each with its items by id, then accounts by id. So no two callers deadlock.
+
+Whoever waits for one holds those before it and none after it."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +75,7 @@ def test_a_report_locks_its_jobs_in_order(bench, bench_url):
 @pytest.mark.parametrize("statement", [done, beats])
 def test_items_are_locked_in_order(bench, bench_url, statement: Callable[..., Statement[Any]]):
     items = many_jobs(bench)
-    ids = sorted(item.item_id for item in items)
+    ids = [item.item_id for item in sorted(items, key=lambda item: (item.job_id, item.item_id))]
 
     with waiting_for(bench, "item", ids[3], statement(items)):
         assert are_locked(bench_url, "item", ids) == [True] * 4 + [False] * 2

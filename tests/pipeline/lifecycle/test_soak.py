@@ -130,7 +130,13 @@ class Client:
     def sweep(self) -> None:
         self.connection.execute("UPDATE item SET run_at = now() WHERE id = ANY(ARRAY(SELECT id FROM item"
                                  " WHERE state = 'waiting' LIMIT 50 FOR NO KEY UPDATE SKIP LOCKED))")  # fmt: skip
-        for statement in (lifecycle.wake_waiting(), lifecycle.reap(), lifecycle.expire(), lifecycle.purge()):
+        for statement in (
+            lifecycle.wake_waiting(),
+            lifecycle.uncount(),
+            lifecycle.reap(),
+            lifecycle.expire(),
+            lifecycle.purge(),
+        ):
             self._run(statement)
         self.connection.execute("UPDATE job SET expires_at = now() WHERE id = ANY(ARRAY(SELECT id FROM job"
                                  " WHERE state = 'expired' LIMIT 5 FOR NO KEY UPDATE SKIP LOCKED))")  # fmt: skip

@@ -84,7 +84,7 @@ def test_the_jobs_are_found_by_their_index_however_many_there_are(database_url: 
         plan = "\n".join(
             row[0] for row in connection.execute(f"EXPLAIN {statement.sql}", statement.parameters).fetchall()
         )
-    assert "job_failed_idx" in plan
+    assert "job_ended_badly_idx" in plan
     assert "job_idempotency_key_idx" in plan
     assert "item_job_id_index_key" in plan
     assert f"LIMIT {failures.MOST_JOBS}" in statement.sql
