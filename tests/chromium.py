@@ -51,6 +51,25 @@ WATCH_FOCUS = """(within) => {
   return controls.map((one) => one.outerHTML.slice(0, 120));
 }"""
 
+#: Returns the words of tables that stand on two lines, though they are not long.
+BROKEN_WORDS = r"""() => {
+  const found = [];
+  for (const cell of document.querySelectorAll('td, th')) {
+    if (!cell.checkVisibility()) continue;
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const word of texts.currentNode.data.matchAll(/\S+/g)) {
+        if (!/^\p{L}{2,12}[.,:;]?$/u.test(word[0])) continue;
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        if (range.getClientRects().length > 1) found.push(word[0]);
+      }
+    }
+  }
+  return found;
+}"""
+
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
@@ -133,6 +152,11 @@ def reader(
 def sideways(page: Page) -> int:
     """Return by how many pixels a page is wider than its window."""
     return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+def broken_words(page: Page) -> list[str]:
+    """Return words of tables that are broken, though they would fit into a column."""
+    return [f"broken: {word}" for word in page.evaluate(BROKEN_WORDS)]
 
 
 def faults(page: Page) -> list[str]:

@@ -15,6 +15,7 @@ from api.openapi.service import describe_service
 from pipeline.kinds import load_kinds
 from pipeline.settings import Settings
 from scripts.commands.settings import list_variables
+from workers.engines.synthesis import ENGINES
 
 ROOT = Path(__file__).parents[1]
 #: What a browser would load by itself.
@@ -41,6 +42,14 @@ def test_every_document_is_a_page(site: Path) -> None:
     for document in (ROOT / "docs").glob("*.md"):
         assert (site / f"{document.stem}.html").exists(), document.name
     assert "Pressroom is a self-hosted service" in text_of(site / "index.html")
+
+
+def test_every_engine_that_speaks_here_is_heard(site: Path) -> None:
+    page = (site / "speech.html").read_text("utf-8")
+    for engine in ENGINES:
+        if engine != "edge":  # speaks elsewhere
+            assert f'href="sounds/{engine}.mp3"' in page, engine
+            assert (site / "sounds" / f"{engine}.mp3").stat().st_size < 60_000
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:

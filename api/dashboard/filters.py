@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from markupsafe import Markup, escape
+
 #: What stands where there is no value.
 NONE = "–"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -54,10 +56,19 @@ def utc(value: datetime) -> str:
     return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def marked(text: str) -> Markup:
+    """Return a text with what stands between backticks, such as a command, as code; all else is escaped."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "size": size,
     "duration": duration,
     "iso": iso,
     "utc": utc,
+    "marked": marked,
 }

@@ -12,6 +12,9 @@ from api.reference.lines import curl_lines, javascript_lines, python_lines
 from api.reference.parts import Json, content_of, resolved
 from api.reference.samples import FORM_TYPE, Sample, make_sample
 
+#: Headings of tags that are spelled in another way than their name.
+HEADINGS = {"openai": "OpenAI"}
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -57,6 +60,11 @@ class Section:
 
     title: str
     operations: tuple[OperationView, ...]
+
+    @property
+    def heading(self) -> str:
+        """Its tag in words."""
+        return HEADINGS.get(self.title, self.title.replace("_", " ").capitalize())
 
 
 def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[Section]:

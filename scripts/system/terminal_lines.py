@@ -24,6 +24,7 @@ KNOWN_FIELDS = frozenset({"event", "level", "logger", "timestamp", "exception", 
 CHATTER = re.compile(
     r"\[\d{4}-[^\]]*\] .*\[INFO\]"  # gunicorn, dramatiq
     r"|\d+:[A-Z] \d\d \w{3} \d{4} .* [*#.-] (?!.*(?:rror|FAIL|atal|Can't|can't|MISCONF))"  # Redis
+    r"|\d+:signal-handler \(\d+\) Received SIG"  # and as it is told to stop
     r"|(?:LOG|HINT|DETAIL|STATEMENT|NOTICE):  |\t"  # PostgreSQL
     r"|FATAL:  (?:the database system is (?:starting up|shutting down|in recovery mode)"
     r"|terminating connection due to administrator command)"

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from chromium import NARROW, WIDE, Reader, chromium, faults, reader, sideways, unreachable
+from chromium import NARROW, WIDE, Reader, broken_words, chromium, faults, reader, sideways, unreachable
 from playwright.sync_api import Browser, Page, expect
 from search_engine import SearchEngine, search_engine
 from systems import FAST, Running, only, system
@@ -328,6 +328,7 @@ def test_every_page_fits_and_has_no_serious_fault(
 
     def look(page: Page) -> None:
         wrong: list[object] = [f"{over} pixels too wide"] if (over := sideways(page)) > 0 else []
+        wrong += broken_words(page)
         if wrong or looks_closely:
             wrong += faults(page)
         if wrong:

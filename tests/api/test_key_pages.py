@@ -160,6 +160,12 @@ def test_what_others_have_written_is_shown_as_text(
         assert "&lt;img src=x onerror=alert(1)&gt;&#34;&#39;" in page.body.decode()
 
 
+def test_what_a_key_has_used_stands_apart_from_what_it_holds(service: Service, browser: Browser, client: Payer) -> None:
+    service.submit({"items": 2}, client.api_key, "/many")
+
+    assert re.search(r">2\s*<br><small>2 held</small>", browser.get(KEYS).body.decode())
+
+
 def test_usage_shows_balance_holds_plots_and_ledger(
     service: Service, browser: Browser, client: Payer, manual_worker: ManualWorker
 ) -> None:

@@ -47,7 +47,7 @@ def _plain_page(kind: AnyKind) -> TryPage:
     trial = Trial(kind.name, kind.summary, "", call)
     return TryPage(
         slug=kind.name.replace("_", "-"),
-        title=kind.routes[0],
+        title=kind.name.replace("_", " ").capitalize(),
         lead=kind.summary,
         trials=(trial,),
         main=(*fields, *kind.files, *kind.uploads),

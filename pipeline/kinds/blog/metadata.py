@@ -55,7 +55,7 @@ class BlogMetadataRequest(Request):
         description="The post as text, Markdown or HTML: it makes everything more to the point.",
     )
     image_style: Style = Field(
-        DEFAULT_STYLE, description="One that can't be made here gives the nearest, and `image_note` says so."
+        DEFAULT_STYLE, description="One that can't be made here gives the nearest, and image_note says so."
     )
     image_title: bool = Field(True, description="Whether drawn pictures bear the title; false where a theme sets it.")
     language: LanguageTag = Field("en", description="Language code of the post: en, pt-BR, zh-Hant.")

@@ -67,6 +67,7 @@ def test_every_kind_can_be_tried(browser: Browser) -> None:
 
     kinds = load_kinds(Settings())
     assert {"echo", "many", "files"} <= tried
+    assert ">Transcription stream<p>" in overview  # a card has words for its name, not a route
     # The page of alt text asks for batches besides; and submissions have no route of their own.
     assert tried >= {name for name, kind in kinds.items() if kind.routes} - {"alt_text_batch"}
 

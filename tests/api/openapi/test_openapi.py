@@ -110,6 +110,13 @@ def test_every_route_has_a_form_and_examples_in_three_languages(service: Service
         ast.parse(lines["Python"])
 
 
+def test_headings_are_words_and_no_names_of_queues(service: Service) -> None:
+    page = BeautifulSoup(service.get("/docs").body, "html.parser")
+    headings = [heading.text for heading in page.select("h2")]
+    assert {"Account", "OpenAI", "Errors"} <= set(headings)
+    assert not [heading for heading in headings if "_" in heading or heading[0].islower()]
+
+
 def test_the_page_is_the_same_for_all_and_small_when_it_is_sent(service: Service) -> None:
     answer = service.get("/docs", Accept_Encoding="gzip")
     assert answer.headers["content-encoding"] == "gzip"

@@ -53,6 +53,7 @@ def plain(line: str | None) -> str | None:
         ("[2026-11-23 08:25:59 +0000] [10703] [INFO] Starting gunicorn 27.0.1", None),
         (GUNICORN_ERROR, GUNICORN_ERROR),
         ("10631:M 23 Nov 2026 08:25:50.382 # Server initialized", None),
+        ("10631:signal-handler (1795522578) Received SIGTERM scheduling shutdown...", None),
         (REDIS_ERROR, REDIS_ERROR),
         ("LOG:  database system is ready to accept connections", None),
         ("PANIC:  could not write to file", "PANIC:  could not write to file"),
