@@ -15,6 +15,7 @@ from models.owned_site import OwnedSite, SiteConnection, SiteQuota
 from models.queue_sample import QueueSample
 from models.session import Session, SignInLink
 from models.signing_key import SigningKey
+from models.usage_day import UsageDay, UsageSummed
 from models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "SigningKey",
     "SiteConnection",
     "SiteQuota",
+    "UsageDay",
+    "UsageSummed",
     "Verdict",
     "Webhook",
     "WebhookDelivery",
