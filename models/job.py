@@ -37,12 +37,13 @@ class Job(SQLModel, table=True):
         Index("job_purged_idx", "finished_at", postgresql_where=text("purged_at IS NOT NULL")),
         # What operators look through for reasons (pipeline/operations/failures.py).
         Index("job_failed_idx", "finished_at", postgresql_where=text("state IN ('failed', 'partial', 'expired')")),
-        # What a list of jobs that were not delivered whole reads; one that succeeds never enters it.
+        # What a list of jobs that were not delivered whole reads; one that succeeds never enters it. It names no column
+        # that the first claim changes (`state`, `started_at`), which then writes no index.
         Index(
             "job_undelivered_idx",
             "account_id",
             text("created_at DESC"),
-            postgresql_where=text("state IN ('partial', 'failed', 'cancelled', 'expired')"),
+            postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
         ),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten

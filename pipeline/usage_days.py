@@ -49,13 +49,13 @@ SELECT (SELECT count(*) FROM added) AS rows, (SELECT count(*) FROM moved) AS mov
 #: of what is summed, `{lines}` the lines that are not; a day may come in both parts.
 USED = """
 SELECT u.day, u.route, u.api_key_id, u.requests, u.credits, u.held
-FROM usage_day u WHERE u.account_id = %(account)s {days}
+FROM usage_day u WHERE u.account_id = {account} {days}
 UNION ALL
 SELECT (e.created_at AT TIME ZONE 'UTC')::date, e.route, e.api_key_id,
        count(*) FILTER (WHERE e.entry = 'hold'),
        coalesce(sum(-e.held_change) FILTER (WHERE e.entry = 'capture'), 0)::bigint, sum(e.held_change)::bigint
 FROM credit_entry e
-WHERE e.account_id = %(account)s AND e.job_id IS NOT NULL
+WHERE e.account_id = {account} AND e.job_id IS NOT NULL
     AND e.created_at >= coalesce((SELECT s.before FROM usage_summed s), '-infinity') {lines}
 GROUP BY 1, 2, 3
 """
@@ -71,9 +71,9 @@ class _Turn:
     is_last: bool
 
 
-def used_sql(*, days: str = "", lines: str = "") -> str:
-    """Return USED, narrowed by conditions."""
-    return USED.format(days=days, lines=lines)
+def used_sql(account: str = "%(account)s", *, days: str = "", lines: str = "") -> str:
+    """Return USED of an account, narrowed by conditions."""
+    return USED.format(account=account, days=days, lines=lines)
 
 
 def sum_usage(database: Database) -> int:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pipeline.open_jobs import MOST_COUNTED
+
 #: What stands where there is no value.
 NONE = "–"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -14,6 +16,11 @@ def number(value: float | None) -> str:
     if value is None:
         return NONE
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}".removesuffix(".0")
+
+
+def open_jobs(value: int) -> str:
+    """Return a number of open jobs, of which no more than MOST_COUNTED are counted."""
+    return number(value) + (" or more" if value >= MOST_COUNTED else "")
 
 
 def size(count: int | None) -> str:
@@ -56,6 +63,7 @@ def utc(value: datetime) -> str:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
+    "open_jobs": open_jobs,
     "size": size,
     "duration": duration,
     "iso": iso,

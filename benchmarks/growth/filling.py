@@ -7,8 +7,10 @@ from uuid import UUID
 
 import psycopg
 
+from pipeline.database import Database
 from pipeline.migrations import migrate
 from pipeline.settings import RetentionSettings
+from pipeline.usage_days import sum_usage
 
 #: The account that everything grows of, one beside it, and their keys; the same in each database.
 ACCOUNT, NEIGHBOUR = UUID(int=1), UUID(int=2)
@@ -51,9 +53,11 @@ def ready_url(server: str, size: Size) -> str:
 def fill(server: str, size: Size) -> None:
     """Make the database of a size, unless it is there, and bring it to this version."""
     with psycopg.connect(server, autocommit=True) as connection:
-        if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [size.database]).fetchone():
+        if connection.execute("SELECT FROM pg_database WHERE datname = %s", [size.database]).fetchone() is None:
             _make(connection, server, size)
     migrate(ready_url(server, size))
+    with Database(ready_url(server, size)) as database:
+        sum_usage(database)  # as a sweep has done all the time
     with psycopg.connect(ready_url(server, size), autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
 
@@ -149,7 +153,7 @@ ORDER BY n, at
 _OPEN = f"""
 WITH wanted AS MATERIALIZED (
     SELECT gen_random_uuid() AS id, n, kind, route, (%(keys)s::uuid[])[n %% cardinality(%(keys)s::uuid[]) + 1] AS key,
-           now() - (%(count)s - n) * interval '1 ms' AS created_at
+           now() - (%(count)s - n) * interval '1 h' / %(count)s AS created_at
     FROM generate_series(1, %(count)s) n {_KIND}
 ), jobs AS (
     INSERT INTO job (id, account_id, api_key_id, kind, route, request, request_id, items_total, credits_held,

@@ -8,7 +8,7 @@ meanwhile, about a second a million lines.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0021"
+revision = "0022"
 down_revision = "0019"
 
 

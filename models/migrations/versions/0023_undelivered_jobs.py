@@ -6,8 +6,8 @@ By itself, as it is built at once: changes of jobs wait meanwhile, about a secon
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0022"
-down_revision = "0021"
+revision = "0023"
+down_revision = "0022"
 
 
 def upgrade() -> None:
@@ -15,5 +15,5 @@ def upgrade() -> None:
         "job_undelivered_idx",
         "job",
         ["account_id", sa.text("created_at DESC")],
-        postgresql_where=sa.text("state IN ('partial', 'failed', 'cancelled', 'expired')"),
+        postgresql_where=sa.text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
     )
