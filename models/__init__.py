@@ -4,7 +4,7 @@ from models.account import Account
 from models.api_key import ApiKey
 from models.cover_record import CoverRecord
 from models.credit_entry import CreditEntry
-from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
+from models.index_check import ITEM_INDEXES, JOB_INDEX, SearchProvider, Verdict
 from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
 from models.item import Item
 from models.job import Job
@@ -20,6 +20,7 @@ from models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "ITEM_INDEXES",
+    "JOB_INDEX",
     "Account",
     "ApiKey",
     "CoverRecord",

@@ -1,8 +1,10 @@
 """Lists of very many jobs: what one list looks at is bounded, and following its links leads through all of them."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -14,6 +16,7 @@ from psycopg.rows import dict_row
 from pipeline import job_lists
 from pipeline.database import Database, Statement
 from pipeline.job_lists import JobFilter, list_jobs
+from pipeline.lifecycle import cancel
 
 NEXT = re.compile(r'<([^>]*)>; rel="next"')
 #: Jobs that have ended, and how many of them one list looks at here.
@@ -29,67 +32,92 @@ FROM generate_series(1, %(count)s) n
 """
 
 
-@pytest.fixture
-def jobs(service: Service, client: Payer, api_database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Seven jobs, the newest first, of which the second and third were made at the same moment; lists look at three."""
-    made = [service.submit({"text": f"needle {number}"}, client.api_key) for number in range(7)]
-    for number, job_id in enumerate(made):
-        moment = datetime(2026, 5, 5 if number == 4 else number, 12, 0, 0, 123456, UTC) if number else "2026-05-01"
-        at = Statement("UPDATE job SET created_at = %(at)s WHERE id = %(id)s RETURNING 1", {"id": job_id, "at": moment})
-        api_database.run(at)
-    monkeypatch.setattr(job_lists, "MOST_LISTED", 2)
-    rows = Statement(
-        "SELECT id FROM job WHERE account_id = %(a)s ORDER BY created_at DESC, id", {"a": client.account_id}
-    )
-    return [str(row["id"]) for row in api_database.run(rows)]
+def add_jobs(database: Database, payer: Payer, count: int) -> list[str]:
+    """Add finished jobs of a minute each; returns their ids as a list has them, the newest first."""
+    insert = Statement(f"{_ENDED} RETURNING 1", {"account": payer.account_id, "key": payer.api_key_id, "count": count})
+    database.run(insert)
+    return ids_in_order(database, payer)
 
 
-@pytest.mark.parametrize("query", ["limit=1", "limit=100", "limit=2&kind=echo", "limit=1&q=needle"])
-def test_the_links_of_a_long_list_lead_through_each_job_once(
-    service: Service, client: Payer, jobs: list[str], query: str
+def ids_in_order(database: Database, payer: Payer) -> list[str]:
+    sql = "SELECT id FROM job WHERE account_id = %(account)s ORDER BY created_at DESC, id"
+    return [str(row["id"]) for row in database.run(Statement(sql, {"account": payer.account_id}))]
+
+
+def test_the_links_of_a_long_list_lead_behind_what_it_looks_at(
+    service: Service, client: Payer, api_database: Database
 ) -> None:
-    path, found, pages = f"/jobs?{query}", [], 0
-    while path and pages < 20:
+    jobs = add_jobs(api_database, client, job_lists.MOST_LISTED + 5)
+    whole, pages, found = job_lists.MOST_LISTED, 0, list[str]()
+    path = f"/jobs?limit=100&offset={whole - 150}"
+    while path:
         answer = service.get(path, client.api_key)
         assert answer.status == 200, answer.body
+        if pages < 2:
+            assert answer.headers["x-total-count"] == str(whole)
+            assert answer.headers["x-searched-since"].endswith("Z")
         found += [job["id"] for job in answer.json]
         following = NEXT.search(answer.headers["link"])
         path, pages = following[1] if following else "", pages + 1
 
-    assert found == jobs
+    assert found == jobs[whole - 150 :]
+    assert pages == 3
+    # A kind that only the oldest job has is not among the newest, and the links lead to it.
+    first = service.get("/jobs?kind=many", client.api_key)
+    assert (first.json, first.headers["x-total-count"]) == ([], "0")
+    following = NEXT.search(first.headers["link"])
+    assert following
+    assert [job["id"] for job in service.get(following[1], client.api_key).json] == jobs[-1:]
 
 
-def test_a_long_list_says_how_far_it_came(service: Service, client: Payer, jobs: list[str]) -> None:
-    newest = service.get("/jobs?kind=many", client.api_key)
-    assert (newest.json, newest.headers["x-total-count"]) == ([], "0")
-    assert newest.headers["x-searched-since"] == "2026-05-05T12:00:00.123456Z"
-    assert "to=2026-05-05T12%3A00%3A00.123456Z" in newest.headers["link"]
+def test_jobs_of_one_moment_are_in_one_list(
+    client: Payer, api_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = add_jobs(api_database, client, 7)
+    together = (
+        "UPDATE job SET created_at = (SELECT created_at FROM job WHERE id = %(with)s)"
+        " WHERE id = ANY(%(ids)s::uuid[]) RETURNING 1"
+    )
+    api_database.run(Statement(together, {"with": jobs[1], "ids": jobs[2:4]}))
+    jobs = ids_in_order(api_database, client)
+    monkeypatch.setattr(job_lists, "MOST_LISTED", 2)
 
-    last = service.get("/jobs?to=2026-05-01", client.api_key)
-    assert [job["id"] for job in last.json] == jobs[-1:]
-    assert "x-searched-since" not in last.headers
+    wanted, lists = JobFilter(account_id=client.account_id), []
+    while True:
+        page = api_database.run(list_jobs(wanted))
+        assert page.total == len(page.jobs)
+        lists.append([str(job.id) for job in page.jobs])
+        if page.searched_since is None:
+            break
+        wanted = replace(wanted, until=page.searched_since)
+
+    assert lists == [jobs[:4], jobs[4:6], jobs[6:]]
 
 
-def test_what_failed_is_found_however_much_was_delivered_since(
-    service: Service, client: Payer, manual_worker: ManualWorker, monkeypatch: pytest.MonkeyPatch
+def test_what_was_not_delivered_is_found_however_much_was_since(
+    service: Service,
+    client: Payer,
+    manual_worker: ManualWorker,
+    api_database: Database,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     failed = service.submit({"text": "hi"}, client.api_key)
     manual_worker.work(refuse)
     cancelled = service.submit({"text": "hi"}, client.api_key)
-    service.delete(f"/jobs/{cancelled}", client.api_key)
+    api_database.run(cancel(UUID(cancelled), client.account_id))
     still_open = service.submit({"items": 1}, client.api_key, "/many")
-    for _ in range(3):
-        service.submit({"text": "hi"}, client.api_key)
-    manual_worker.work()
-    monkeypatch.setattr(job_lists, "MOST_LISTED", 2)
+    oldest = "UPDATE job SET created_at = created_at - interval '1 day' WHERE account_id = %(account)s RETURNING 1"
+    api_database.run(Statement(oldest, {"account": client.account_id}))
+    add_jobs(api_database, client, 5)
+    monkeypatch.setattr(job_lists, "MOST_LISTED", 3)
 
-    for query, wanted in [
-        ("state=failed", [failed]),
-        ("state=cancelled,partial", [cancelled]),
-        ("state=failed,cancelled,expired", [cancelled, failed]),
-        ("state=queued,running&kind=many", [still_open]),
+    for states, wanted in [
+        (["failed"], [failed]),
+        (["failed", "cancelled", "expired"], [cancelled, failed]),
+        (["queued", "running"], [still_open]),
     ]:
-        assert [job["id"] for job in service.get(f"/jobs?{query}", client.api_key).json] == wanted, query
+        page = api_database.run(list_jobs(JobFilter(account_id=client.account_id, states=states)))
+        assert [str(job.id) for job in page.jobs if job.id in map(UUID, wanted)] == wanted, states
 
 
 def pages_of(connection: psycopg.Connection[Any], statement: Statement[Any]) -> int:
