@@ -12,6 +12,7 @@ from pipeline.database import Statement
 from pipeline.job_lists import JobFilter, list_jobs
 from pipeline.jobs import find_delivery, find_job, find_replay
 from pipeline.kinds import load_kinds
+from pipeline.kinds.index_check.jobs import list_index_jobs
 from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome, Submission
 from pipeline.load import read_load
@@ -54,6 +55,7 @@ class Call:
 
     name: str
     statement: Callable[[Run], Statement[Any]]
+    is_slow: bool = False  # one round of it is enough
 
 
 def _submission(account: UUID, key: UUID) -> Submission:
@@ -132,6 +134,17 @@ def _reap(run: Run) -> Statement[Any]:
     return lifecycle.reap()
 
 
+def _purge(run: Run) -> Statement[Any]:
+    """Let one job be due."""
+    run.run(
+        Statement(
+            "UPDATE job SET expires_at = now() - interval '1 s' WHERE id = (SELECT id FROM job"
+            " WHERE purged_at IS NULL AND expires_at IS NOT NULL ORDER BY expires_at LIMIT 1) RETURNING 1"
+        )
+    )
+    return lifecycle.purge()
+
+
 CALLS = (
     Call("submit", lambda _: lifecycle.submit(_submission(ACCOUNT, KEYS[0]))),
     Call("submit, another account", lambda _: lifecycle.submit(_submission(NEIGHBOUR, NEIGHBOURS_KEY))),
@@ -157,6 +170,7 @@ CALLS = (
     Call("jobs: by id's beginning", lambda run: list_jobs(replace(FIRST, id_prefix=str(run.any_job()["id"])[:8]))),
     Call("jobs: of some routes", _listed(routes=("/tts",))),
     Call("jobs: with a text", _listed(text="chapter one")),
+    Call("index jobs: first page", lambda _: list_index_jobs(ACCOUNT, providers=["bing"], limit=20, offset=0)),
     Call("usage, all", lambda _: read_usage(ACCOUNT)),
     Call("usage of 30 days", lambda _: read_used(ACCOUNT, _span(30))),
     Call("usage of 366 days", lambda _: read_used(ACCOUNT, _span(366))),
@@ -171,7 +185,7 @@ CALLS = (
     Call("sweep: reap", _reap),
     Call("sweep: expire", lambda _: lifecycle.expire()),
     Call("sweep: end_suspended", lambda _: lifecycle.end_suspended()),
-    Call("sweep: purge", lambda _: lifecycle.purge()),
+    Call("sweep: purge", _purge),
     Call("sweep: forget 1,000", lambda _: lifecycle.forget(timedelta(days=45))),
-    Call("audit", lambda _: discrepancies()),
+    Call("audit", lambda _: discrepancies(), is_slow=True),
 )

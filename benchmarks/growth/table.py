@@ -49,6 +49,16 @@ class GrowthTable:
         rows: list[Sequence[str]] = [self._row(name) for name in self._costs]
         return str(PlainTable("Growth", note, header, rows))
 
+    def log_bytes(self) -> PlainTable:
+        """Return what each call that writes adds to the write-ahead log."""
+        note = "Bytes that a call writes to the write-ahead log, medians; whole pages after a checkpoint come on top."
+        table = PlainTable("Bytes in the log", note, ["call", *map(str, self._sizes)])
+        for name, costs in self._costs.items():
+            written = [statistics.median(one.wal_bytes for one in costs[size]) for size in self._sizes]
+            if min(written[1:]):
+                table.rows.append([name, *(f"{one:,.0f}" for one in written)])
+        return table
+
     def _row(self, name: str) -> list[str]:
         pages = {size: statistics.median(one.pages for one in self._costs[name][size]) for size in self._sizes}
         times = {size: statistics.median(one.milliseconds for one in self._costs[name][size]) for size in self._sizes}
