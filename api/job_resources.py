@@ -16,7 +16,6 @@ from pipeline.job_lists import JobFilter, Page, list_jobs
 from pipeline.jobs import JOB_STATES, Job, find_delivery, find_job
 from pipeline.keys import Caller
 from pipeline.kinds import Kinds
-from pipeline.timestamps import timestamp
 
 #: Longest page of jobs (docs/api.md, Lists).
 MAX_JOBS = 100
@@ -95,9 +94,7 @@ class JobList(Resource):
         limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
         offset = read_whole(req, "offset", default=0)
         page = await find_jobs(self._services, wanted, limit=limit, offset=offset)
-        show_page(req, resp, limit=limit, offset=offset, total=page.total)
-        if page.searched_since is not None:
-            resp.set_header("X-Searched-Since", timestamp(page.searched_since))
+        show_page(req, resp, limit=limit, offset=offset, total=page.total, searched_since=page.searched_since)
         show_json(resp, [job_document(job, self._services.kinds) for job in page.jobs])
 
     on_head = on_get

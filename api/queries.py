@@ -76,17 +76,37 @@ def read_text(req: falcon.asgi.Request, name: str, *, longest: int) -> str | Non
     return text
 
 
-def show_page(req: falcon.asgi.Request, resp: falcon.asgi.Response, *, limit: int, offset: int, total: int) -> None:
-    """Say how long the whole list is, and where the pages beside this one are; a key is not repeated in them."""
+def show_page(
+    req: falcon.asgi.Request,
+    resp: falcon.asgi.Response,
+    *,
+    limit: int,
+    offset: int,
+    total: int,
+    searched_since: datetime | None = None,
+) -> None:
+    """Say how long the whole list is, and where the pages beside this one are; a key is not repeated in them.
+
+    `searched_since`: the list goes on behind this moment, and says when that is."""
     resp.set_header("X-Total-Count", str(total))
     kept = {name: value for name, value in req.params.items() if name not in {"api_key", "limit", "offset"}}
 
-    def link(to: int, relation: str) -> str:
-        return f'<{req.path}?{urlencode({**kept, "limit": limit, "offset": to}, doseq=True)}>; rel="{relation}"'
+    def link(place: int, relation: str, **more: str) -> str:
+        query = urlencode({**kept, **more, "limit": limit, "offset": place}, doseq=True)
+        return f'<{req.path}?{query}>; rel="{relation}"'
 
     links = [link(0, "first")]
     if offset > 0:
         links.append(link(max(0, offset - limit), "prev"))
     if offset + limit < total:
         links.append(link(offset + limit, "next"))
+    elif searched_since is not None:
+        links.append(link(0, "next", to=exact(searched_since)))
     resp.set_header("Link", ", ".join(links))
+    if searched_since is not None:
+        resp.set_header("X-Searched-Since", exact(searched_since))
+
+
+def exact(moment: datetime) -> str:
+    """Return a moment as it may be sent as `to`, to the microsecond: nothing is left out, and nothing comes twice."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -19,6 +19,7 @@ MEASUREMENTS = (
     "blog",
     "index",
     "streams",
+    "growth",
 )
 
 

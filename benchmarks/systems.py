@@ -24,6 +24,7 @@ from scripts.system.programs import ROOT, environment, module
 
 sys.path.insert(0, str(ROOT / "tests"))
 
+from servers import start_postgres as start_postgres
 from systems import Running, system
 
 #: As it comes, but for numbers that would end a measurement: the code behind each limit still runs.

@@ -5,7 +5,7 @@ from models.api_key import ApiKey
 from models.cover_record import CoverRecord
 from models.credit_entry import CreditEntry
 from models.ended_job import EndedJob
-from models.index_check import ITEM_INDEXES, SearchProvider, Verdict
+from models.index_check import ITEM_INDEXES, JOB_INDEX, SearchProvider, Verdict
 from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
 from models.item import Item
 from models.job import Job
@@ -16,10 +16,12 @@ from models.owned_site import OwnedSite, SiteConnection, SiteQuota
 from models.queue_sample import QueueSample
 from models.session import Session, SignInLink
 from models.signing_key import SigningKey
+from models.usage_day import UsageDay, UsageSummed
 from models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "ITEM_INDEXES",
+    "JOB_INDEX",
     "Account",
     "ApiKey",
     "CoverRecord",
@@ -41,6 +43,8 @@ __all__ = [
     "SigningKey",
     "SiteConnection",
     "SiteQuota",
+    "UsageDay",
+    "UsageSummed",
     "Verdict",
     "Webhook",
     "WebhookDelivery",

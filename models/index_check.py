@@ -1,4 +1,4 @@
-"""Index check: its tables, and the indexes that it has on the table of items."""
+"""Index check: its tables, and the indexes that it has on the tables of jobs and items."""
 
 from datetime import datetime
 from typing import Any
@@ -8,8 +8,18 @@ from sqlmodel import Field, SQLModel
 
 from models.columns import document, moment
 from models.item import Item
+from models.job import Job
 
 _items = SQLModel.metadata.tables[str(Item.__tablename__)]
+_jobs = SQLModel.metadata.tables[str(Job.__tablename__)]
+
+#: What a list of index jobs reads: else all that the account has asked for. Other kinds of jobs never enter it.
+JOB_INDEX = Index(
+    "job_index_kinds_idx",
+    _jobs.c.account_id,
+    text("created_at DESC"),
+    postgresql_where=text("kind IN ('index_check', 'index_submit')"),
+)
 
 #: What index jobs count (pipeline/kinds/index_check/jobs.py): else a list of a hundred reads a million URLs.
 ITEM_INDEXES = (

@@ -36,10 +36,18 @@ class Job(SQLModel, table=True):
         ),
         Index("job_purged_idx", "finished_at", postgresql_where=text("purged_at IS NOT NULL")),
         # What operators look through for reasons (pipeline/operations/failures.py).
-        # It names no column that the first claim changes (`state`, `started_at`), which then writes no index.
+        # Neither names a column that the first claim changes (`state`, `started_at`), which then writes no index.
         Index(
             "job_ended_badly_idx",
             "finished_at",
+            postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
+        ),
+        # What a list of jobs that were not delivered whole reads; one that succeeds never enters it. It names no column
+        # that the first claim changes (`state`, `started_at`), which then writes no index.
+        Index(
+            "job_undelivered_idx",
+            "account_id",
+            text("created_at DESC"),
             postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
         ),
         Index(

@@ -29,10 +29,10 @@ def _holds(document: str) -> str:
     )
 
 
-#: `found` are the jobs; `reach` has a row where a limit was reached: when the oldest job that was looked at was made.
-#: `where` chooses among the jobs.
+#: `found` are the jobs; `reach` says when the oldest job that was looked at was made, null where all were. `where`
+#: chooses among those that the list looks at (`span`, in pipeline/job_lists.py).
 SEARCHED = f"""
-WITH newest AS MATERIALIZED (
+, newest AS MATERIALIZED (
     SELECT j.id, j.created_at, j.request, j.items_total FROM job j
     WHERE {{where}} AND j.purged_at IS NULL AND j.deleted_at IS NULL
     ORDER BY j.created_at DESC, j.id LIMIT %(most_jobs)s
@@ -46,10 +46,12 @@ WITH newest AS MATERIALIZED (
 ), found AS MATERIALIZED (
     SELECT l.id FROM looked l WHERE {_holds("l.request")}
     UNION SELECT t.id FROM texts t WHERE t.bytes_before < %(most_bytes)s AND {_holds("t.input")}
-), reach AS (
+), limited AS (
     SELECT min(t.created_at) FILTER (WHERE t.bytes_before < %(most_bytes)s) AS since FROM texts t
     HAVING (SELECT count(*) FROM newest) = %(most_jobs)s OR max(t.bytes_before) >= %(most_bytes)s
         OR EXISTS (SELECT FROM looked l WHERE l.before >= %(most_items)s)
+), reach AS (
+    SELECT coalesce((SELECT l.since FROM limited l), s.since) AS since FROM span s
 )
 """  # noqa: S608  values are parameters
 

@@ -83,10 +83,11 @@ class Item:
 _IS_GONE = "j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false)"
 _COMPUTED = {"is_gone": f"({_IS_GONE}) AS is_gone"}
 _JOB_COLUMNS = ", ".join(_COMPUTED.get(one.name, f"j.{one.name}") for one in fields(Job) if one.name != "progress")
-SELECT_JOBS = (
+_SELECT = (
     f"SELECT {_JOB_COLUMNS},"  # noqa: S608  no values in it
-    " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress FROM job j"
+    " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress"
 )
+SELECT_JOBS = f"{_SELECT} FROM job j"
 ITEM_COLUMNS = ", ".join(f"i.{column.name}" for column in fields(Item))
 _SUBMITTED = {one.name for one in fields(Job)} & {one.name for one in fields(Submission)}
 
@@ -102,6 +103,15 @@ def new_job(submission: Submission, submitted: Submitted) -> Job | None:
         credits_held=submitted.required,
         created_at=submitted.created_at,
         **own,
+    )
+
+
+def select_page(condition: str) -> str:
+    """Return what reads a page of the jobs of a condition, newest first. Progress is looked up for those of the page
+    alone, and not for those before it."""
+    return (
+        f"{_SELECT} FROM (SELECT j.* FROM job j WHERE {condition}"  # noqa: S608
+        " ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s) j"
     )
 
 

@@ -24,6 +24,17 @@ WITH entries AS (
            coalesce(e.held, 0) AS entries_held, coalesce(-e.paid, 0) AS entries_paid, i.total, i.price,
            i.captured, i.ok, i.failed, coalesce(i.open, 0) AS open
     FROM job j LEFT JOIN job_entries e ON e.job_id = j.id LEFT JOIN job_items i ON i.job_id = j.id
+), days AS (
+    SELECT account_id, day, route, api_key_id, n.name, coalesce(n.summed, 0) AS summed, coalesce(n.lines, 0) AS lines
+    FROM usage_day u FULL JOIN (
+        SELECT e.account_id, (e.created_at AT TIME ZONE 'UTC')::date AS day, e.route, e.api_key_id,
+               count(*) FILTER (WHERE e.entry = 'hold') AS requests,
+               -sum(e.held_change) FILTER (WHERE e.entry = 'capture') AS credits, sum(e.held_change) AS held
+        FROM credit_entry e WHERE e.job_id IS NOT NULL AND e.created_at < (SELECT before FROM usage_summed)
+        GROUP BY 1, 2, 3, 4) l USING (account_id, day, route, api_key_id)
+    CROSS JOIN LATERAL (VALUES
+        ('requests', u.requests, l.requests), ('credits', u.credits, l.credits), ('held', u.held, l.held)
+    ) n (name, summed, lines)
 )
 SELECT rule, row::text, found::text, expected::text FROM (
     SELECT 'balance is the sum of the ledger' AS rule, 'account ' || id AS row, available AS found, earned AS expected
@@ -54,5 +65,8 @@ SELECT rule, row::text, found::text, expected::text FROM (
               SELECT FROM api_key k WHERE k.id = j.api_key_id AND k.account_id = j.account_id)
     UNION ALL SELECT 'a ledger line has an account', 'entry ' || e.id, 0, 1
               FROM credit_entry e WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = e.account_id)
+    UNION ALL SELECT 'a day of usage is the sum of its ledger lines',
+                     concat_ws(' ', name, 'of', day, route, 'key', api_key_id, 'account', account_id), summed, lines
+              FROM days
     UNION ALL SELECT 'an item earned at most its price', 'item ' || id, captured, least(captured, price) FROM item
 ) checked WHERE found IS DISTINCT FROM expected ORDER BY rule, row LIMIT 100

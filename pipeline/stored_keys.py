@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pipeline.database import Row, Statement
 from pipeline.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
+from pipeline.usage_days import used_sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +27,18 @@ class StoredKey:
     last_used_at: datetime | None
 
 
-# Valid keys, without the one that stands for the dashboard's sessions. What was noted is not summed again
-# (lifecycle.key_use in pipeline/lifecycle/lifecycle.sql).
-_SELECT = """
+# Valid keys, without the one that stands for the dashboard's sessions. The ledger says what is held, as its jobs do.
+_SELECT = f"""
 SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes,
-       (coalesce(s.credits, 0) + c.captured)::bigint AS credits_used_this_month,
-       coalesce(h.held, 0)::bigint AS credits_held, k.created_at, k.last_used_at
+       coalesce(c.captured, 0)::bigint AS credits_used_this_month, coalesce(c.held, 0)::bigint AS credits_held,
+       k.created_at, k.last_used_at
 FROM api_key k
-LEFT JOIN key_spending s ON s.api_key_id = k.id AND s.before > date_trunc('month', now(), 'UTC')
-CROSS JOIN LATERAL (
-    SELECT coalesce(-sum(e.held_change), 0) AS captured FROM credit_entry e
-    WHERE e.api_key_id = k.id AND e.entry = 'capture'
-        AND e.created_at >= coalesce(s.before, date_trunc('month', now(), 'UTC'))) c
 LEFT JOIN (
-    SELECT j.api_key_id, sum(j.credits_held) AS held FROM job j
-    WHERE j.account_id = %(account)s AND j.finished_at IS NULL GROUP BY j.api_key_id) h ON h.api_key_id = k.id
+    SELECT u.api_key_id, sum(u.held) AS held,
+           sum(u.credits) FILTER (WHERE u.day >= date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS captured
+    FROM ({used_sql()}) u GROUP BY u.api_key_id) c ON c.api_key_id = k.id
 WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND NOT k.is_dashboard
-"""
+"""  # noqa: S608  no values in it
 #: What a request may change, and its columns.
 CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes")
 

@@ -6,24 +6,17 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.database import Row, Statement
+from pipeline.usage_days import used_sql
 
 #: Days that `by_day` shows, today among them.
 DAYS = 30
 
-# A hold is a request; a capture is what it cost in the end. Days and months are UTC's.
-_USAGE = """
-SELECT a.tier, a.available, (now() AT TIME ZONE 'UTC')::date AS today, e.*
-FROM account a LEFT JOIN LATERAL (
-    SELECT e.route, e.api_key_id, k.name AS key_name, (e.created_at AT TIME ZONE 'UTC')::date AS day,
-           count(*) FILTER (WHERE e.entry = 'hold') AS requests,
-           coalesce(sum(-e.held_change) FILTER (WHERE e.entry = 'capture'), 0)::bigint AS credits,
-           sum(e.held_change)::bigint AS held
-    FROM credit_entry e LEFT JOIN api_key k ON k.id = e.api_key_id
-    WHERE e.account_id = a.id AND e.job_id IS NOT NULL
-    GROUP BY e.route, e.api_key_id, k.name, day
-) e ON true
+_USAGE = f"""
+SELECT a.tier, a.available, (now() AT TIME ZONE 'UTC')::date AS today, e.route, e.api_key_id, k.name AS key_name,
+       e.day, e.requests, e.credits, e.held
+FROM account a LEFT JOIN ({used_sql()}) e ON true LEFT JOIN api_key k ON k.id = e.api_key_id
 WHERE a.id = %(account)s
-"""
+"""  # noqa: S608  no values in it
 
 
 def read_usage(account_id: UUID) -> Statement[dict[str, Any]]:

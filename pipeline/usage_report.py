@@ -7,6 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pipeline.database import Row, Statement
+from pipeline.usage_days import used_sql
 
 By = Literal["day", "route", "key"]
 #: What a report may be told apart by, and the columns that say it.
@@ -38,17 +39,15 @@ class Used:
     credits: int
 
 
-# As in pipeline/usage.py: a hold is a request; a capture is what it cost in the end. Days are UTC's.
-_USED = """
-SELECT (e.created_at AT TIME ZONE 'UTC')::date AS date, e.route, e.api_key_id AS key_id, k.name,
-       count(*) FILTER (WHERE e.entry = 'hold') AS requests,
-       coalesce(sum(-e.held_change) FILTER (WHERE e.entry = 'capture'), 0)::bigint AS credits
-FROM credit_entry e LEFT JOIN api_key k ON k.id = e.api_key_id
-WHERE e.account_id = %(account)s AND e.job_id IS NOT NULL
-    AND e.created_at >= %(first)s::date::timestamp AT TIME ZONE 'UTC'
-    AND e.created_at < (%(last)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+_IN_SPAN = "AND u.day BETWEEN %(first)s::date AND %(last)s::date"
+_LINES_IN_SPAN = """AND e.created_at >= %(first)s::date::timestamp AT TIME ZONE 'UTC'
+    AND e.created_at < (%(last)s::date + 1)::timestamp AT TIME ZONE 'UTC'"""
+_USED = f"""
+SELECT u.day AS date, u.route, u.api_key_id AS key_id, k.name, sum(u.requests)::bigint AS requests,
+       sum(u.credits)::bigint AS credits
+FROM ({used_sql(days=_IN_SPAN, lines=_LINES_IN_SPAN)}) u LEFT JOIN api_key k ON k.id = u.api_key_id
 GROUP BY 1, 2, 3, 4
-"""
+"""  # noqa: S608  no values in it
 
 
 def read_used(account_id: UUID, span: Span) -> Statement[list[Used]]:

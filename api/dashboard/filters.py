@@ -6,6 +6,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from pipeline.open_jobs import MOST_COUNTED
+
 #: What stands where there is no value.
 NONE = "–"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -16,6 +18,11 @@ def number(value: float | None) -> str:
     if value is None:
         return NONE
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}".removesuffix(".0")
+
+
+def open_jobs(value: int) -> str:
+    """Return a number of open jobs, of which no more than MOST_COUNTED are counted."""
+    return number(value) + (" or more" if value >= MOST_COUNTED else "")
 
 
 def size(count: int | None) -> str:
@@ -66,6 +73,7 @@ def marked(text: str) -> Markup:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
+    "open_jobs": open_jobs,
     "size": size,
     "duration": duration,
     "iso": iso,

@@ -5,11 +5,11 @@ from datetime import datetime
 from uuid import UUID
 
 from pipeline.database import Row, Statement
+from pipeline.open_jobs import open_sql
 
 #: Accounts on a page.
 PAGE_SIZE = 50
-#: What operators gave and took is looked for among so many lines of the ledger, the last ones, and so many are shown.
-MOST_LINES = 10_000
+#: Lines of what operators gave and took that are shown.
 MOST_GRANTS = 20
 #: Longest text that is searched for.
 MAX_SEARCH = 200
@@ -17,7 +17,7 @@ MAX_SEARCH = 200
 
 @dataclass(frozen=True, slots=True)
 class AccountSummary:
-    """One account; `held` is what its open jobs have set aside."""
+    """One account; `held` is what its open jobs have set aside, `open_jobs` is at most MOST_COUNTED."""
 
     id: UUID
     name: str
@@ -42,12 +42,11 @@ class Grant:
 
 
 _COLUMNS = (
-    "SELECT a.id, a.name, a.email, a.tier, a.available, o.held, o.open_jobs, k.keys, a.is_operator, a.suspended_at,"
-    " a.created_at FROM (SELECT * FROM account c {of} ORDER BY c.created_at DESC, c.id"
+    "SELECT a.id, a.name, a.email, a.tier, a.available, o.held, o.open_jobs, k.keys,"  # noqa: S608  no values in it
+    " a.is_operator, a.suspended_at, a.created_at FROM (SELECT * FROM account c {of} ORDER BY c.created_at DESC, c.id"
     "  LIMIT %(limit)s OFFSET %(offset)s) a"
     # For the accounts of the page alone, each by its own index.
-    " CROSS JOIN LATERAL (SELECT count(*) AS open_jobs, coalesce(sum(j.credits_held), 0)::bigint AS held FROM job j"
-    "  WHERE j.account_id = a.id AND j.finished_at IS NULL) o"
+    f" CROSS JOIN LATERAL ({open_sql('a.id')}) o"
     " CROSS JOIN LATERAL (SELECT count(*) AS keys FROM api_key k"
     "  WHERE k.account_id = a.id AND k.revoked_at IS NULL) k ORDER BY a.created_at DESC, a.id"
 )
@@ -76,10 +75,9 @@ def find_account(account_id: UUID) -> Statement[AccountSummary | None]:
 def list_grants(account_id: UUID) -> Statement[list[Grant]]:
     """Read what operators have given an account or taken back, the last first."""
     return Statement(
-        "SELECT e.available_change AS credits, e.note, e.created_at FROM ("
-        "SELECT * FROM credit_entry c WHERE c.account_id = %(account)s ORDER BY c.created_at DESC LIMIT %(lines)s) e"
-        " WHERE e.entry = 'grant' ORDER BY e.created_at DESC LIMIT %(limit)s",
-        {"account": account_id, "lines": MOST_LINES, "limit": MOST_GRANTS},
+        "SELECT e.available_change AS credits, e.note, e.created_at FROM credit_entry e"
+        " WHERE e.account_id = %(account)s AND e.entry = 'grant' ORDER BY e.created_at DESC LIMIT %(limit)s",
+        {"account": account_id, "limit": MOST_GRANTS},
         lambda rows: [Grant(**row) for row in rows],
     )
 

@@ -1,35 +1,45 @@
 """Pages: lists of the service, one page or all of them."""
 
+import re
 from typing import Any, TypeVar
 
 from pressroom.documents.document import Document
 from pressroom.exchange import Emit, Flow, StreamFlow
-from pressroom.service import Service
+from pressroom.service import Answer, Service
 
 Shown = TypeVar("Shown", bound=Document)
+#: The address of the next page, in a Link header.
+NEXT = re.compile(r'<([^>]*)>; rel="next"')
 
 
 class Page(list[Shown]):
-    """Some of a list; `total` is how many it has in all."""
+    """Some of a list; `total` is how many it has in all, or of a long list of jobs how many of the newest 10,000.
+
+    `next` leads to the rest."""
 
     total: int = 0
+    next: str | None = None
 
 
 def page(service: Service, path: str, model: type[Shown], **params: Any) -> Flow[Page[Shown]]:
     """Return a page of a list."""
-    answer = yield from service.get(path, **params)
-    found = Page(model.read(one) for one in answer.json)
-    found.total = int(answer.headers.get("X-Total-Count", len(found)))
-    return found
+    return _read((yield from service.get(path, **params)), model)
 
 
 def pages(service: Service, path: str, model: type[Shown], *, limit: int, **params: Any) -> StreamFlow[Shown]:
     """Emit all of a list, which is asked for in pages of `limit`."""
-    offset = 0
+    some = yield from page(service, path, model, limit=limit, **params)
     while True:
-        some = yield from page(service, path, model, limit=limit, offset=offset, **params)
         for one in some:
             yield Emit(one)
-        offset += len(some)
-        if not some or offset >= some.total:
+        if some.next is None:
             return
+        some = _read((yield from service.follow(some.next)), model)
+
+
+def _read(answer: Answer, model: type[Shown]) -> Page[Shown]:
+    found = Page(model.read(one) for one in answer.json)
+    found.total = int(answer.headers.get("X-Total-Count", len(found)))
+    next_link = NEXT.search(answer.headers.get("Link", ""))
+    found.next = next_link and next_link[1]
+    return found

@@ -54,7 +54,8 @@ def list_all(
     with open_database(data) as database:
         account_id = find_id(database, "account", account) if account else None
         page = database.run(list_jobs(_filter(account_id, kind, state), limit=limit))
-    title = f"Jobs ({len(page.jobs)} of {page.total:,})"
+    since = "" if page.searched_since is None else f" since {readable(page.searched_since)}"
+    title = f"Jobs ({len(page.jobs)} of {page.total:,}{since})"
     if sys.stdout.isatty():
         show_table(
             title, ["id", "kind", "state", "items", "credits", "age", "error"], [_for_people(job) for job in page.jobs]

@@ -26,6 +26,7 @@ from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
 from pipeline.operations.telling import Telling
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
+from pipeline.usage_days import sum_usage
 from pipeline.webhooks.deliveries import forget_deliveries
 from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for
@@ -74,6 +75,7 @@ class Sweep:
         if time.monotonic() >= self._sample_due:
             self._sample_due = time.monotonic() + SAMPLE_EVERY.total_seconds()
             take_samples(self._database, self._broker.client, self._kinds)
+            sum_usage(self._database)
         if any(done.values()):
             logger.info("swept", **{name: number for name, number in done.items() if number})
         return done

@@ -12,6 +12,7 @@ from api.dashboard.rendering import render
 from api.resource import Resource
 from api.services import Services
 from pipeline.database import Row, Statement
+from pipeline.open_jobs import open_sql
 
 PAGE = Page("/dashboard", "Home", Section.HOME)
 #: Jobs that are shown.
@@ -40,10 +41,8 @@ def resources(services: Services) -> dict[str, object]:
 def _read_figures(account_id: UUID) -> Statement[Mapping[str, Any]]:
     """Read balance, credits held, and open jobs."""
     return Statement(
-        "SELECT a.available, count(j.id) AS open_jobs,"
-        " coalesce(sum(j.credits_held - j.credits_captured), 0)::bigint AS held"
-        " FROM account a LEFT JOIN job j ON j.account_id = a.id AND j.finished_at IS NULL"
-        " WHERE a.id = %(account)s GROUP BY a.id",
+        f"SELECT a.available, o.* FROM account a CROSS JOIN LATERAL ({open_sql('a.id')}) o"  # noqa: S608
+        " WHERE a.id = %(account)s",
         {"account": account_id},
         lambda rows: rows[0],
     )

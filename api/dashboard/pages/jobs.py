@@ -15,7 +15,7 @@ from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
 from api.documents import job_document
 from api.job_resources import find_jobs, read_filter
-from api.queries import read_whole
+from api.queries import exact, read_whole
 from api.resource import Resource
 from api.services import Services
 from pipeline.job_lists import Page as JobPage
@@ -70,7 +70,7 @@ class Jobs(Resource):
             refresh=_refresh_seconds(page, is_search=req.has_param("q")) if offset == 0 else None,
             here=req.relative_uri,
             once=uuid4().hex,
-            **_neighbours(req, offset, page.total),
+            **_neighbours(req, offset, page),
         )
 
     on_head = on_get
@@ -105,14 +105,16 @@ def _refresh_seconds(page: JobPage, *, is_search: bool) -> int:
     return 15 if is_search or all(job.is_final for job in page.jobs) else 2
 
 
-def _neighbours(req: falcon.asgi.Request, offset: int, total: int) -> dict[str, Any]:
+def _neighbours(req: falcon.asgi.Request, offset: int, page: JobPage) -> dict[str, Any]:
     """Return the addresses of the pages before and after this one, None where there is none."""
     kept = {name: value for name, value in parse_qsl(req.query_string) if name != "offset"}
 
-    def address(to: int) -> str:
-        return f"{PAGE.path}?{urlencode(kept | ({'offset': str(to)} if to else {}))}".rstrip("?")
+    def address(place: int, **more: str) -> str:
+        return f"{PAGE.path}?{urlencode(kept | more | ({'offset': str(place)} if place else {}))}".rstrip("?")
 
-    return {
-        "previous": address(max(0, offset - JOBS_A_PAGE)) if offset else None,
-        "next": address(offset + JOBS_A_PAGE) if offset + JOBS_A_PAGE < total else None,
-    }
+    after = None
+    if offset + JOBS_A_PAGE < page.total:
+        after = address(offset + JOBS_A_PAGE)
+    elif page.searched_since is not None:
+        after = address(0, to=exact(page.searched_since))
+    return {"previous": address(max(0, offset - JOBS_A_PAGE)) if offset else None, "next": after}

@@ -16,6 +16,7 @@ from api.resource import Resource
 from api.services import Services
 from api.usage.resources import MAX_ID, read_span
 from pipeline.database import Statement
+from pipeline.usage_days import used_sql
 from pipeline.usage_report import Span, Used, read_ledger, read_used, summed
 
 PAGE = Page("/dashboard/usage", "Usage", Section.ACCOUNT, order=20)
@@ -120,9 +121,8 @@ def _key_labels(used: Sequence[Used]) -> dict[UUID, str]:
 def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
     """Read what an account may spend, and what its open jobs hold."""
     return Statement(
-        "SELECT a.available, coalesce(sum(j.credits_held), 0)::bigint AS held"
-        " FROM account a LEFT JOIN job j ON j.account_id = a.id AND j.finished_at IS NULL"
-        " WHERE a.id = %(account)s GROUP BY a.id",
+        "SELECT a.available, (SELECT coalesce(sum(u.held), 0)::bigint"  # noqa: S608  no values in it
+        f" FROM ({used_sql()}) u) AS held FROM account a WHERE a.id = %(account)s",
         {"account": account_id},
         lambda rows: rows[0],
     )

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel, Field
 
 from pipeline.database import Row, Statement
-from pipeline.jobs import SELECT_JOBS, Job
+from pipeline.jobs import SELECT_JOBS, Job, select_page
 from pipeline.kinds.index_check.rests import WaitingFor, asked_again, resting
 from pipeline.timestamps import Timestamp
 
@@ -254,7 +254,8 @@ def list_index_jobs(
         return [_counted(row) for row in rows if row["id"] is not None], totals[0]
 
     where = (
-        "j.account_id = %(account)s AND j.kind = ANY(%(kinds)s)"
+        # The kinds stand here too, for their index: else all jobs of the account would be read.
+        f"j.account_id = %(account)s AND j.kind IN ('{KIND}', '{SUBMIT_KIND}') AND j.kind = ANY(%(kinds)s)"
         " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
         + (" AND j.request->>'name' = %(name)s" if name is not None else "")
         + (f" AND ({' OR '.join(_STATUSES[status] for status in statuses)})" if statuses else "")
@@ -263,8 +264,7 @@ def list_index_jobs(
     )
     return Statement(
         f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"{_COUNTED} FROM ({SELECT_JOBS} WHERE {where} ORDER BY j.created_at DESC, j.id"
-        " LIMIT %(limit)s OFFSET %(offset)s) p) c ON true ORDER BY c.created_at DESC, c.id",
+        f"{_COUNTED} FROM ({select_page(where)}) p) c ON true ORDER BY c.created_at DESC, c.id",
         {
             "account": account_id,
             "kinds": _kinds(wanted),

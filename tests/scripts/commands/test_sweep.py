@@ -44,6 +44,19 @@ def test_a_sweep_takes_items_back_and_ends_what_is_late(
         assert job.state == state
 
 
+def test_a_sweep_sums_what_has_come_to_the_ledger(
+    sweep: Callable[[], dict[str, str]], submit: Callable[[], str], database: Database
+) -> None:
+    submit()
+    earlier = "UPDATE credit_entry SET created_at = created_at - interval '1 h' RETURNING 1"
+    database.run(Statement(earlier))
+
+    sweep()
+
+    (summed,) = database.run(Statement("SELECT sum(requests) AS requests FROM usage_day"))
+    assert summed["requests"] == 1
+
+
 def test_a_sweep_deletes_orphans_and_passes_over_what_is_none(
     sweep: Callable[[], dict[str, str]], submit: Callable[..., str], database: Database, tmp_path: Path
 ) -> None:
