@@ -95,6 +95,7 @@ class Services:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self.limits.close()
         with contextlib.suppress(*REDIS_AWAY):
             await self.metrics.flush_async(self.client)
             await self._telling.end_async(self.client)
