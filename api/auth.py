@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from uuid import UUID
 
 import falcon.asgi
@@ -47,14 +48,14 @@ class Authenticator:
         self._asked: dict[bytes, asyncio.Task[Caller | None]] = {}
         self._used: set[UUID] = set()
 
-    async def caller(self, key: object, *, address: str) -> Caller:
-        """Return whose key it is.
+    async def caller(self, key: object, *, address: Callable[[], str]) -> Caller:
+        """Return whose key it is. `address` tells where the request comes from, which only a wrong key is asked.
 
         Raises Unauthorized, AccountSuspended, or RateLimitExceeded when the address has sent too many that are none."""
         found = await self.find(key)
         if found is None:
             if key:  # a request without a key guesses none
-                await self._limits.count_invalid(address)
+                await self._limits.count_invalid(address())
             raise Unauthorized
         if found.is_suspended:
             raise AccountSuspended

@@ -28,7 +28,7 @@ from pipeline.grouping import StatementCoalescer
 from pipeline.keys import Caller
 from pipeline.kinds import Kinds
 from pipeline.limits import RateLimits
-from pipeline.log import get_logger
+from pipeline.log import get_logger, held
 from pipeline.metrics import Metrics
 from pipeline.operations.telling import Telling
 from pipeline.redis_away import REDIS_AWAY
@@ -86,6 +86,7 @@ class Services:
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
         """Start connecting, and what goes on beside the requests."""
+        held.begin()
         await self.database.open()
         for work in self._endless():
             self._start(work)
@@ -95,12 +96,15 @@ class Services:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self.limits.close()
         with contextlib.suppress(*REDIS_AWAY):
+            await self.waker.close()
             await self.metrics.flush_async(self.client)
             await self._telling.end_async(self.client)
         await asyncio.to_thread(self.tracer.close)
         await self.client.aclose()
         await self.database.close()
+        held.end()
 
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
         """Return whose request it is, by its key or, without one, by the dashboard's cookie.
@@ -108,7 +112,7 @@ class Services:
         Raises Unauthorized, RateLimitExceeded, RouteNotAllowed, or CsrfTokenInvalid."""
         if not key and (session := await self.sessions.of_api_request(req)) is not None:
             return session.caller
-        caller = await self.authenticator.caller(key, address=counted_address(req, self.proxies))
+        caller = await self.authenticator.caller(key, address=lambda: counted_address(req, self.proxies))
         context = context_of(req)
         context.caller = caller
         require_route(caller, context.route)

@@ -6,11 +6,10 @@ a consumer that gets none for a second, or can't reach Redis, yields a message o
 
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import redis
-import redis.asyncio
 from dramatiq import Broker, Consumer, Message, MessageProxy, Middleware
 from dramatiq.errors import QueueNotFound
 from redis.backoff import NoBackoff
@@ -45,10 +44,15 @@ def _look(queue: str) -> Message[None]:
     return Message(queue_name=queue, actor_name=actor_name(queue), args=(), kwargs={}, options={})
 
 
+def wake_commands(queue: str) -> list[tuple[Any, ...]]:
+    """Return the Redis commands of a wake-up: one at most stays in the list, however many are sent."""
+    return [("LPUSH", wake_list(queue), _look(queue).encode()), ("LTRIM", wake_list(queue), 0, 0)]
+
+
 def add_wake(pipe: Any, queue: str) -> None:
-    """Add a wake-up to a pipeline, sync or async: one at most stays in the list, however many are sent."""
-    pipe.lpush(wake_list(queue), _look(queue).encode())
-    pipe.ltrim(wake_list(queue), 0, 0)
+    """Add a wake-up to a pipeline."""
+    for command in wake_commands(queue):
+        pipe.execute_command(*command)
 
 
 def connect(url: str) -> "redis.Redis":
@@ -187,10 +191,3 @@ class WakeConsumer(Consumer):
         """Yield no more messages."""
         self._closed = True
         self._idle.set()
-
-
-def wake_async(client: "redis.asyncio.Redis", queue: str) -> Awaitable[Any]:
-    """Wake one process of a queue's pool from the event loop; the caller handles RedisError."""
-    pipe = client.pipeline(transaction=False)
-    add_wake(pipe, queue)
-    return pipe.execute()

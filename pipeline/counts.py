@@ -17,6 +17,8 @@ from pipeline.coalescing import Coalescer
 
 MINUTE_SECONDS = 60
 DAY_SECONDS = 86_400
+#: Entries that a window may have past its limit, of requests that were admitted before they were counted.
+MOST_PAST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Use:
     requests: int
     part: str = ""
     part_per_minute: int = 0
+    #: It was admitted before, and is counted whatever the limits say.
+    is_admitted: bool = False
 
     @property
     def minute_key(self) -> str:
@@ -90,6 +94,8 @@ end
 local now, per_minute, cost = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local per_day, requests = tonumber(ARGV[4]), tonumber(ARGV[5])
 local part_limit, part_cost = tonumber(ARGV[6]), tonumber(ARGV[7])
+local is_admitted = ARGV[8] == '1'
+local past = is_admitted and {MOST_PAST} or 0
 local minute_admitted, day_used, found = 1, 0, nil
 local part_admitted, part = 1, nil
 if part_limit > 0 then
@@ -99,10 +105,10 @@ end
 if per_day > 0 then
     day_used = tonumber(redis.call('get', KEYS[2]) or 0)
 end
-local day_admitted = (per_day == 0 or day_used < per_day) and 1 or 0
+local day_admitted = (is_admitted or per_day == 0 or day_used < per_day) and 1 or 0
 if per_minute > 0 then
     if cost > 0 and day_admitted == 1 and part_admitted == 1 then
-        minute_admitted = acquire({{KEYS[1]}}, {{now, per_minute + cost - 1, {MINUTE_SECONDS}, cost}}) and 1 or 0
+        minute_admitted = acquire({{KEYS[1]}}, {{now, per_minute + cost - 1 + past, {MINUTE_SECONDS}, cost}}) and 1 or 0
     end
     found = window({{KEYS[1]}}, {{now - {MINUTE_SECONDS}, per_minute}})
 end
@@ -145,7 +151,7 @@ class SharedCounts:
         """Count a use. Raises RedisError."""
         keys = (use.minute_key, use.day_key, use.part_key)
         numbers = (use.per_minute, use.cost, use.per_day, use.requests, use.part_per_minute, use.part_cost)
-        arguments = (len(keys), *keys, time.time(), *numbers)
+        arguments = (len(keys), *keys, time.time(), *numbers, int(use.is_admitted))
         try:
             found = await self._commands.ask(("EVALSHA", self._sha, *arguments))
         except NoScriptError:

@@ -12,6 +12,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTi
 from tenacity import AsyncRetrying, RetryError, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pipeline.errors import ServiceUnavailable
+from pipeline.pipelining import PipelinedConnection
 
 Result = TypeVar("Result")
 Row = dict[str, Any]
@@ -213,8 +214,11 @@ class AsyncDatabase:
         self, url: str, *, connections: int, patience: timedelta = timedelta(seconds=5), prepare: bool = True
     ) -> None:
         self._patience = patience
-        self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Row]] = AsyncConnectionPool(
-            url, configure=_tell_async, **_pool_options(connections, prepare=prepare)
+        self._pool: AsyncConnectionPool[PipelinedConnection] = AsyncConnectionPool(
+            url,
+            connection_class=PipelinedConnection,
+            configure=_tell_async,
+            **_pool_options(connections, prepare=prepare),
         )
 
     async def open(self) -> None:
@@ -231,9 +235,7 @@ class AsyncDatabase:
         return result
 
     async def run_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
-        """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails.
-
-        One with a value that PostgreSQL has no type for can't be sent; those before it are then committed."""
+        """Run statements in one transaction and one round trip; raises what `run` raises for the first that fails."""
         results: list[Any] = await self._repeat(self.try_together, statements, statements)
         return results
 
@@ -258,18 +260,16 @@ class AsyncDatabase:
 
     async def try_together(self, statements: Sequence[Statement[Any]]) -> list[Any]:
         """Run statements as `run_together` does, once: for a caller who repeats them otherwise."""
-        if len(statements) == 1:
-            return [await self._run(statements[0])]
-        async with self._pool.connection() as connection:
-            try:
-                # Without a transaction block, what is sent up to the pipeline's end is one transaction.
-                async with connection.pipeline():
-                    cursors = [await connection.execute(one.sql, one.parameters) for one in statements]
-                return [one.read(await cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
-            except Exception:
-                # psycopg still relies on prepared statements that the server has dropped with the transaction.
-                await connection.close()
-                raise
+        # Not the pool's own block, which asks for a commit where there is none to make.
+        connection = await self._pool.getconn()
+        try:
+            found = await connection.run_together([(one.sql, one.parameters) for one in statements])
+        except BaseException:
+            await connection.close()
+            raise
+        finally:
+            await self._pool.putconn(connection)
+        return [one.read(rows) for one, rows in zip(statements, found, strict=True)]
 
     async def _run(self, statement: Statement[Result]) -> Result:
         async with self._pool.connection() as connection:

@@ -1,7 +1,8 @@
 """Rate limits: how many requests an account, one of its keys, or an address with wrong keys, may make.
 
-A minute is a window that moves, a day is one of the UTC calendar. While Redis is away each process counts by itself,
-so that no request fails because of it.
+A minute is a window that moves, a day is one of the UTC calendar. Far from its limits an account's requests are
+admitted before Redis has counted them (`pipeline/allowances.py`). While Redis is away each process counts by itself, so
+that no request fails because of it.
 """
 
 import time
@@ -11,6 +12,7 @@ from math import ceil
 
 import redis.asyncio
 
+from pipeline.allowances import Allowances
 from pipeline.counts import DAY_SECONDS, MINUTE_SECONDS, Count, LocalCounts, SharedCounts, Use
 from pipeline.errors import RateLimitExceeded
 from pipeline.keys import Caller
@@ -77,6 +79,7 @@ class RateLimits:
         self._shared = SharedCounts(client)
         self._local = LocalCounts()
         self._away_until = 0.0
+        self._allowances = Allowances(self._count)
 
     async def admit(self, caller: Caller, requests: int) -> RateLimitStatus:
         """Count requests; admitted while at least one is left, so a batch may overdraw and later ones wait.
@@ -84,7 +87,7 @@ class RateLimits:
         Returns the limit that is nearest. Raises AccountLimitExceeded, KeyLimitExceeded.
         """
         use = self._caller_use(caller, requests)
-        count = await self._count(use)
+        count = self._allowances.take(use) or await self._ask(use)
         minute, day, part = _statuses(use, count)
         if day is not None and not count.day_admitted:
             raise AccountLimitExceeded(day, "day")
@@ -97,17 +100,22 @@ class RateLimits:
     async def status(self, caller: Caller) -> RateLimitStatus:
         """Return how near a caller is to a limit, and count nothing."""
         use = self._caller_use(caller, 0)
-        return _nearest(*_statuses(use, await self._count(use)))
+        return _nearest(*_statuses(use, self._allowances.take(use) or await self._ask(use)))
 
     async def give_back(self, caller: Caller, requests: int) -> None:
         """Take requests off today's count: they were answered before. The minute's stays: it ends soon."""
         use = self._caller_use(caller, requests)
         if not use.per_day:
             return
+        await self._allowances.settle(use.name)
         try:
             await self._shared.give_back(use)
         except REDIS_AWAY:
             await self._local.give_back(use)
+
+    async def close(self) -> None:
+        """Have everything counted in Redis that was admitted."""
+        await self._allowances.tell_all()
 
     async def count_invalid(self, address: str) -> None:
         """Count a wrong key against its address. Raises RateLimitExceeded past the limit."""
@@ -135,12 +143,16 @@ class RateLimits:
             part_per_minute=caller.requests_per_minute or 0,
         )
 
+    async def _ask(self, use: Use) -> Count:
+        await self._allowances.catch_up(use.name)
+        return await self._count(use)
+
     async def _count(self, use: Use) -> Count:
         if not (use.per_minute or use.per_day or use.part_per_minute):
             return Count(True, 0, 0.0, True, 0, True, 0, 0.0)
         if time.monotonic() >= self._away_until:
             try:
-                return await self._shared.use(use)
+                return self._allowances.note(use, await self._shared.use(use))
             except REDIS_AWAY as error:
                 self._away_until = time.monotonic() + AWAY_SECONDS
                 log.warning("rate limits out of reach, counting in this process", error=str(error))

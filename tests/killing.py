@@ -20,16 +20,16 @@ class Killing(MadeUp):
 
 
 def _die_before_the_wake_up(waking: Any) -> None:
-    wake = waking.wake_async
+    wake = waking.send_wake
 
-    def die_or_wake(client: Any, queue: str) -> Any:
+    def die_or_wake(line: Any, queue: str) -> Any:
         marker = Path(os.environ["KILL_FILE"])
         if marker.exists():
             marker.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
-        return wake(client, queue)
+        return wake(line, queue)
 
-    waking.wake_async = die_or_wake
+    waking.send_wake = die_or_wake
 
 
 if "api.waking" in sys.modules:

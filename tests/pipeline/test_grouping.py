@@ -1,12 +1,16 @@
 """Statements that are asked for together go out together, and each gets its own answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
 from payers import Payer
+from psycopg.types.json import Jsonb
 from workbench import submission
 
 from pipeline.database import AsyncDatabase, Database, Statement
@@ -14,14 +18,20 @@ from pipeline.grouping import StatementCoalescer
 from pipeline.lifecycle import submit
 
 
+@asynccontextmanager
+async def open_database(database_url: str, *, connections: int = 2, **more: Any) -> AsyncIterator[AsyncDatabase]:
+    database = AsyncDatabase(database_url, connections=connections, **more)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
 def run(database_url: str, use: Callable[[StatementCoalescer], Awaitable[Any]]) -> Any:
     async def with_group() -> Any:
-        database = AsyncDatabase(database_url, connections=2)
-        await database.open()
-        try:
+        async with open_database(database_url) as database:
             return await use(StatementCoalescer(database))
-        finally:
-            await database.close()
 
     return asyncio.run(with_group())
 
@@ -45,6 +55,58 @@ def test_each_gets_its_own_answer_and_those_that_waited_share_a_transaction(data
 
     assert [number for number, _ in answers] == list(range(20))
     assert len({said_in for _, said_in in answers}) < 5
+
+
+def test_those_of_a_transaction_are_sent_and_waited_for_once(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = []
+    wait = psycopg.AsyncConnection.wait
+
+    async def counted(connection: Any, *arguments: Any, **options: Any) -> Any:
+        waits.append(connection)
+        return await wait(connection, *arguments, **options)
+
+    async def ask() -> list[Any]:
+        async with open_database(database_url, connections=1) as database:
+            await database.run(say(0))
+            monkeypatch.setattr(psycopg.AsyncConnection, "wait", counted)
+            return await database.run_together([say(number) for number in range(32)])
+
+    assert [number for number, _ in asyncio.run(ask())] == [*range(32)]
+    assert len(waits) == 1
+
+
+@pytest.mark.parametrize("prepare", [True, False], ids=["prepared", "not prepared"])
+def test_values_of_any_type_come_back_as_they_were_sent(database_url: str, prepare: bool) -> None:
+    values: list[Any] = [None, 7, 2**40, "100 %, ä", Jsonb({"a": [1]}), uuid4(), [1, None], timedelta(hours=1), b"x"]
+    statements = [
+        Statement("SELECT %(value)s AS value, '100 %%' AS percent, %(value)s AS again", {"value": value})
+        for value in values
+    ]
+
+    async def ask() -> list[list[dict[str, Any]]]:
+        async with open_database(database_url, prepare=prepare) as database:
+            await database.run_together(statements)
+            return await database.run_together([*statements, Statement("SELECT name FROM pg_prepared_statements")])
+
+    *found, prepared = asyncio.run(ask())
+
+    sent = [value.obj if isinstance(value, Jsonb) else value for value in values]
+    assert [rows for [rows] in found] == [{"value": one, "percent": "100 %", "again": one} for one in sent]
+    assert bool(prepared) == prepare
+
+
+def test_a_value_that_can_not_be_sent_keeps_the_others_from_being_carried_out(
+    database_url: str, database: Database, payer: Payer
+) -> None:
+    async def ask() -> None:
+        async with open_database(database_url) as ours:
+            await ours.run_together([submit(submission(payer)), Statement("SELECT %(it)s", {"it": object()})])
+
+    with pytest.raises(psycopg.ProgrammingError):
+        asyncio.run(ask())
+    assert database.run(Statement("SELECT FROM job")) == []
 
 
 def test_one_that_fails_fails_alone(database_url: str) -> None:
