@@ -2,6 +2,8 @@
 
 import argparse
 import importlib
+import signal
+import sys
 import time
 
 from benchmarks.report import machine
@@ -19,6 +21,7 @@ MEASUREMENTS = (
     "blog",
     "index",
     "streams",
+    "peers",
 )
 
 
@@ -30,6 +33,8 @@ def main() -> None:
     wanted = parser.parse_args()
     if unknown := set(wanted.names) - set(MEASUREMENTS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there is {', '.join(MEASUREMENTS)}")
+    # Ended from outside, it stops what it started, as Ctrl+C has it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(machine())
     for name in wanted.names or MEASUREMENTS:
         began = time.monotonic()
