@@ -25,6 +25,8 @@ QUICK = 0.4
 SERVERS = ("postgres", "redis")
 #: A first answer needs connections and imports.
 WARM_UP = {"connections": 8, "count": 60}
+#: After a rest, some programs do first what they were due to do meanwhile.
+AFTER_REST = {"connections": 1, "count": 5}
 
 Other = TypeVar("Other")
 Figure = TypeVar("Figure")
@@ -118,10 +120,12 @@ def _round_trips(site: Site, rounds: int, clients: int, seconds: float) -> list[
     sent = _ours_sent(site, {})
 
     def ours() -> Sample:
+        load(site.ours.address, sent, **AFTER_REST).expect(200)
         return load(site.ours.address, sent, connections=clients, seconds=seconds).expect(200)
 
     def theirs(peer: RunningPeer) -> Sample | None:
         with site.only(peer):
+            _try(peer, 200, {}, **AFTER_REST)
             return _try(peer, 200, {}, connections=clients, seconds=seconds)
 
     found = alternate(site.peers, rounds, ours, theirs)

@@ -13,9 +13,12 @@ from work import DEAD_AFTER, carry_out_async
 
 URL = os.environ["REDIS_URL"]
 polling = Polling()
+#: A worker that was stopped for longer than redis-py's 5 s would otherwise end, and be started again.
+SOCKET_SECONDS = 90
 results: RedisAsyncResultBackend[str] = RedisAsyncResultBackend(URL, result_ex_time=3_600)
 broker = RedisStreamBroker(
     URL,
+    socket_timeout=SOCKET_SECONDS,
     consumer_id="0",
     idle_timeout=DEAD_AFTER * 1_000,
     unacknowledged_lock_timeout=DEAD_AFTER,  # without one, a worker that dies at that moment locks out all others
