@@ -79,7 +79,7 @@ PEERS = (
     ),
     Peer(
         "rq",
-        documents="https://python-rq.org/docs/exceptions/",
+        documents="https://python-rq.org/",
         front=WSGI,
         worker=("-m", "rq.cli", "worker", "--quiet", "--maintenance-interval=1", "--job-monitoring-interval=1", "peer"),
         promise=(

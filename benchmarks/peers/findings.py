@@ -83,6 +83,8 @@ class Findings:
     machine: str
     versions: Mapping[str, str]
     rounds: int
+    #: Seconds after the last kill within which a job had to end.
+    patience: float
     speeds: Sequence[Speed]
     losses: Sequence[Loss]
 

@@ -58,7 +58,7 @@ class Target:
 def measure_losses(folder: Path, *, quick: bool) -> list[Loss]:
     """Strike all systems, some at once."""
     kills = QUICK_KILLS if quick else KILLS
-    patience = QUICK_PATIENCE_SECONDS if quick else PATIENCE_SECONDS
+    patience = patience_seconds(quick=quick)
     kept = folder / f"{OURS}.effects"
     idle = [
         word for queue in ("synthesis", "vision", "transcription", "search_check") for word in ("--pool", f"{queue}=0")
@@ -72,6 +72,11 @@ def measure_losses(folder: Path, *, quick: bool) -> list[Loss]:
         working = threading.Semaphore(AT_ONCE)
         with ThreadPoolExecutor(len(targets)) as threads:
             return list(threads.map(lambda target: _strike(target, working, kills, patience), targets))
+
+
+def patience_seconds(*, quick: bool) -> float:
+    """Return how long a result is waited for after the last kill."""
+    return QUICK_PATIENCE_SECONDS if quick else PATIENCE_SECONDS
 
 
 def _strike(target: Target, working: threading.Semaphore, kills: int, patience: float) -> Loss:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.peers.catalogue import PEERS
 from benchmarks.peers.environments import CACHE, python_of
 from benchmarks.peers.findings import Findings
-from benchmarks.peers.loss import measure_losses
+from benchmarks.peers.loss import measure_losses, patience_seconds
 from benchmarks.peers.page import DOCS, tables, write_page
 from benchmarks.peers.speed import measure_speed
 from benchmarks.report import Table, machine
@@ -32,7 +32,7 @@ def measure_all(*, quick: bool) -> Iterator[Table]:
         where, versions = machine(), _versions()
         speeds = measure_speed(folder, rounds=rounds, quick=quick)
         losses = measure_losses(folder, quick=quick)
-    findings = Findings(where, versions, rounds, speeds, losses)
+    findings = Findings(where, versions, rounds, patience_seconds(quick=quick), speeds, losses)
     findings.write(FINDINGS)
     write_page(findings, CACHE / "quick" if quick else DOCS)
     yield from tables(findings)

@@ -41,6 +41,7 @@ def page(findings: Findings) -> str:
         submissions=rates(findings, SUBMISSIONS),
         failed=failed(findings),
         losses=losses(findings),
+        patience=f"{findings.patience:g}",
         kills=max((loss.kills for loss in findings.losses), default=0),
         settings=markdown(("peer", "how it is run"), [(_named(peer, findings), peer.settings) for peer in PEERS]),
     )
@@ -134,7 +135,9 @@ def _bars(speed: Speed) -> Iterator[Bar]:
 def tables(findings: Findings) -> Iterator[Table]:
     """Return the same for the terminal."""
     for speed in findings.speeds:
-        table = Table(f"{speed.what}, {_clients(speed)}", "The ratio is Pressroom's figure to the peer's.")
+        table = Table(
+            f"{speed.what}, {_clients(speed)}", "The peer stands under raw limit; the ratio is ours / theirs."
+        )
         for peer in PEERS:
             if pairs := speed.pairs.get(peer.name):
                 table.compare(peer.name, *zip(*pairs, strict=True), unit=speed.unit)
