@@ -80,7 +80,7 @@ format: install-test  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install-test  ## measure against the raw limits of this machine
+bench: install-test  ## measure against the raw limits of this machine, and beside other job queues
 	$(BIN)/python -m benchmarks
 
 quality: install-test  ## count what speech, transcripts, posts' texts and alt texts get wrong (ARGS='speech --count 20')

@@ -2,6 +2,8 @@
 
 import argparse
 import importlib
+import signal
+import sys
 import time
 
 from benchmarks.report import machine
@@ -20,6 +22,7 @@ MEASUREMENTS = (
     "index",
     "streams",
     "growth",
+    "peers",
 )
 
 
@@ -31,6 +34,8 @@ def main() -> None:
     wanted = parser.parse_args()
     if unknown := set(wanted.names) - set(MEASUREMENTS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there is {', '.join(MEASUREMENTS)}")
+    # Ended from outside, it stops what it started, as Ctrl+C has it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(machine())
     for name in wanted.names or MEASUREMENTS:
         began = time.monotonic()

@@ -76,7 +76,7 @@ def raw_path(running: Running, *, processes: int = 0, threads: int = 8, timeout_
     with psycopg.connect(found.database_url, autocommit=True) as connection:
         connection.execute(TABLE)
     servers = {"DATABASE_URL": found.database_url, "REDIS_URL": found.redis_url}
-    port = _free_port()
+    port = free_port()
     gunicorn = module(
         "gunicorn",
         "benchmarks.raw.api:app",
@@ -92,7 +92,7 @@ def raw_path(running: Running, *, processes: int = 0, threads: int = 8, timeout_
     started += [_start(worker, extra, running.log.with_suffix(".raw")) for _ in range(processes)]
     try:
         raw = Raw(f"http://127.0.0.1:{port}", [process.pid for process in started])
-        _wait_for(raw.address)
+        wait_for_address(raw.address)
         yield raw
     finally:
         for process in started:
@@ -129,14 +129,16 @@ def _start(argv: tuple[str, ...], extra: Mapping[str, str], log: Path) -> "subpr
         )
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody has at this moment."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
 
 
-def _wait_for(address: str) -> None:
+def wait_for_address(address: str) -> None:
+    """Return once an HTTP server answers there, whatever its status."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
