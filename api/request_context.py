@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
 
 import falcon.asgi
 
+from pipeline.identifiers import uuid7
 from pipeline.keys import PREFIX, Caller
 from pipeline.tracing import read_traceparent
 
@@ -64,7 +64,7 @@ class RequestContext:
         if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
             # A caller that traces its requests finds ours by the trace's id.
             caller = read_traceparent(traceparent) if traceparent else None
-            request_id = caller[0] if caller else uuid4().hex
+            request_id = caller[0] if caller else uuid7().hex
         return cls(
             request_id,
             scope["method"],

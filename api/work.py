@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 import falcon.asgi
 from pydantic import BaseModel
@@ -20,6 +19,7 @@ from api.submitting import Order, submit_job
 from api.waiting import Restarting, Waiter
 from api.webhook_fields import HEADERS, WebhookMissing, read_webhook
 from pipeline.errors import PressroomError
+from pipeline.identifiers import uuid7
 from pipeline.jobs import Delivery, Job, find_delivery, find_replay, new_job
 from pipeline.keys import Caller
 from pipeline.kind import AnyKind
@@ -49,7 +49,7 @@ class Work:
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make a job of the request, and answer with its result or with where to find it."""
         services = self._services
-        job_id = uuid4()
+        job_id = uuid7()
         async with Upload(services.artifacts, job_id) as upload:
             order = await self._order(req, upload)
             preference = read_preference(req)

@@ -117,7 +117,9 @@ def reader(service: Running, pictures: str, tmp_path_factory: pytest.TempPathFac
     book = Workbook()
     for row in (["Page URL"], ["https://example.org/"]):
         book.worksheets[0].append(row)
-    book.save(folder / "urls.xlsx")
+    for name in ("urls.xlsx", "YOUR-URLS.xlsx"):
+        book.save(folder / name)
+    (folder / "docs").symlink_to(ROOT / "docs")
     (folder / "pictures.csv").write_text(f"url\n{pictures}\n")
     (folder / "texts.csv").write_text("text\nGood morning!\n")
     extra = {
