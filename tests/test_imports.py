@@ -23,17 +23,22 @@ HEAVY = {
 SERVERS = {"DATABASE_URL": "postgresql://nobody@/none", "REDIS_URL": "redis://nobody"}
 
 
-def imported(code: str) -> set[str]:
-    """Return the packages that a new interpreter has imported after some code."""
-    told = f"{code}\nimport json, sys\nprint(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+def said(code: str) -> str:
+    """Return the last line that a new interpreter writes."""
     ran = subprocess.run(
-        [sys.executable, "-P", "-c", told],
+        [sys.executable, "-P", "-c", code],
         env=clean_environment(extra=SERVERS),
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(json.loads(ran.stdout.splitlines()[-1]))
+    return ran.stdout.splitlines()[-1]
+
+
+def imported(code: str) -> set[str]:
+    """Return the packages that a new interpreter has imported after some code."""
+    told = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    return set(json.loads(said(f"{code}\n{told}")))
 
 
 @pytest.mark.parametrize(
@@ -71,3 +76,17 @@ def test_the_metadata_pool_is_ready_before_it_has_loaded_what_tells_languages() 
 
     assert "py3langid" not in imported(setup)
     assert "py3langid" in imported(f"{setup}; {read}; {write}")
+
+
+def test_the_api_s_processes_share_what_its_master_has_imported() -> None:
+    code = """
+import sys
+from gunicorn.config import Config
+from api import server
+server.Worker.check_config(Config(), None)
+before = set(sys.modules)
+server.application()
+print([name for name in sys.modules.keys() - before if name.startswith(("api.", "pipeline."))])
+"""
+
+    assert said(code) == "[]"
