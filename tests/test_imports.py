@@ -3,9 +3,13 @@
 import json
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from systems import clean_environment
+
+from scripts.system.programs import ROOT
 
 #: Of these, only the pools' engines, the API, migrations and the demo need any.
 HEAVY = {
@@ -90,3 +94,17 @@ print([name for name in sys.modules.keys() - before if name.startswith(("api.", 
 """
 
     assert said(code) == "[]"
+
+
+def test_an_installation_compiles_all_of_ours(tmp_path: Path) -> None:
+    """Else each process of the first start compiles for itself what it imports."""
+    command = ["make", "--dry-run", "install", f"VENV={tmp_path / 'none'}"]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    (compiled,) = [line.partition("#")[0].split("-q")[1].split() for line in lines if "compileall" in line]
+
+    assert (
+        compiled
+        == tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"][
+            "packages"
+        ]
+    )
