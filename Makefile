@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := .venv-tools
+PACKAGES := api models pipeline pressroom scripts workers
 KILLS ?= 2000
 MINUTES ?= 10
 SECONDS ?= 60
@@ -35,6 +36,7 @@ $(BIN)/python:
 $(VENV)/installed: pyproject.toml | $(BIN)/python
 	@echo "Installing Pressroom and what it needs into $(VENV): 1.4 GB, some minutes, and only this once."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m compileall -q $(PACKAGES)  # else each process of the first start compiles what it imports
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/installed

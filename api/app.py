@@ -10,7 +10,7 @@ from falcon.routing import map_http_methods
 from api.account import KeyVerification
 from api.compression import Compression
 from api.cross_origin import CrossOrigin
-from api.dashboard import Dashboard
+from api.dashboard import Dashboard, load_navigation
 from api.errors import add_handlers
 from api.events import JobEvents
 from api.families import load_families, load_try_pages
@@ -30,7 +30,7 @@ from api.streamed_work import StreamedWork
 from api.work import Work
 from pipeline.artifacts import Artifacts
 from pipeline.database import AsyncDatabase
-from pipeline.kinds import Kinds
+from pipeline.kinds import Kinds, own_kinds
 from pipeline.settings import Settings
 
 
@@ -47,6 +47,13 @@ class RoutingMiddleware:
         context_of(req).route = req.uri_template or "unmatched"
         if req.method not in falcon.COMBINED_METHODS:
             raise falcon.HTTPMethodNotAllowed([*sorted(map_http_methods(resource)), "OPTIONS"])
+
+
+def import_parts() -> None:
+    """Import what `create_app` finds by itself: all families, kinds and pages of this project."""
+    own_kinds()
+    load_families()
+    load_navigation()
 
 
 def create_app(

@@ -9,6 +9,7 @@ import time
 from benchmarks.report import machine
 
 MEASUREMENTS = (
+    "start",
     "submissions",
     "round_trip",
     "life_cycle",

@@ -26,8 +26,8 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def create_app() -> typer.Typer:
-    """Return the command with all that are registered."""
+def create_app(wanted: str | None = None) -> typer.Typer:
+    """Return the command with all that are registered, or with the one that is wanted alone."""
     app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
     @app.callback()
@@ -38,7 +38,7 @@ def create_app() -> typer.Typer:
     ) -> None:
         """Speech, transcripts, alt text, post metadata and index checks behind one REST API."""
 
-    register_all(app)
+    register_all(app, wanted)
     return app
 
 
@@ -47,7 +47,7 @@ def main() -> None:
     # It would write two lines for each try to connect. Where a log is configured, they go there.
     logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
     try:
-        create_app()()
+        create_app(next(iter(sys.argv[1:]), None))()
     except PressroomError as error:
         _fail(error.message)
     except ServiceError as error:

@@ -4,7 +4,7 @@ A module has `register(app)`; `under` makes it. An entry point of the group `pre
 """
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -16,6 +16,21 @@ SYSTEM = "Run a system"
 ACCOUNTS = "Look after accounts and jobs"
 
 Register = Callable[[typer.Typer], None]
+
+#: The module of each command that is called otherwise than its module.
+MODULES: Mapping[str, str] = {
+    "describe": "alt_text",
+    "migrate": "system",
+    "pools": "system",
+    "restore": "backup",
+    "say": "speech",
+    "scale": "system",
+    "transcribe": "transcription",
+    "try": "try_engines",
+    "up": "system",
+}
+#: Groups that any module may add commands to.
+SHARED = ("accounts", "import-csv")
 
 
 def under(heading: str, *commands: Callable[..., None] | typer.Typer) -> Register:
@@ -31,10 +46,12 @@ def under(heading: str, *commands: Callable[..., None] | typer.Typer) -> Registe
     return register
 
 
-def register_all(app: typer.Typer) -> None:
-    """Add all commands. One of another package that can't be imported is named on standard error and left out."""
-    for module in pkgutil.iter_modules(__path__):
-        import_module(f"{__name__}.{module.name}").register(app)
+def register_all(app: typer.Typer, wanted: str | None = None) -> None:
+    """Add all commands; of ours only the one that is wanted, if there is such a one: to import all takes 0.3 s.
+
+    One of another package that can't be imported is named on standard error and left out."""
+    for module in modules_of(wanted):
+        import_module(f"{__name__}.{module}").register(app)
     for entry_point in entry_points(group="pressroom.commands"):
         try:
             register: Register = entry_point.load()
@@ -42,3 +59,10 @@ def register_all(app: typer.Typer) -> None:
             typer.echo(f"pressroom: the commands {entry_point.value} can't be loaded: {error}", err=True)
             continue
         register(app)
+
+
+def modules_of(wanted: str | None) -> Sequence[str]:
+    """Return the module that has a command; all of them, where others may add to it or none has its name."""
+    every = [module.name for module in pkgutil.iter_modules(__path__)]
+    having = MODULES.get(wanted or "", (wanted or "").replace("-", "_"))
+    return [having] if having in every and wanted not in SHARED else every

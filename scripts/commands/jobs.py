@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
-from redis.exceptions import RedisError
 
-from api.documents import job_document
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts, open_store
-from pipeline.broker import WakeBroker, connect
 from pipeline.database import Database
 from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFound
 from pipeline.job_lists import JobFilter, list_jobs
@@ -72,6 +69,8 @@ def show(
     data: Data = None,
 ) -> None:
     """Show a job: the document that GET /jobs/{id} answers; a program gets it as JSON."""
+    from api.documents import job_document  # falcon, which most other commands don't need
+
     settings = settings_for(data)
     with open_database(data) as database:
         document = job_document(_find(database, job_id), load_kinds(settings))
@@ -113,6 +112,8 @@ def _for_programs(job: Job) -> Sequence[Any]:
 @group.command()
 def cancel(job_id: JobId, data: Data = None) -> None:
     """End a job at once; what was not delivered is not charged."""
+    from pipeline.broker import connect  # redis and dramatiq, which take longer to import than a list of jobs to show
+
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
         found = find_id(database, "job", job_id)
@@ -131,6 +132,8 @@ def cancel(job_id: JobId, data: Data = None) -> None:
 @group.command()
 def retry(job_id: JobId, data: Data = None) -> None:
     """Submit what a finished job did not deliver as a new job of the same account, at the same price."""
+    from pipeline.broker import WakeBroker, connect
+
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
         job = _find(database, job_id)
@@ -158,6 +161,8 @@ def retry(job_id: JobId, data: Data = None) -> None:
 
 def _send(client: "redis.Redis", fill: Callable[[Any], None]) -> bool:
     """Send once what is added to a pipeline; returns whether Redis took it."""
+    from redis.exceptions import RedisError
+
     pipe = client.pipeline(transaction=False)
     fill(pipe)
     try:

@@ -44,7 +44,7 @@ ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
 #: Exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
 #: How long a system that was started for the demo alone may end its work.
-GRACE_SECONDS = 2
+GRACE_SECONDS = 0.5
 #: How long the demo waits for a search engine on the Internet.
 PATIENCE_SECONDS = 5
 

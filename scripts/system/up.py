@@ -6,9 +6,10 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
+from itertools import accumulate
 from typing import Any, NoReturn
 
 from pipeline.errors import NotFound, NotReady
@@ -33,8 +34,8 @@ from workers.engines.registry import list_families, named_engines
 HOPELESS_RESTARTS = 4
 #: How long the API may take to answer before the console says so; it is restarted for ever all the same.
 API_PATIENCE = timedelta(seconds=60)
-#: How long the pools are held back for the API's start: their imports would share the processors with its own, and what
-#: it accepts meanwhile waits in its rows.
+#: How long the pools that find no free processor are held back for the API's start, whose imports would have to share
+#: with theirs; what it accepts meanwhile waits in its rows.
 POOLS_WAIT = timedelta(seconds=5)
 #: How long the API of a killed system may keep the port, because it drains.
 KILLED_API_PATIENCE = timedelta(seconds=15)
@@ -64,6 +65,12 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
             servers.append(server := redis.server(settings.data))
             settings = settings.model_copy(update={"redis_url": server.url})
         return asyncio.run(_Up(settings, servers, listener, sizes).run())
+
+
+def in_turn(sizes: Mapping[str, int], *, processors: int) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the pools that start while the API starts, which keeps one processor busy, and those that start then."""
+    beside = sum(processes < processors for processes in accumulate(sizes.values()))
+    return list(sizes)[:beside], list(sizes)[beside:]
 
 
 class _Up:
@@ -132,9 +139,11 @@ class _Up:
         first = await self._prepare()
         if first:  # at once: should the start fail from here on, there is no other copy; the address may be another
             keep_first(first, self._system.address, self._settings.data)
+        beside, then = in_turn(self._sizes, processors=os.cpu_count() or 1)
+        self._run_pools(beside)
         is_ready = await becomes_ready(self._listener, POOLS_WAIT)
-        self._console.say(f"starting the pools {', '.join(self._sizes)}")
-        self._run_pools()
+        self._run_pools(then)
+        self._supervisor.run(Program("sweep", programs.sweep(), self._environment, drain=DRAIN_SLACK))
         is_ready = is_ready or await becomes_ready(self._listener, API_PATIENCE)
         state = "ready" if is_ready else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
@@ -181,12 +190,14 @@ class _Up:
         drain = timedelta(seconds=self._settings.api.drain_seconds) + DRAIN_SLACK
         self._supervisor.run(Program("api", argv, self._environment, drain=drain, descriptors=(descriptor,)))
 
-    def _run_pools(self) -> None:
+    def _run_pools(self, queues: Sequence[str]) -> None:
         drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
-        for queue, processes in self._sizes.items():
+        if queues:
+            self._console.say(f"starting the pools {', '.join(queues)}")
+        for queue in queues:
             argv = programs.pool(self._settings, queue)
-            self._supervisor.run(Program(queue, argv, self._environment, drain=drain, scalable=True), processes)
-        self._supervisor.run(Program("sweep", programs.sweep(), self._environment, drain=DRAIN_SLACK))
+            program = Program(queue, argv, self._environment, drain=drain, scalable=True)
+            self._supervisor.run(program, self._sizes[queue])
 
 
 def _system(settings: Settings, listener: socket.socket) -> System:

@@ -1,11 +1,14 @@
 """Commands are found in `scripts.commands`, and in wheels that name them in the group `pressroom.commands`."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from scripts.commands import modules_of
 from scripts.main import create_app
 
 COMMAND = """
@@ -53,3 +56,22 @@ def test_each_command_of_ours_is_listed_under_a_heading() -> None:
     for heading in ("Use the service", "Run a system", "Look after accounts and jobs"):
         assert heading in shown
     assert " Commands " not in shown
+
+
+def callbacks(command: Any) -> Iterator[Any]:
+    """Yield the functions of a command and of what is below it."""
+    for below in getattr(command, "commands", {}).values():
+        yield from callbacks(below)
+    if command.callback:
+        yield command.callback
+
+
+def test_the_module_that_a_command_is_looked_for_in_has_all_of_it() -> None:
+    for name, command in get_command(create_app()).commands.items():  # type: ignore[attr-defined]  # a group
+        modules = {f"scripts.commands.{module}" for module in modules_of(name)}
+
+        assert {function.__module__ for function in callbacks(command)} <= modules, name
+
+
+def test_a_command_that_nobody_has_is_answered_by_what_there_is() -> None:
+    assert "Did you mean 'jobs'?" in CliRunner().invoke(create_app("job"), ["job"]).output

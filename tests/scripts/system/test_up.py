@@ -27,6 +27,7 @@ from pipeline.settings import Settings
 from pipeline.sign_in import use_link
 from scripts.system import control, programs
 from scripts.system.programs import ROOT
+from scripts.system.up import in_turn
 
 pytestmark = pytest.mark.system
 
@@ -67,6 +68,23 @@ def test_a_first_start_says_where_it_is_and_puts_the_key_in_a_private_file(share
     assert link not in shared.written()
     assert "curl" in shared.written()
     assert status(shared.address) == 200
+
+
+def test_pools_start_beside_the_api_where_a_processor_is_free():
+    sizes = {"vision": 1, "search_check": 1, "synthesis": 0, "transcription": 2}
+
+    assert in_turn(sizes, processors=1) == ([], ["vision", "search_check", "synthesis", "transcription"])
+    assert in_turn(sizes, processors=2) == (["vision"], ["search_check", "synthesis", "transcription"])
+    assert in_turn(sizes, processors=4) == (["vision", "search_check", "synthesis"], ["transcription"])
+    assert in_turn(sizes, processors=5) == (["vision", "search_check", "synthesis", "transcription"], [])
+
+
+def test_the_first_pools_start_before_the_system_is_ready(shared: Running):
+    lines = [line.partition("| ")[2] for line in shared.written().splitlines() if line.startswith("pressroom ")]
+    told = " ".join(line for line in lines if line.startswith(("starting the pools", "ready on")))
+    beside = told.partition("ready on")[0]
+
+    assert all(queue in beside for queue in queues(load_kinds(Settings())))
 
 
 def test_a_command_finds_the_running_system_by_its_folder(shared: Running):

@@ -1,7 +1,9 @@
 """extractive: metadata made of a post's own words, without a model and without a network."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import cached_property
 from typing import Self
 
@@ -18,6 +20,9 @@ from workers.engines.metadata.extractive.words import Word, words_of
 from workers.engines.metadata.plain import read_post
 from workers.engines.metadata.taxonomy import Taxonomy, load_taxonomy
 from workers.engines.metadata.unwanted import ADDRESSES
+
+#: When what is known of languages is loaded: after the start, whose other processes need the processors.
+WARM_UP_AFTER = timedelta(seconds=10)
 
 #: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
 LONGEST_TEXT = 40_000
@@ -47,10 +52,15 @@ class Extractive:
         return None
 
     def setup(self) -> None:
-        """Load the taxonomy and the languages' words. Raises NotReady."""
+        """Load the taxonomy, and a little later what is known of languages. Raises NotReady."""
         _ = self.taxonomy
+        later = threading.Timer(WARM_UP_AFTER.total_seconds(), self.warm_up)
+        later.daemon = True
+        later.start()
+
+    def warm_up(self) -> None:
+        """Load what the first post would load otherwise: half a second of a processor, and some libraries."""
         languages.set_up()
-        # The first post would wait 0.1 s for libraries to be read.
         self.write(read_post("Ready", "# Ready\n\nThe first post is ready to be read. So is the second one.", "en"))
 
     @cached_property

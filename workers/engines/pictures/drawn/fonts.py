@@ -75,12 +75,14 @@ class Fonts:
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
-        self._coverage: dict[Face, frozenset[int]] = {}
+        self._read: dict[Face, frozenset[int]] = {}
 
     def setup(self) -> None:
-        """Read which characters each font has. Raises NotReady."""
-        for face in (self.sans, self.serif, *self._others):
-            self._coverage[face] = face.coverage()
+        """Read which characters each font has, but of the largest only when a title needs it. Raises NotReady."""
+        for face in self._all:
+            # Noto Sans CJK has 45,000, which take 0.1 s: as long as all else that `drawn` does at a start.
+            if not face.thicker:
+                self._coverage(face)
 
     @cached_property
     def sans(self) -> Face:
@@ -103,11 +105,21 @@ class Fonts:
             faces.append(Face(noto, thicker=CJK_THICKER))
         return [*faces, *_in_folder(self._folder)]
 
+    @property
+    def _all(self) -> Sequence[Face]:
+        return (self.sans, self.serif, *self._others)
+
+    def _coverage(self, face: Face) -> frozenset[int]:
+        """Return the characters that a font has glyphs for, read once. Raises NotReady."""
+        if face not in self._read:
+            self._read[face] = face.coverage()
+        return self._read[face]
+
     def face_for(self, text: str, preferred: Face) -> Face | None:
         """Return the font for a text: the preferred one, or the next that has all of it; None: no font has."""
         wanted = {ord(character) for character in text if character not in INVISIBLE and not character.isspace()}
         for face in (preferred, self.sans, *self._others):
-            if wanted <= self._coverage[face]:
+            if wanted <= self._coverage(face):
                 return face
         return None
 
@@ -134,7 +146,7 @@ class Fonts:
     def _is_known(self, character: str) -> bool:
         if character.isspace() or character in INVISIBLE:
             return True
-        return any(ord(character) in coverage for coverage in self._coverage.values())
+        return any(ord(character) in self._coverage(face) for face in self._all)
 
 
 def can_shape() -> bool:

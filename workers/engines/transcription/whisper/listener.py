@@ -35,6 +35,8 @@ ONLY_TRANSCRIBES = "turbo"
 SHORTEST = 250
 #: Segments that a CUDA device takes together, by default.
 CUDA_BATCH = 8
+#: What the model is tried with: a second of sound, in frames of 10 ms.
+FRAMES = 100
 #: The seconds that Whisper takes at once; only longer sounds can be batched.
 WINDOW_SECONDS = 30
 
@@ -140,10 +142,13 @@ class Listener(Transcriber):
         )
 
     def _warm_up(self) -> None:
-        """Use the model once, so that an error, such as a missing library of CUDA, occurs now and not in a request."""
-        silence = np.zeros(SAMPLE_RATE, np.float32)
-        for _ in self._loaded.transcribe(silence, language="en", beam_size=1, temperature=0.0, max_new_tokens=1)[0]:
-            pass
+        """Use the model once, so that an error, such as a missing library of CUDA, occurs now and not in a request.
+
+        A second is given to it as it is: `transcribe` would fill it up to half a minute, which costs a processor 0.7 s
+        instead of 0.01."""
+        features = self._loaded.feature_extractor(np.zeros(SAMPLE_RATE, np.float32))
+        begin = self._loaded.hf_tokenizer.token_to_id("<|startoftranscript|>")
+        self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
 
     def _hear_english(self, sound: Any, **how: Any) -> Any:
         return self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]

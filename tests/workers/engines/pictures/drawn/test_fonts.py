@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import NotReady
-from workers.engines.pictures.drawn.fonts import Fonts
+from workers.engines.pictures.drawn.fonts import Face, Fonts
 
 
 def test_fonts_of_the_operators_folder_set_what_the_shipped_ones_can_not(tmp_path: Path, fonts: Fonts) -> None:
@@ -26,3 +26,18 @@ def test_a_folder_that_is_missing_and_a_file_that_is_no_font_are_named(tmp_path:
     (tmp_path / "broken.ttf").write_bytes(b"no font")
     with pytest.raises(NotReady, match=r"broken\.ttf"):
         Fonts(str(tmp_path)).setup()
+
+
+def test_the_largest_font_is_read_when_a_title_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    coverage = Face.coverage
+    monkeypatch.setattr(Face, "coverage", lambda face: (read.append(Path(face.path).name), coverage(face))[1])
+    fonts = Fonts()
+
+    fonts.setup()
+    assert fonts.settable("Fresh words, ночь") == ("Fresh words, ночь", "")
+    assert fonts.face_for("Fresh words", fonts.serif) == fonts.serif
+    assert not any(name.startswith("Noto") for name in read)
+
+    if fonts.settable("猫と暮らす")[0]:  # the font is an extra
+        assert sum(name.startswith("Noto") for name in read) == 1

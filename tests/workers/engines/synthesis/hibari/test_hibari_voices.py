@@ -1,6 +1,7 @@
 """hibari's further voices: files of the catalogue, and never a download of the package's own."""
 
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from pipeline.settings import Settings
 from workers.catalogue.catalogue import find_model, models_of
 from workers.catalogue.store import ModelStore
 from workers.engines.synthesis.hibari.hibari import Hibari
-from workers.engines.synthesis.hibari.voice import Front
+from workers.engines.synthesis.hibari.voice import DIGITS, Front
 
 
 def test_the_catalogue_has_american_and_british_voices_of_both_genders() -> None:
@@ -54,3 +55,9 @@ def test_altered_weights_are_not_run(tmp_path: Path) -> None:
 def test_british_english_is_read_by_british_rules() -> None:
     assert Front(is_british=True).read("The water there.").phonemes == "ðə wˈɔːtə ðˈɛː."
     assert Front(is_british=False).read("The water there.").phonemes == "ðə wˈɔTəɹ ðˈɛɹ."
+
+
+def test_digits_that_the_package_can_not_read_are_those_of_all_planes() -> None:
+    signs = (sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isdigit() and not sign.isdecimal())
+
+    assert [ord(sign) for sign in signs] == list(DIGITS)

@@ -9,6 +9,7 @@ import ctranslate2
 import numpy as np
 import pytest
 import tiny_whisper
+from faster_whisper import WhisperModel
 from spoken import RATE, samples_of
 
 from pipeline.errors import NotReady
@@ -44,6 +45,21 @@ def heard(
 ) -> tuple[str, float | None, list[Segment]]:
     with engine.listen(samples, language=language, timed=timed) as hearing:
         return hearing.language, hearing.language_probability, list(hearing.segments)
+
+
+def test_a_model_is_tried_with_a_second_and_not_with_half_a_minute(
+    whisper_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a minute costs a processor 0.7 s at each start of a pool."""
+    frames: list[int] = []
+    encode = WhisperModel.encode
+    monkeypatch.setattr(
+        WhisperModel, "encode", lambda model, features: (frames.append(features.shape[-1]), encode(model, features))[1]
+    )
+
+    made(whisper_folder)
+
+    assert frames == [100]
 
 
 def test_a_language_is_found_out_with_its_probability(whisper: Whisper) -> None:

@@ -1,0 +1,110 @@
+"""What a process imports before it needs it: each library costs every start, and all programs start at once."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from systems import clean_environment
+
+from scripts.system.programs import ROOT
+
+#: Of these, only the pools' engines, the API, migrations and the demo need any.
+HEAVY = {
+    "PIL",
+    "aiohttp",
+    "alembic",
+    "falcon",
+    "faster_whisper",
+    "jinja2",
+    "numpy",
+    "onnxruntime",
+    "scipy",
+    "sqlalchemy",
+}
+SERVERS = {"DATABASE_URL": "postgresql://nobody@/none", "REDIS_URL": "redis://nobody"}
+
+
+def said(code: str) -> str:
+    """Return the last line that a new interpreter writes."""
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env=clean_environment(extra=SERVERS),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ran.stdout.splitlines()[-1]
+
+
+def imported(code: str) -> set[str]:
+    """Return the packages that a new interpreter has imported after some code."""
+    told = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    return set(json.loads(said(f"{code}\n{told}")))
+
+
+@pytest.mark.parametrize(
+    ("code", "unneeded"),
+    [
+        ("from scripts.main import create_app; create_app('jobs')", {*HEAVY, "dramatiq", "redis", "structlog"}),
+        ("from scripts.main import create_app; create_app('pools')", {*HEAVY, "dramatiq", "redis", "structlog"}),
+        ("from scripts.main import create_app; create_app('sweep')", HEAVY),
+        (
+            "from scripts.main import create_app; create_app('up'); import scripts.system.up",
+            {*HEAVY, "dramatiq", "redis"},
+        ),
+        ("import scripts.system.prepare", {*HEAVY, "dramatiq", "redis"}),
+        ("import scripts.system.embedded.postgres", {*HEAVY, "asyncio", "psycopg", "pydantic"}),
+        ("import scripts.system.embedded.redis", {*HEAVY, "asyncio", "psycopg", "pydantic"}),
+        ("import workers.main", HEAVY | {"typer"}),
+        ("import dramatiq.cli", {"psycopg", "pydantic", "structlog"}),
+        ("import api.server", HEAVY - {"aiohttp", "falcon", "jinja2"} | {"typer"}),
+    ],
+)
+def test_a_program_starts_without_what_it_does_not_need(code: str, unneeded: set[str]) -> None:
+    assert imported(code) & unneeded == set()
+
+
+def test_a_second_start_migrates_without_what_migrates() -> None:
+    """Asked whether the database is up to date: only then Alembic is imported."""
+    assert imported("import pipeline.schema_version, pipeline.accounts") & {"alembic", "sqlalchemy"} == set()
+
+
+def test_the_metadata_pool_is_ready_before_it_has_loaded_what_tells_languages() -> None:
+    """Which takes half a second: posts that come earlier load it themselves, and are read no worse."""
+    setup = "from workers.engines.metadata.extractive.extractive import Extractive; made = Extractive(); made.setup()"
+    read = "from workers.engines.metadata.plain import read_post"
+    write = "made.write(read_post('Ready', 'It is ready to be read.', 'en'))"
+
+    assert "py3langid" not in imported(setup)
+    assert "py3langid" in imported(f"{setup}; {read}; {write}")
+
+
+def test_the_api_s_processes_share_what_its_master_has_imported() -> None:
+    code = """
+import sys
+from gunicorn.config import Config
+from api import server
+server.Worker.check_config(Config(), None)
+before = set(sys.modules)
+server.application()
+print([name for name in sys.modules.keys() - before if name.startswith(("api.", "pipeline."))])
+"""
+
+    assert said(code) == "[]"
+
+
+def test_an_installation_compiles_all_of_ours(tmp_path: Path) -> None:
+    """Else each process of the first start compiles for itself what it imports."""
+    command = ["make", "--dry-run", "install", f"VENV={tmp_path / 'none'}"]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    (compiled,) = [line.partition("#")[0].split("-q")[1].split() for line in lines if "compileall" in line]
+
+    assert (
+        compiled
+        == tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"][
+            "packages"
+        ]
+    )
