@@ -25,6 +25,7 @@ from pipeline.lifecycle.sweep import (
     retire,
     wake_waiting,
 )
+from pipeline.lifecycle.turns import Turn, report_then_claim
 
 __all__ = [
     "CANCELLED",
@@ -44,6 +45,7 @@ __all__ = [
     "Submission",
     "Submitted",
     "Taken",
+    "Turn",
     "cancel",
     "change_tier",
     "claim",
@@ -60,6 +62,7 @@ __all__ = [
     "raise_hold",
     "reap",
     "report",
+    "report_then_claim",
     "report_together",
     "retire",
     "submit",
