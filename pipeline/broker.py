@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from pipeline.log import get_logger
+from pipeline.one_way import OneWay
 
 log = get_logger(__name__)
 Reply = TypeVar("Reply")
@@ -45,9 +46,11 @@ def _look(queue: str) -> Message[None]:
     return Message(queue_name=queue, actor_name=actor_name(queue), args=(), kwargs={}, options={})
 
 
-def add_wake(pipe: Any, queue: str) -> None:
-    """Add a wake-up to a pipeline, sync or async: one at most stays in the list, however many are sent."""
-    pipe.lpush(wake_list(queue), _look(queue).encode())
+def add_wake(pipe: Any, queue: str, mark: bytes = b"") -> None:
+    """Add a wake-up to a pipeline, sync or async: one at most stays in the list, however many are sent.
+
+    What it says is read by nobody, but who sent it can tell it by its mark."""
+    pipe.lpush(wake_list(queue), mark or _look(queue).encode())
     pipe.ltrim(wake_list(queue), 0, 0)
 
 
@@ -69,6 +72,7 @@ class WakeBroker(Broker):
     def __init__(self, client: "redis.Redis", middleware: Sequence[Middleware] = ()) -> None:
         super().__init__(middleware=list(middleware))
         self.client = client
+        self._one_way = OneWay()
         self._away_until = 0.0
 
     def declare_queue(self, queue_name: str) -> None:
@@ -99,6 +103,16 @@ class WakeBroker(Broker):
 
         return self.try_to(execute)
 
+    def send_at_once(self, fill: Callable[[Any], None]) -> bool:
+        """Send as `send` does, without waiting for Redis; False: it must be sent by a thread that may wait.
+
+        A Redis that is away is left alone, and nobody need send it then."""
+        return self._is_away() or self._one_way.send(fill)
+
+    def open_one_way(self) -> None:
+        """Have what `send_at_once` needs; this waits for Redis."""
+        self.try_to(self._one_way.open)
+
     def try_to(self, ask: Callable[["redis.Redis"], object]) -> bool:
         """Ask Redis, unless it is away; returns whether it has answered."""
         if self._is_away():
@@ -110,15 +124,18 @@ class WakeBroker(Broker):
             return False
         return True
 
-    def wait_for_wake(self, queue: str, seconds: float) -> None:
-        """Return when a queue's wake-up comes, or after so long; without Redis the clock alone counts."""
+    def wait_for_wake(self, queue: str, seconds: float, *, but: bytes = b"") -> None:
+        """Return when a queue's wake-up comes, or after so long; without Redis the clock alone counts.
+
+        One with the mark `but`, which this process has sent to others and got itself, is not a wake-up."""
         until = time.monotonic() + seconds
-        if not self._is_away():
-            try:
-                self.client.blpop([wake_list(queue)], timeout=seconds)
-                return
-            except RedisError as error:
-                self._leave_alone(error)
+        try:
+            while not self._is_away() and (left := until - time.monotonic()) > 0:
+                found = self.client.blpop([wake_list(queue)], timeout=left)
+                if not found or found[1] != but:
+                    return
+        except RedisError as error:
+            self._leave_alone(error)
         time.sleep(max(0.0, until - time.monotonic()))
 
     def _is_away(self) -> bool:
