@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from pipeline.log import get_logger
+from pipeline.one_way import OneWay
 
 log = get_logger(__name__)
 Reply = TypeVar("Reply")
@@ -44,14 +45,16 @@ def _look(queue: str) -> Message[None]:
     return Message(queue_name=queue, actor_name=actor_name(queue), args=(), kwargs={}, options={})
 
 
-def wake_commands(queue: str) -> list[tuple[Any, ...]]:
-    """Return the Redis commands of a wake-up: one at most stays in the list, however many are sent."""
-    return [("LPUSH", wake_list(queue), _look(queue).encode()), ("LTRIM", wake_list(queue), 0, 0)]
+def wake_commands(queue: str, mark: bytes = b"") -> list[tuple[Any, ...]]:
+    """Return the Redis commands of a wake-up: one at most stays in the list, however many are sent.
+
+    What it says is read by nobody, but who sent it can tell it by its mark."""
+    return [("LPUSH", wake_list(queue), mark or _look(queue).encode()), ("LTRIM", wake_list(queue), 0, 0)]
 
 
-def add_wake(pipe: Any, queue: str) -> None:
+def add_wake(pipe: Any, queue: str, mark: bytes = b"") -> None:
     """Add a wake-up to a pipeline."""
-    for command in wake_commands(queue):
+    for command in wake_commands(queue, mark):
         pipe.execute_command(*command)
 
 
@@ -73,6 +76,7 @@ class WakeBroker(Broker):
     def __init__(self, client: "redis.Redis", middleware: Sequence[Middleware] = ()) -> None:
         super().__init__(middleware=list(middleware))
         self.client = client
+        self._one_way = OneWay()
         self._away_until = 0.0
 
     def declare_queue(self, queue_name: str) -> None:
@@ -103,6 +107,16 @@ class WakeBroker(Broker):
 
         return self.try_to(execute)
 
+    def send_at_once(self, fill: Callable[[Any], None]) -> bool:
+        """Send as `send` does, without waiting for Redis; False: it must be sent by a thread that may wait.
+
+        A Redis that is away is left alone, and nobody need send it then."""
+        return self._is_away() or self._one_way.send(fill)
+
+    def open_one_way(self) -> None:
+        """Have what `send_at_once` needs; this waits for Redis."""
+        self.try_to(self._one_way.open)
+
     def try_to(self, ask: Callable[["redis.Redis"], object]) -> bool:
         """Ask Redis, unless it is away; returns whether it has answered."""
         if self._is_away():
@@ -114,15 +128,18 @@ class WakeBroker(Broker):
             return False
         return True
 
-    def wait_for_wake(self, queue: str, seconds: float) -> None:
-        """Return when a queue's wake-up comes, or after so long; without Redis the clock alone counts."""
+    def wait_for_wake(self, queue: str, seconds: float, *, but: bytes = b"") -> None:
+        """Return when a queue's wake-up comes, or after so long; without Redis the clock alone counts.
+
+        One with the mark `but`, which this process has sent to others and got itself, is not a wake-up."""
         until = time.monotonic() + seconds
-        if not self._is_away():
-            try:
-                self.client.blpop([wake_list(queue)], timeout=seconds)
-                return
-            except RedisError as error:
-                self._leave_alone(error)
+        try:
+            while not self._is_away() and (left := until - time.monotonic()) > 0:
+                found = self.client.blpop([wake_list(queue)], timeout=left)
+                if not found or found[1] != but:
+                    return
+        except RedisError as error:
+            self._leave_alone(error)
         time.sleep(max(0.0, until - time.monotonic()))
 
     def _is_away(self) -> bool:

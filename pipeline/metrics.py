@@ -43,6 +43,11 @@ class Metrics:
         self._pending: Counter[Series] = Counter()
         self._lock = threading.Lock()
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything was counted since the last flush."""
+        return bool(self._pending)
+
     def count(self, name: str, amount: float = 1, **labels: object) -> None:
         """Add to a counter."""
         self._add([(name, "", amount)], labels)

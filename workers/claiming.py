@@ -52,6 +52,17 @@ class Claimer:
         self._asked_at = 0.0
         self._awaited = False
         self._woke_at = 0.0
+        self._found_in_a_row = 0
+
+    @property
+    def is_single(self) -> bool:
+        """Whether this process carries out one run at a time, whatever comes."""
+        return self._slots.is_single
+
+    @property
+    def is_flowing(self) -> bool:
+        """Whether work came with each of the last two claims, and so is likely to come with the next."""
+        return self._found_in_a_row > 1
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:
         """Return for how many runs of each lane there are slots beside those held; of lanes that are missing, none."""
@@ -76,6 +87,7 @@ class Claimer:
         """Note how many items of which lane were claimed (None: none was); returns how many of them make one run."""
         size = self._lanes[lane].batch if lane else 1
         self._gates.claimed(lane, runs=-(-items // size))
+        self._found_in_a_row = self._found_in_a_row + 1 if items else 0
         self._may_be_more = lane is not None and items == self._limits[lane]
         return size
 

@@ -41,6 +41,7 @@ class Run:
     #: Longest time without progress; None: no limit.
     stall_limit: timedelta | None = None
     is_reported: bool = False
+    is_logged: bool = False
 
     @property
     def log_fields(self) -> dict[str, Any]:
@@ -61,7 +62,10 @@ class Run:
 
 
 class Heartbeat:
-    """One thread a process; it is idle while no run is held."""
+    """One thread a process, which looks by its own clock at what is held then.
+
+    Nothing wakes it: to be told of each run would be two changes between threads an item. So holding and dropping are
+    single operations on a list, which need no lock, and a run's first beat comes within `every` of its claim."""
 
     def __init__(
         self,
@@ -78,29 +82,22 @@ class Heartbeat:
         self._after_beat = after_beat
         self._end_process = end_process
         self._runs: list[Run] = []
-        self._changed = threading.Condition()
         threading.Thread(target=self._loop, name="heartbeat", daemon=True).start()
 
     def hold(self, run: Run) -> None:
         """Keep a run's leases alive from now on."""
-        with self._changed:
-            self._runs.append(run)
-            self._changed.notify()
+        self._runs.append(run)
 
     def drop(self, run: Run) -> None:
         """Stop keeping a run's leases alive."""
-        with self._changed:
-            self._runs.remove(run)
+        self._runs.remove(run)
 
     def held(self) -> list[Run]:
         """Return the runs that go on."""
-        with self._changed:
-            return list(self._runs)
+        return self._runs.copy()
 
     def _loop(self) -> None:
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._runs)
             time.sleep(self._every)
             runs = self.held()
             try:
@@ -118,12 +115,24 @@ class Heartbeat:
         tasks = [task for run in runs for task in run.tasks]
         if not tasks:
             return
+        self._log_started(runs)
         held = self._database.run(lifecycle.heartbeat([task.beat() for task in tasks], lease_for=self._lease_for))
         # The items of a run that is being reported are no longer leased, and have not been taken away.
         for task in (task for run in runs if not run.is_reported for task in run.tasks):
             if task.item.item_id not in held and not task.is_stopped():
                 log.info("item stopped", job_id=str(task.job_id), index=task.index)
                 task.stop()
+
+    def _log_started(self, runs: Sequence[Run]) -> None:
+        """Say of each run that takes some time that it goes on; one that ends at once has the line of its report."""
+        for run in runs:
+            seconds = time.monotonic() - run.started
+            if not run.is_logged and seconds >= self._every:
+                run.is_logged = True
+                kind = run.tasks[0].item.kind
+                log.info(
+                    "run started", kind=kind, items=len(run.tasks), seconds_ago=round(seconds, 1), **run.log_fields
+                )
 
     def _end_overdue(self, runs: Sequence[Run]) -> None:
         """End the process when a run has exceeded a limit: no thread can be stopped, and its lease would be renewed."""

@@ -18,6 +18,11 @@ class LateHandlers:
         self._waiting: dict[str, AnyHandler] = {}
         self._ready: dict[str, AnyHandler] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no handler is waited for."""
+        return not self._waiting and not self._ready
+
     def set_aside(self, handler: AnyHandler, handlers: Mapping[str, AnyHandler]) -> dict[str, AnyHandler]:
         """Keep a handler that is not ready; return the others."""
         self._waiting |= {kind: other for kind, other in handlers.items() if other is handler}

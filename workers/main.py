@@ -34,7 +34,12 @@ class Pools(Middleware):
         self._kinds = load_kinds(settings)
         self._resources = Resources(settings)
         self._runners: dict[str, Runner] = {}
+        self._is_alone = False
         self._end_telling: Callable[[], None] = lambda: None
+
+    def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
+        """Find out whether this process serves one queue alone; then it waits for its wake-ups by itself."""
+        self._is_alone = len(worker.consumer_whitelist or broker.get_declared_queues()) == 1
 
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Tell operators of this process from now on."""
@@ -59,7 +64,9 @@ class Pools(Middleware):
         def work(*_: Any) -> None:
             if queue not in self._runners:
                 self._runners[queue] = self._make_runner(broker, queue)
-            self._runners[queue].drain()
+            # A message's way through Dramatiq's threads would take as long as a claim.
+            runner = self._runners[queue]
+            runner.serve() if self._is_alone else runner.drain()
 
         dramatiq.actor(broker=broker, actor_name=actor_name(queue), queue_name=queue)(work)
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
-from pipeline.broker import WakeBroker
+from pipeline.broker import WakeBroker, add_wake
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.kind import AnyKind
@@ -56,11 +56,11 @@ class Reporter:
         self._metrics = metrics
         self._tracer = tracer
         self._outbox = Outbox(f"tell {queue}")
+        #: The mark of this process's wake-ups.
+        self.mark = uuid4().bytes
 
-    def write(
-        self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None
-    ) -> tuple[list[Taken], list[ClaimedItem]]:
-        """Write what became of runs and make the claim that comes next, in one transaction: one commit pays for all.
+    def write(self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None) -> lifecycle.Turn:
+        """Write what became of runs and make the claim that comes next, in one statement: one commit pays for all.
 
         Returns what of the reports counted, and what was claimed. Raises PressroomError when there was nothing to
         report, and nothing can be claimed."""
@@ -68,7 +68,9 @@ class Reporter:
             return [], self._database.run(then) if then else []
         report = lifecycle.report_together((one.run.lease_id, one.outcomes) for one in due)
         try:
-            taken, *claimed = self._database.run_together([report, then] if then else [report])
+            if then is None:
+                return self._database.run(report), []
+            return self._database.run(lifecycle.report_then_claim(report, then))
         except PressroomError as error:
             # Their leases run out, and somebody does the work again.
             log.error("reports not written", error=error.message, runs=len(due))
@@ -76,13 +78,23 @@ class Reporter:
         except Exception:
             log.exception("reports refused, now one by one", runs=len(due))
             return [item for one in due for item in self._write_alone(one)], []
-        return taken, claimed[0] if claimed else []
 
-    def tell(self, due: Sequence[Ended], taken: Sequence[Taken]) -> None:
-        """Tell whoever waits for them which jobs have ended, and count and log what was reported."""
+    def claim(self, claim: Statement[list[ClaimedItem]]) -> list[ClaimedItem]:
+        """Make a claim after a report; returns nothing when the database stays away."""
+        try:
+            return self._database.run(claim)
+        except PressroomError as error:
+            log.error("nothing claimed", error=error.message)
+            return []
+
+    def announce(self, taken: Sequence[Taken]) -> None:
+        """Tell whoever waits for them which jobs have ended."""
+        if ended := {item.job_id for item in taken if item.job_state}:
+            self._send(lambda pipe: add_notice(pipe, ended))
+
+    def note(self, due: Sequence[Ended], taken: Sequence[Taken]) -> None:
+        """Count and log what was reported, which nobody waits for."""
         ended = {item.job_id for item in taken if item.job_state}
-        if ended:
-            self._send(lambda pipe: add_notice(pipe, ended))  # before what only we need: somebody waits for it
         self._delete_uploads({task.job_id for one in due if one.kind.takes_files for task in one.run.tasks} & ended)
         for one in due:
             self._observe(one)
@@ -105,10 +117,12 @@ class Reporter:
 
     def wake(self) -> None:
         """Wake another process of the pool."""
-        self._outbox.post(lambda: self._broker.wake(self._queue))
+        self._send(lambda pipe: add_wake(pipe, self._queue, self.mark))
 
     def flush_metrics(self) -> None:
         """Have what was counted since the last time written; while Redis is away it is kept."""
+        if not self._metrics.has_pending:
+            return
         self._outbox.post(lambda: self._broker.try_to(self._metrics.flush))
 
     def close(self) -> None:
@@ -131,8 +145,15 @@ class Reporter:
                 log.warning("upload not deleted, the sweep will", job_id=str(job_id), error=error.message)
 
     def _send(self, fill: Callable[[Any], None]) -> None:
-        """Have a notice sent; who does not hear it finds the same in the rows within a second."""
-        self._outbox.post(lambda: self._broker.send(fill))
+        """Send a notice; who does not hear it finds the same in the rows within a second.
+
+        This thread sends it, as a change to another is on the way of whoever waits, and never waits for Redis."""
+        if not self._broker.send_at_once(fill):
+            self._outbox.post(lambda: self._send_later(fill))
+
+    def _send_later(self, fill: Callable[[Any], None]) -> None:
+        self._broker.send(fill)
+        self._broker.open_one_way()
 
     def _observe(self, ended: Ended) -> None:
         tasks = ended.run.tasks

@@ -1,18 +1,22 @@
 """Rounds: work that any thread may ask for, done by one thread at a time for all that asked meanwhile."""
 
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from pipeline.coalescing import Batches
 
+#: What the thread that asks takes away from the rounds that it makes.
+Takes = TypeVar("Takes")
 
-class Rounds:
-    """Makes rounds; `make` makes one, and returns whether another is wanted at once."""
 
-    def __init__(self, make: Callable[[], bool]) -> None:
+class Rounds(Generic[Takes]):
+    """Makes rounds; `make` makes one for the thread that asks, and returns whether another is wanted at once."""
+
+    def __init__(self, make: Callable[[Takes], bool]) -> None:
         self._make = make
         self._asked: Batches[None] = Batches()
 
-    def ask(self) -> bool:
+    def ask(self, takes: Takes) -> bool:
         """Make rounds until nobody has asked since the last began; False at once where another thread is doing so.
 
         Raises what a round raised, after the rounds that were asked for meanwhile."""
@@ -21,7 +25,7 @@ class Rounds:
         failure: Exception | None = None
         try:
             while self._asked.take():
-                failure = self._try() or failure
+                failure = self._try(takes) or failure
         except BaseException:  # the thread is being ended
             self._asked.abandon()
             raise
@@ -29,9 +33,9 @@ class Rounds:
             raise failure
         return True
 
-    def _try(self) -> Exception | None:
+    def _try(self, takes: Takes) -> Exception | None:
         try:
-            if self._make():
+            if self._make(takes):
                 self._asked.add(None)
         except Exception as error:  # noqa: BLE001  it is raised by ask()
             return error

@@ -3,18 +3,15 @@
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from structlog.contextvars import bound_contextvars
-
-from pipeline import lifecycle
 from pipeline.artifacts import Artifacts
-from pipeline.broker import WakeBroker
+from pipeline.broker import LOOK_EVERY_SECONDS, WakeBroker
 from pipeline.database import Database, Statement
 from pipeline.errors import NotReady, PressroomError
-from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds, lanes_of
 from pipeline.lifecycle import ClaimedItem
 from pipeline.log import get_logger
@@ -22,15 +19,13 @@ from pipeline.metrics import Metrics
 from pipeline.offers import publish_offers
 from pipeline.settings import Settings
 from pipeline.tracing import open_tracer
+from workers.carrying import Carrier
 from workers.claiming import Claimer
-from workers.engines import Stopped
-from workers.handler import Failed, Handler, Outcome, Release, UsesDatabase, Watchable
+from workers.handler import Handler, UsesDatabase, Watchable
 from workers.heartbeat import Heartbeat, Run
 from workers.late_handlers import LateHandlers
-from workers.outcomes import to_row, unforeseen, unless_passing
 from workers.reporting import Ended, Reporter
 from workers.rounds import Rounds
-from workers.task import LeasedTask
 from workers.thread_pool import ThreadPool
 
 log = get_logger(__name__)
@@ -64,25 +59,31 @@ class Runner:
         self._late = LateHandlers()
         self._database = database
         self._broker = broker
-        self._artifacts = artifacts
         self._settings = settings
         self._tracer = open_tracer(settings, queue)
         self._reporter = Reporter(
             queue, database=database, broker=broker, artifacts=artifacts, metrics=metrics, tracer=self._tracer
         )
         self._claimer = self._make_claimer()
-        self._lease_for = timedelta(seconds=settings.work.lease_seconds)
+        self._carrier = Carrier(
+            queue,
+            kinds,
+            database=database,
+            artifacts=artifacts,
+            settings=settings,
+            announce=self._reporter.announce_parts,
+        )
         self._is_set_up = False
         self._threads = ThreadPool(f"run {queue}")
-        self._rounds = Rounds(self._round)
+        self._rounds: Rounds[list[Run] | None] = Rounds(self._round)
         self._due: list[Ended] = []
         self._changed = threading.Condition()
-        self._stopping = threading.Event()
+        self._stopped: Future[None] = Future()
         self._stopped_at = 0.0
         self._heartbeat = Heartbeat(
             database,
             every=settings.work.heartbeat_seconds,
-            lease_for=self._lease_for,
+            lease_for=timedelta(seconds=settings.work.lease_seconds),
             after_beat=self._reporter.flush_metrics,
         )
 
@@ -128,47 +129,94 @@ class Runner:
             log.warning("offers not published", queue=self._queue, error=error.message)
 
     def stop(self) -> None:
-        """Claim nothing more; `drain` returns when what is held has ended, or was given back."""
-        self._stopped_at = time.monotonic()
-        self._stopping.set()
+        """Claim nothing more; `drain` and `serve` return when what is held has ended, or was given back."""
+        if not self._stopped.done():
+            self._stopped_at = time.monotonic()
+            self._stopped.set_result(None)
         with self._changed:
             self._changed.notify_all()
 
     def drain(self) -> None:
         """Work until nothing is due; the first call sets the engines up."""
+        self._work(stays=False)
+
+    def serve(self) -> None:
+        """Work until `stop`, and wait for wake-ups while nothing is due; the first call sets the engines up."""
+        self._work(stays=True)
+
+    def _work(self, *, stays: bool) -> None:
+        """Have a thread look for work, which may be in a handler's hands when this one is told to stop."""
         if not self._is_set_up:
             self.setup()
-        self._claimer.wake_again()
-        while not self._stopping.is_set():
-            was_busy = bool(self._heartbeat.held())  # asked first: what ends meanwhile leaves room unclaimed
-            is_looked = self._rounds.ask()  # if not, another thread may be claiming now
-            is_busy = was_busy or not is_looked or bool(self._heartbeat.held())
-            if not is_busy and self._claimer.pause(most=LONGEST_PAUSE) is None:
-                return
-            self._wait()
-        self._give_back()
+        looking = self._threads.submit(partial(self._look, stays=stays))
+        wait([looking, self._stopped], return_when=FIRST_COMPLETED)
+        if self._stopped.done():
+            self._give_back()
+        else:
+            looking.result()
 
-    def _round(self) -> bool:
+    def _look(self, *, stays: bool) -> None:
+        self._claimer.wake_again()
+        while not self._stopped.done():
+            was_busy = bool(self._heartbeat.held())  # asked first: what ends meanwhile leaves room unclaimed
+            # Where there is one slot, the thread that looks carries the work out as well. With more it goes on looking.
+            mine: list[Run] | None = [] if self._claimer.is_single and self._late.is_empty else None
+            is_looked = self._rounds.ask(mine)  # if not, another thread may be claiming now
+            if mine:
+                self._carry_on(mine)
+                if not stays:
+                    continue
+            is_busy = was_busy or not is_looked or bool(self._heartbeat.held())
+            if is_busy or self._claimer.pause(most=LONGEST_PAUSE) is not None:
+                self._wait()
+            elif stays:
+                self._wait_for_wake(LOOK_EVERY_SECONDS)
+            else:
+                return
+
+    def _round(self, mine: list[Run] | None) -> bool:
         """Report what has ended and claim what comes next; returns whether there may be more to claim.
 
         Whoever ends a run makes the round, for all that have ended meanwhile: a report and a claim for each would be
-        two commits, and all reports of a job wait for its row."""
+        two commits, and all reports of a job wait for its row. One of the runs that begin is left in `mine`, where that
+        is given, and carried out by the thread that asked: to hand it to another would take two changes between them.
+
+        A claim goes with the report where work flows. Otherwise it most likely finds nothing, and comes after those who
+        wait were told."""
         with self._changed:
             due, self._due = self._due, []
+        self._hand_on(mine)
         ended = [one.run for one in due]
-        started: list[Sequence[ClaimedItem]] = []
+        started = 0
         self._take_on()
         try:
             claim = self._next_claim(due)
-            taken, claimed = self._reporter.write(due, then=claim)
-            started = self._split(claimed) if claim else []
-            for items in started:
-                self._start(items)
+            goes_along = not due or self._claimer.is_flowing
+            taken, claimed = self._reporter.write(due, then=claim if goes_along else None)
+            self._reporter.announce(taken)
+            if claim is not None:
+                started = self._start(claimed if goes_along else self._reporter.claim(claim), mine)
             self._claimer.wake_another()
-            self._reporter.tell(due, taken)
+            self._reporter.note(due, taken)
         finally:
-            self._let_go(ended, leaves_room=len(started) < len(ended))
-        return bool(started)
+            self._let_go(ended, leaves_room=started < len(ended))
+        return started > 0 and bool(self._claimer.room(self._heartbeat.held()))
+
+    def _start(self, claimed: Sequence[ClaimedItem], mine: list[Run] | None) -> int:
+        """Start the runs that the items of a claim make; returns how many."""
+        runs = [self._carrier.make_run(items) for items in self._split(claimed)]
+        for run in runs:
+            self._heartbeat.hold(run)
+        if runs and mine is not None:
+            mine.append(runs[-1])
+        for run in runs[:-1] if mine is not None else runs:
+            self._threads.start(partial(self._carry_on, [run]))
+        return len(runs)
+
+    def _hand_on(self, mine: list[Run] | None) -> None:
+        """Start in threads of their own what an earlier round has left to this one, which has another to make."""
+        while mine:
+            self._threads.start(partial(self._carry_on, [mine.pop()]))
 
     def _split(self, claimed: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
         """Return the runs that the items of a claim make."""
@@ -177,7 +225,7 @@ class Runner:
 
     def _next_claim(self, due: Sequence[Ended]) -> Statement[list[ClaimedItem]] | None:
         """Return the claim to make beside what is held and not due. Raises what a gate raises, if nothing is due."""
-        if self._stopping.is_set():
+        if self._stopped.done():
             return None
         ended = [one.run for one in due]
         try:
@@ -195,73 +243,41 @@ class Runner:
             if leaves_room:
                 self._changed.notify_all()
 
-    def _start(self, claimed: Sequence[ClaimedItem]) -> None:
-        kind = self._kinds[claimed[0].kind]
-        keep_for = kind.limits.keep_for or timedelta(hours=self._settings.retention.result_hours)
-        tasks = [
-            LeasedTask(
-                item,
-                kind.input,
-                database=self._database,
-                artifacts=self._artifacts,
-                keep_for=keep_for,
-                lease_for=self._lease_for,
-                announce=self._reporter.announce_parts,
-            )
-            for item in claimed
-        ]
-        run = Run(claimed[0].lease_id, tasks, kind.limits.run, time.monotonic(), kind.limits.stall)
-        self._heartbeat.hold(run)
-        self._threads.start(partial(self._carry_out, kind, run))
-
     def _wait(self) -> None:
         """Wait for room or, while there is some, for a wake-up or for a gate to open."""
         if self._claimer.room(self._heartbeat.held()):
             pause = self._claimer.pause(most=LONGEST_PAUSE)
-            seconds = LOOK_SECONDS if pause is None else min(LOOK_SECONDS, max(SHORTEST_WAIT, pause.total_seconds()))
-            self._broker.wait_for_wake(self._queue, seconds)
-            self._claimer.wake_again()  # this one may have been for more than we take
+            self._wait_for_wake(LOOK_SECONDS if pause is None else min(LOOK_SECONDS, pause.total_seconds()))
             return
         with self._changed:
-            if self._heartbeat.held() and not self._stopping.is_set():
+            if self._heartbeat.held() and not self._stopped.done():
                 self._changed.wait(LOOK_SECONDS)
 
-    def _carry_out(self, kind: AnyKind, run: Run) -> None:
-        started = time.monotonic()
-        with bound_contextvars(**run.log_fields):
-            log.info("run started", kind=kind.name, items=len(run.tasks))
-            outcomes = self._outcomes(self._handlers[kind.name], run.tasks)
-        run.is_reported = True
-        with self._changed:
-            self._due.append(Ended(kind, run, outcomes, time.monotonic() - started))
-        try:
-            self._rounds.ask()
-        except PressroomError as error:
-            log.error("nothing claimed", error=error.message)  # `drain` asks again
-        except Exception:
-            log.exception("round failed", queue=self._queue)
+    def _wait_for_wake(self, seconds: float) -> None:
+        # What this process has sent to others was sent before its last look, which found nothing more.
+        self._broker.wait_for_wake(self._queue, max(SHORTEST_WAIT, seconds), but=self._reporter.mark)
+        self._claimer.wake_again()  # this one may have been for more than we take
 
-    def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[LeasedTask[Any]]) -> list[lifecycle.Outcome]:
-        """Return what became of each task; whatever a handler throws or says, each gets an answer."""
-        try:
-            return _rows(tasks, handler.run(tasks))
-        except Stopped:
-            return _rows(tasks, [Release()] * len(tasks))
-        except PressroomError as error:
-            return _rows(tasks, [Failed(error)] * len(tasks))
-        except Exception as error:  # the last fence
-            log.exception("handler failed", queue=self._queue, items=len(tasks))
-            if len(tasks) > 1:
-                # Which of them it was is not known: one by one, so that none fails for its neighbour.
-                return [self._outcomes(handler, [task])[0] for task in tasks]
-            return _rows(tasks, [unforeseen(error, attempts=tasks[0].attempts)])
+    def _carry_on(self, mine: list[Run]) -> None:
+        """Carry a run out, and then each that the round after it leaves to this thread."""
+        while mine:
+            ended = self._carrier.carry_out(mine.pop(), self._handlers)
+            with self._changed:
+                self._due.append(ended)
+            del ended  # what was done may hold pictures, and the next may take hours
+            try:
+                self._rounds.ask(mine)
+            except PressroomError as error:
+                log.error("nothing claimed", error=error.message)  # who looks asks again
+            except Exception:
+                log.exception("round failed", queue=self._queue)
 
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
         # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
         deadline = self._stopped_at + 0.75 * self._settings.work.drain_seconds
         # A round that began before the stop may be claiming, so it is waited for as well.
-        while not (self._rounds.ask() and not self._heartbeat.held()) and time.monotonic() < deadline:
+        while not (self._rounds.ask(None) and not self._heartbeat.held()) and time.monotonic() < deadline:
             with self._changed:
                 self._changed.wait(0.1)
         for run in self._heartbeat.held():
@@ -271,10 +287,3 @@ class Runner:
         self._reporter.flush_metrics()
         self._reporter.close()
         self._tracer.close()
-
-
-def _rows(tasks: Sequence[LeasedTask[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
-    return [
-        to_row(task.item_id, task.price, unless_passing(outcome, attempts=task.attempts))
-        for task, outcome in zip(tasks, outcomes, strict=True)
-    ]

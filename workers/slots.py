@@ -14,6 +14,7 @@ class Slots:
         self._lanes = lanes
         # Found out once: isinstance with a protocol is slow, and a busy process asks hundreds of times a second.
         self._apart = {id(handler) for handler in lanes.values() if isinstance(handler, Apart)}
+        self.is_single = not self._apart and all(handler.slots == 1 for handler in lanes.values())
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:
         """Return the free slots of each lane, given the runs that are held. A lane without a free slot is left out."""

@@ -1,7 +1,6 @@
 """Task: one leased item in its handler's hands."""
 
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -57,7 +56,7 @@ class LeasedTask(Generic[I]):
         self._lease_for = lease_for
         self._announce = announce
         self._parts = Parts()
-        self._stopped = threading.Event()
+        self._is_stopped = False
         self._beat = Beat(item.lease_id, item.item_id)
         #: When it last told how far it is, in monotonic seconds.
         self.moved = time.monotonic()
@@ -69,11 +68,11 @@ class LeasedTask(Generic[I]):
 
     def is_stopped(self) -> bool:
         """Return whether going on is in vain."""
-        return self._stopped.is_set()
+        return self._is_stopped
 
     def stop(self) -> None:
         """Tell the handler that going on is in vain."""
-        self._stopped.set()
+        self._is_stopped = True
 
     def progress(
         self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None

@@ -26,6 +26,7 @@ from pipeline.lifecycle.sweep import (
     uncount,
     wake_waiting,
 )
+from pipeline.lifecycle.turns import Turn, report_then_claim
 
 __all__ = [
     "CANCELLED",
@@ -45,6 +46,7 @@ __all__ = [
     "Submission",
     "Submitted",
     "Taken",
+    "Turn",
     "cancel",
     "change_tier",
     "claim",
@@ -61,6 +63,7 @@ __all__ = [
     "raise_hold",
     "reap",
     "report",
+    "report_then_claim",
     "report_together",
     "retire",
     "submit",

@@ -11,17 +11,17 @@ def test_who_asks_during_a_round_is_served_by_the_next_and_does_not_wait_for_it(
     made_by: list[threading.Thread] = []
     answers: list[bool] = []
 
-    def make() -> bool:
+    def make(_: None) -> bool:
         made_by.append(threading.current_thread())
         if len(made_by) == 1:
-            other = threading.Thread(target=lambda: answers.append(rounds.ask()))
+            other = threading.Thread(target=lambda: answers.append(rounds.ask(None)))
             other.start()
             other.join(timeout=60)
             assert not other.is_alive()
         return False
 
     rounds = Rounds(make)
-    answers.append(rounds.ask())
+    answers.append(rounds.ask(None))
 
     assert answers == [False, True]
     assert made_by == [threading.current_thread()] * 2
@@ -30,7 +30,7 @@ def test_who_asks_during_a_round_is_served_by_the_next_and_does_not_wait_for_it(
 def test_a_round_may_call_for_another() -> None:
     left = [True, True, False]
 
-    Rounds(lambda: left.pop(0)).ask()
+    Rounds(lambda _: left.pop(0)).ask(None)
 
     assert left == []
 
@@ -38,18 +38,18 @@ def test_a_round_may_call_for_another() -> None:
 def test_a_round_that_failed_keeps_nobody_from_the_one_asked_for_meanwhile() -> None:
     made = []
 
-    def make() -> bool:
+    def make(_: None) -> bool:
         made.append(len(made))
         if len(made) == 1:
-            assert not rounds.ask()
+            assert not rounds.ask(None)
             raise ValueError("nobody foresaw this")
         return False
 
     rounds = Rounds(make)
     with pytest.raises(ValueError, match="foresaw"):
-        rounds.ask()
+        rounds.ask(None)
     assert made == [0, 1]
-    assert rounds.ask()
+    assert rounds.ask(None)
 
     assert made == [0, 1, 2]
 
@@ -57,13 +57,13 @@ def test_a_round_that_failed_keeps_nobody_from_the_one_asked_for_meanwhile() -> 
 def test_after_a_thread_was_ended_in_a_round_others_make_theirs() -> None:
     ends = [True, False]
 
-    def make() -> bool:
+    def make(_: None) -> bool:
         if ends.pop(0):
             raise SystemExit
         return False
 
     rounds = Rounds(make)
     with pytest.raises(SystemExit):
-        rounds.ask()
+        rounds.ask(None)
 
-    assert rounds.ask()
+    assert rounds.ask(None)

@@ -150,17 +150,38 @@ def test_a_failing_item_never_fails_its_neighbours(pool: Pool) -> None:
     assert (error["status"], error["code"]) == (400, "asked_to_fail")
 
 
-def test_what_is_logged_while_an_item_runs_and_what_became_of_it_names_its_job(pool: Pool) -> None:
+@pytest.fixture
+def logged() -> Iterator[list[Any]]:
+    """Lines that were logged."""
     before, captured = structlog.get_config()["processors"], LogCapture()
     structlog.configure(processors=[merge_contextvars, captured])
-    try:
-        job = pool.finish(pool.submit({"do": "fail"}))
-    finally:
-        structlog.configure(processors=before)
+    yield captured.entries
+    structlog.configure(processors=before)
 
-    own = {line["event"]: line for line in captured.entries if line.get("job_id") == str(job.id)}
-    assert {"run started", "item not done", "item reported"} <= set(own)
+
+def test_what_became_of_an_item_is_logged_with_its_job(pool: Pool, logged: list[Any]) -> None:
+    job = pool.finish(pool.submit({"do": "fail"}))
+
+    own = {line["event"]: line for line in logged if line.get("job_id") == str(job.id)}
+    assert set(own) == {"item not done", "item reported"}
     assert own["item not done"]["code"] == "asked_to_fail"
+
+
+def test_a_run_that_takes_longer_than_a_heartbeat_is_logged_once_while_it_goes_on(
+    pool: Pool, logged: list[Any], monkeypatch: Any
+) -> None:
+    def run(tasks: Any) -> Any:
+        until = time.monotonic() + 60
+        while not any(line["event"] == "run started" for line in logged) and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(3 * pool.settings.work.heartbeat_seconds)
+        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+
+    monkeypatch.setattr(pool.handler, "run", run)
+    job = pool.finish(pool.submit({}))
+
+    own = [line["event"] for line in logged if line.get("job_id") == str(job.id)]
+    assert own == ["run started", "item reported"]
 
 
 def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool: Pool, monkeypatch: Any) -> None:
@@ -538,7 +559,7 @@ def test_a_stop_waits_for_what_another_thread_is_claiming(pool: Pool, monkeypatc
 
     monkeypatch.setattr(pool.runner._reporter, "write", slow)
     job = pool.submit({})
-    other = threading.Thread(target=pool.runner._rounds.ask)
+    other = threading.Thread(target=pool.runner._rounds.ask, args=[None])
     other.start()
     assert claiming_now.wait(60)
     drain = threading.Thread(target=pool.runner.drain)
@@ -568,20 +589,21 @@ def test_work_that_is_done_and_waits_to_be_reported_is_not_failed_for_its_time(p
     assert pool.finish(pool.submit({}), seconds=60).state == "succeeded"
 
 
-def test_what_comes_next_is_claimed_with_the_report(pool: Pool, monkeypatch: Any) -> None:
+def test_while_work_flows_what_comes_next_is_claimed_with_the_report(pool: Pool, monkeypatch: Any) -> None:
     monkeypatch.setattr(pool.handler, "batch", 1)
-    monkeypatch.setattr(pool.runner._heartbeat, "_every", 60)  # a beat has a time of its own
+    pool.settings.work.heartbeat_seconds = 60  # a beat has a time of its own
+    pool.runner = pool.make_runner()
     seen: list[list[Any]] = []
 
     def run(tasks: Any) -> Any:
-        seen.append([(item.state, item.updated_at) for item in pool.items(job)[:2]])
+        seen.append([(item.state, item.updated_at) for item in pool.items(job)])
         return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
     monkeypatch.setattr(pool.handler, "run", run)
-    job = pool.submit({}, {})
+    job = pool.submit({}, {}, {})
     pool.finish(job)
 
-    (done, reported), (leased, claimed) = seen[1]
+    _, (done, reported), (leased, claimed) = seen[2]
     assert (done, leased) == ("done", "leased")
     assert reported == claimed  # both are the time of their transaction
 
@@ -621,7 +643,7 @@ def test_no_report_waits_for_a_redis_that_never_answers(pool: Pool, monkeypatch:
         patient = redis.Redis(port=silent.getsockname()[1], socket_timeout=3_600)
         broker = pool.runner._broker
         monkeypatch.setattr(broker, "client", patient)
-        monkeypatch.setattr(broker, "wait_for_wake", lambda queue, seconds: time.sleep(seconds))
+        monkeypatch.setattr(broker, "wait_for_wake", lambda queue, seconds, but: time.sleep(seconds))
 
         jobs = [pool.finish(pool.submit({})) for _ in range(3)]
 

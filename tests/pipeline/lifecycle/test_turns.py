@@ -1,0 +1,55 @@
+"""Turns: a report and the claim after it, in one statement."""
+
+from workbench import LEASE
+
+from pipeline import lifecycle
+from pipeline.lifecycle import Outcome, Taken
+
+
+def turn(bench, item, outcome="done", **limits):
+    report = lifecycle.report(item.lease_id, [Outcome(item.item_id, outcome, 1)])
+    return bench.database.run(
+        lifecycle.report_then_claim(report, lifecycle.claim(limits or {"sketch": 1}, lease_for=LEASE))
+    )
+
+
+def test_what_was_reported_and_what_was_claimed_are_told(bench):
+    first, second = bench.job_of(1), bench.job_of(1)
+    item = bench.claim_one()
+
+    taken, claimed = turn(bench, item)
+
+    assert taken == [Taken(item.item_id, first, "succeeded")]
+    assert [one.job_id for one in claimed] == [second]
+    assert bench.item(claimed[0].item_id)["lease_id"] == claimed[0].lease_id
+
+
+def test_a_report_counts_where_nothing_can_be_claimed(bench):
+    job_id = bench.job_of(1)
+
+    taken, claimed = turn(bench, bench.claim_one())
+
+    assert ([one.job_state for one in taken], claimed) == (["succeeded"], [])
+    assert bench.job(job_id)["state"] == "succeeded"
+
+
+def test_a_claim_is_made_where_no_report_counts(bench):
+    bench.job_of(1)
+    late = bench.claim_one()
+    bench.cancel(late.job_id)
+    bench.job_of(1, 1)
+
+    taken, claimed = turn(bench, late, sketch=2)
+
+    assert taken == []
+    assert [one.index for one in claimed] == [0, 1]
+
+
+def test_the_claim_comes_after_the_report_and_gets_what_that_gave_back(bench):
+    bench.job_of(1)
+    item = bench.claim_one()
+
+    taken, claimed = turn(bench, item, "release")
+
+    assert [one.item_id for one in taken] == [one.item_id for one in claimed] == [item.item_id]
+    assert claimed[0].lease_id != item.lease_id
