@@ -233,8 +233,8 @@ def _rows(database: Database, query: str) -> list[dict[str, Any]]:
     return database.run(Statement(query))
 
 
-#: What writes reports and the next claim in one transaction.
-REPORTED = "postgres: end of pipeline"
+#: What writes reports, and while work flows the next claim: one statement, which commits by itself.
+REPORTED = "postgres: report"
 
 
 #: Kinds that stand for all others where a process dies before it has made anything: that is the runner's, not theirs.
