@@ -108,7 +108,7 @@ def first_byte(running: Running, body: dict[str, object]) -> float:
     content = json.dumps(body).encode()
     head = (
         f"POST /tts/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: {running.key}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(content)}\r\n\r\n"
+        f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
     )
     url = urlsplit(running.address)
     with socket.create_connection((url.hostname or "", url.port or 80)) as connection:

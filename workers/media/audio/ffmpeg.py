@@ -1,7 +1,6 @@
 """ffmpeg: the program, run with limits and with no access but to the files it is given."""
 
 import contextlib
-import os
 import resource
 import shutil
 import subprocess
@@ -84,19 +83,15 @@ class Ffmpeg:
         stdout: IO[bytes] | int,
         time_limit: timedelta,
         max_output_bytes: int | None = None,
-        is_awaited: bool = True,
     ) -> "FfmpegRun":
         """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
 
-        Nobody waits for the first bytes of one that is not `is_awaited`, so it may wait a little for its turn.
         `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
         live as long as the run.
         """
         command = [*self.tether, self.path, *QUIET, *arguments]
         process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/")
         _confine(process.pid, time_limit, max_output_bytes)
-        if not is_awaited:
-            _schedule_in_batches(process.pid)
         return FfmpegRun(process, time_limit)
 
 
@@ -216,18 +211,6 @@ def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise ValueError("This end of ffmpeg is a file and not a pipe.")
     return pipe
-
-
-def _schedule_in_batches(pid: int) -> None:
-    """Let a process that has just started, with the threads that it will make, work in longer turns (Linux).
-
-    ffmpeg hands each frame through five threads. By default the kernel interrupts one thread as soon as it wakes
-    another. Two encoders of 20 minutes of sound, on two cores: 2.5 s, and 2.1 s in batches, since the kernel's part of
-    their processor time falls from 1.0 to 0.3 s."""
-    if hasattr(os, "SCHED_BATCH"):
-        # It may have ended already, or a sandbox may forbid the call.
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _confine(pid: int, time_limit: timedelta, max_output_bytes: int | None) -> None:

@@ -50,7 +50,7 @@ def encode_into(
     """Write an MP3 of the samples into an empty file; its header has the exact length. Raises FfmpegFailed, Stopped."""
     # Into a file and not a pipe, so that ffmpeg can go back and write the length into the header.
     arguments = [*pcm_input(sample_rate), *form.arguments(), "-f", "mp3", "fd:"]
-    with ffmpeg.start(arguments, stdin=subprocess.PIPE, stdout=file, time_limit=TIME_LIMIT, is_awaited=False) as run:
+    with ffmpeg.start(arguments, stdin=subprocess.PIPE, stdout=file, time_limit=TIME_LIMIT) as run:
         for block in blocks:
             if stop():
                 raise Stopped

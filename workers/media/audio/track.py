@@ -82,9 +82,7 @@ class Track(AbstractContextManager["Track"]):
         arguments = [*pcm_input(self.sample_rate), "-ar", str(sample_rate), "-f", "s16le", "fd:"]
         with (
             new_track(sample_rate) as resampled,
-            ffmpeg.start(
-                arguments, stdin=self.file, stdout=resampled.file, time_limit=RESAMPLING_LIMIT, is_awaited=False
-            ) as run,
+            ffmpeg.start(arguments, stdin=self.file, stdout=resampled.file, time_limit=RESAMPLING_LIMIT) as run,
         ):
             run.check()
         return resampled

@@ -1,10 +1,8 @@
 """ffmpeg: found, limited, and ended."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -103,22 +101,3 @@ def test_a_file_that_grows_past_its_limit_ends_the_run(ffmpeg, tmp_path):
         with start(ffmpeg, [*ENDLESS[:-3], "-f", "s16le", "fd:"], stdout=out, max_output_bytes=100_000) as run:
             assert not run.wait()
         assert out.seek(0, 2) <= 100_000
-
-
-def thread_policies(run) -> list[int]:
-    """Return how the kernel schedules each thread of a run, once it has several."""
-    tasks = Path(f"/proc/{run._process.pid}/task")
-    deadline = time.monotonic() + 60
-    while len(found := list(tasks.iterdir())) < 4 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return [os.sched_getscheduler(int(task.name)) for task in found]
-
-
-@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="Linux only")
-@pytest.mark.parametrize("is_awaited", [True, False])
-def test_a_run_whose_first_bytes_nobody_awaits_is_scheduled_in_batches(ffmpeg, is_awaited):
-    with start(ffmpeg, ENDLESS, is_awaited=is_awaited) as run:
-        policies = thread_policies(run)
-
-    assert len(policies) >= 4
-    assert set(policies) == {os.SCHED_OTHER if is_awaited else os.SCHED_BATCH}

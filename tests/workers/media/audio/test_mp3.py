@@ -3,7 +3,6 @@
 import contextlib
 import threading
 import time
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from sound import samples_of
 
 from workers.engines import Stopped
 from workers.media.audio.encoded_stream import EncodedStream
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
+from workers.media.audio.ffmpeg import FfmpegFailed
 from workers.media.audio.mp3 import CHAPTER, STREAM
 from workers.media.audio.pcm import Pcm
 
@@ -141,23 +140,3 @@ def test_encoding_stops_between_blocks(ffmpeg, speech):
 
 def test_the_formats_are_those_of_the_specification():
     assert (CHAPTER.bit_rate, STREAM.bit_rate, CHAPTER.sample_rate) == (192_000, 128_000, 44_100)
-
-
-class Recorded(Ffmpeg):
-    """An ffmpeg that records for which of its runs somebody waits."""
-
-    awaited: ClassVar[list[bool]] = []
-
-    def start(self, arguments, *, is_awaited=True, **options):
-        self.awaited.append(is_awaited)
-        return super().start(arguments, is_awaited=is_awaited, **options)
-
-
-def test_a_listener_awaits_the_first_bytes_of_a_stream_and_nobody_those_of_a_chapter(ffmpeg, speech):
-    recorded = Recorded(ffmpeg.path, ffmpeg.tether)
-    recorded.awaited.clear()
-
-    encode_mp3(recorded, blocks(speech), sample_rate=speech.sample_rate)
-    streamed(recorded, speech)
-
-    assert recorded.awaited == [False, True]
