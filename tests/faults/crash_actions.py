@@ -101,7 +101,7 @@ class Action:
 class Submit(Action):
     """A submission that is sent again makes a job each time that it arrived."""
 
-    decisive = "postgres: submit"
+    decisive = "postgres: end of pipeline"
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
         return "POST", "/made-up", b'{"count": 3}', self.world.keyed(Prefer="respond-async")
@@ -115,7 +115,7 @@ class Submit(Action):
 class SubmitWithKey(Action):
     """One with an Idempotency-Key makes one."""
 
-    decisive = "postgres: submit"
+    decisive = "postgres: end of pipeline"
 
     def prepare(self) -> None:
         self.key = uuid4().hex
@@ -131,6 +131,8 @@ class SubmitWithKey(Action):
 
 class SubmitFile(SubmitWithKey):
     """One with a file has its file, and no other file is kept."""
+
+    decisive = "postgres: submit"  # in a transaction of its own
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
         body = b'--b0\r\nContent-Disposition: form-data; name="audio"; filename="a.ogg"\r\n\r\n'

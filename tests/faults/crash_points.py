@@ -35,7 +35,13 @@ MOST_WHILE_WAITING = 2
 #: The greetings of a new connection, which change nothing.
 GREETINGS = ("redis: HELLO", "redis: CLIENT", "redis: SELECT")
 LIFECYCLE = re.compile(r"lifecycle_[0-9a-f]+\.(\w+)")
-STEPS = {"_commit_gen": "COMMIT", "_rollback_gen": "ROLLBACK", "_enter_gen": "BEGIN", "_exit_gen": "end of pipeline"}
+STEPS = {
+    "_commit_gen": "COMMIT",
+    "_rollback_gen": "ROLLBACK",
+    "_enter_gen": "BEGIN",
+    "_exit_gen": "end of pipeline",
+    "_exchange": "end of pipeline",  # ours, of pipeline/pipelining.py, sends all and reads all
+}
 SYNC_STORE = ("put", "get", "head", "delete", "list", "list_with_delimiter")
 ASYNC_STORE = ("get_async", "head_async")
 
@@ -157,7 +163,7 @@ def _meet_event(points: CrashPoints, event: str, arguments: tuple[Any, ...]) -> 
 def _statement(work: Any) -> str:
     """Return what a generator of psycopg is about to do: a function of the life cycle, the begin of a query, or COMMIT.
 
-    Ours commit with the statement, unless they are a transaction or a pipeline; its end is the call `_exit_gen`."""
+    Ours commit with the statement, unless they are a transaction or a pipeline (`STEPS`)."""
     frame = getattr(work, "gi_frame", None)
     query = frame.f_locals.get("query") if frame is not None else None
     text = query if isinstance(query, str) else STEPS.get(name := getattr(work, "__name__", "call"), name)

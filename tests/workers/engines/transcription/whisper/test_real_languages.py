@@ -19,7 +19,8 @@ from workers.media.audio.track import Samples
 SAID = {
     "es-ES": "Buenos días, señoras y señores. La biblioteca está cerrada hoy.",
     "fr-FR": "Bonjour mesdames et messieurs. La bibliothèque est fermée aujourd'hui.",
-    "it-IT": "Buongiorno signore e signori. La biblioteca oggi è chiusa.",
+    # Words that she says clearly: of others it depends on the processor whether they are understood.
+    "it-IT": "Buongiorno a tutti. Domani mattina la biblioteca apre alle nove.",
     "pt-BR": "Bom dia, senhoras e senhores. A biblioteca está fechada hoje.",
 }
 
