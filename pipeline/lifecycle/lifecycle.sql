@@ -28,6 +28,7 @@ DECLARE
     v_is_suspended boolean;
     v_open_by_kind jsonb;
     v_open_of_kind bigint;
+    v_unfinished bigint;
     v_key_counted text[] := string_to_array(current_setting('lifecycle.key_counted', true), ' ');
     v_key_use bigint;
     v_count integer := jsonb_array_length(p_items);
@@ -84,9 +85,11 @@ BEGIN
 
     -- The account's own counters, which jobs that have just ended are still in (`uncount`): counted anew before a refusal.
     IF open_items + v_count > p_max_open THEN
-        SELECT c.open_items, c.open_by_kind INTO open_items, v_open_by_kind FROM lifecycle.count_open(p_account) c;
-        IF open_items + v_count > p_max_open THEN
+        SELECT c.open_items, c.open_by_kind, c.unfinished INTO open_items, v_open_by_kind, v_unfinished
+        FROM lifecycle.count_open(p_account) c;
+        IF v_unfinished + v_count > p_max_open THEN
             outcome := 'too_many';
+            open_items := v_unfinished;
             RETURN;
         END IF;
     END IF;
@@ -151,15 +154,18 @@ BEGIN
     created_at := now();
 END $$;
 
--- count_open: count anew what is left to do of an account's open jobs, in all and by kind, at 0.2 us a job. What `uncount`
--- would still take off is deleted in the same statement, so that a job that ends now is seen before or after. The caller
--- has locked the account.
-CREATE FUNCTION lifecycle.count_open(p_account uuid, OUT open_items bigint, OUT open_by_kind jsonb)
-LANGUAGE plpgsql AS $$
+-- count_open: count an account's open jobs anew, at 0.2 us a job: all their items for its counters, in all and by kind,
+-- since all are taken off at their end, and those that are `unfinished`. What `uncount` would still take off is deleted in
+-- the same statement, so that a job that ends now is seen before or after. The caller has locked the account.
+CREATE FUNCTION lifecycle.count_open(
+    p_account uuid, OUT open_items bigint, OUT open_by_kind jsonb, OUT unfinished bigint
+) LANGUAGE plpgsql AS $$
 BEGIN
     WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = p_account)
-    SELECT coalesce(sum(c.items), 0), coalesce(jsonb_object_agg(c.kind, c.items), '{}') INTO open_items, open_by_kind
-    FROM (SELECT j.kind, sum(j.items_total - j.items_ok - j.items_failed) AS items
+    SELECT coalesce(sum(c.items), 0), coalesce(jsonb_object_agg(c.kind, c.items), '{}'), coalesce(sum(c.unfinished), 0)
+    INTO open_items, open_by_kind, unfinished
+    FROM (SELECT j.kind, sum(j.items_total) AS items,
+                 sum(j.items_total - j.items_ok - j.items_failed) AS unfinished
           FROM job j WHERE j.account_id = p_account AND j.finished_at IS NULL GROUP BY j.kind) c;
     UPDATE account a SET open_items = count_open.open_items, open_by_kind = count_open.open_by_kind
     WHERE a.id = p_account;

@@ -28,7 +28,7 @@ def upgrade() -> None:
     op.execute("""
         UPDATE account a SET open_items = o.items, open_by_kind = o.by_kind
         FROM (SELECT k.account_id, sum(k.items) AS items, jsonb_object_agg(k.kind, k.items) AS by_kind
-              FROM (SELECT j.account_id, j.kind, sum(j.items_total - j.items_ok - j.items_failed) AS items
+              FROM (SELECT j.account_id, j.kind, sum(j.items_total) AS items
                     FROM job j WHERE j.finished_at IS NULL GROUP BY j.account_id, j.kind) k
               GROUP BY k.account_id) o
         WHERE a.id = o.account_id

@@ -145,7 +145,8 @@ class Model:
                 return ("replayed" if job.request_hash == request_hash else "conflict"), job.number
         if sum(account.counted.values()) + len(prices) > max_open:
             account.counted, account.ended = self._open_by_kind(account), []
-            if sum(account.counted.values()) + len(prices) > max_open:
+            unfinished = sum(len(job.open_items) for job in self.jobs if job.account is account)
+            if unfinished + len(prices) > max_open:
                 return "too_many", None
         if account.available < sum(prices):
             return "insufficient", None
@@ -167,7 +168,7 @@ class Model:
         counted: dict[str, int] = {}
         for job in self.jobs:
             if job.account is account and job.is_open:
-                counted[job.kind] = counted.get(job.kind, 0) + len(job.open_items)
+                counted[job.kind] = counted.get(job.kind, 0) + len(job.items)
         return counted
 
     def uncount(self) -> int:

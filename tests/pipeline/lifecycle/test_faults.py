@@ -88,7 +88,8 @@ FAULTS = (
         ("count_open", "WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = p_account)", ""),
     )),
     Fault("a refusal relies on what was counted before", (
-        ("submit", "INTO open_items, v_open_by_kind FROM", "INTO v_key_left, v_open_by_kind FROM"),
+        ("submit", "SELECT c.open_items, c.open_by_kind, c.unfinished INTO",
+         "SELECT submit.open_items, c.open_by_kind, submit.open_items INTO"),
     )),
     Fault("one purge is taken for the whole job", (
         ("purge", "IF v_gone < p_limit THEN", "IF true THEN"),

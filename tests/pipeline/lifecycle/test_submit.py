@@ -88,6 +88,17 @@ def test_open_items_beyond_the_cap_are_refused_until_some_have_ended(bench):
     assert bench.submit(1, 1, max_open_items=4).outcome == "accepted"
 
 
+def test_the_cap_holds_after_a_count_in_the_middle_of_a_job(bench):
+    half_done = bench.job_of(1, 1, 1, 1)
+    bench.report_all(bench.claim(3))
+    bench.job_of(1, max_open_items=4)  # counted anew, as the counters have all four
+    bench.report_all(bench.claim(1))
+    bench.database.run(lifecycle.uncount())
+
+    assert bench.job(half_done)["state"] == "succeeded"
+    assert bench.submit(1, 1, 1, 1, max_open_items=4).outcome == "too_many"
+
+
 def test_ended_jobs_do_not_count_towards_the_cap(bench):
     bench.cancel(bench.job_of(1, 1, 1, 1))
 
