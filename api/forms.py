@@ -69,7 +69,7 @@ class FormShape:
 
 
 class Upload:
-    """The files of one request. Unless its job wants them, they are deleted at the end of the request."""
+    """The files of one request. Unless its job wants them, or may, they are deleted at the end of the request."""
 
     def __init__(self, artifacts: Artifacts, job_id: UUID) -> None:
         self._artifacts = artifacts

@@ -18,7 +18,7 @@ from api.services import Services
 from api.submitting import Order, submit_job
 from api.waiting import Restarting, Waiter
 from api.webhook_fields import HEADERS, WebhookMissing, read_webhook
-from pipeline.errors import PressroomError
+from pipeline.errors import PressroomError, ServiceUnavailable
 from pipeline.identifiers import uuid7
 from pipeline.jobs import Delivery, Job, find_delivery, find_replay, new_job
 from pipeline.keys import Caller
@@ -56,14 +56,25 @@ class Work:
             # Before the request is counted: one that finds no place has not been made.
             with services.waiting.enter(job_id, waits=self._waits(preference)) as waiter:
                 is_counted = await self._admit(order, context_of(req))
-                # With files alone: they are deleted when the client leaves, and then no job may want them.
-                submitted = await submit_job(order.submission, services, alone=bool(upload.hashes))
+                submitted = await self._submit(order, upload)
                 if submitted.outcome == "accepted":
-                    upload.is_wanted = True
                     services.waker.wake(self._kind.queue)
                 elif is_counted:
                     await services.limits.give_back(order.caller, order.requests)
                 await self._answer(order, submitted, preference, waiter, resp)
+
+    async def _submit(self, order: Order, upload: Upload) -> Submitted:
+        """Make the job. Its files are kept unless it is known that no job wants them. Raises what `submit_job` does."""
+        # The answer may be lost after the commit, or the client may leave then: the sweep deletes what no job wants.
+        upload.is_wanted = True
+        try:
+            # With files in a transaction of its own, which ends with a client that leaves meanwhile.
+            submitted = await submit_job(order.submission, self._services, alone=bool(upload.hashes))
+        except PressroomError as error:
+            upload.is_wanted = isinstance(error, ServiceUnavailable)
+            raise
+        upload.is_wanted = submitted.outcome == "accepted"
+        return submitted
 
     def _waits(self, preference: Preference) -> bool:
         """Return whether the request waits for its job: not where the client or the kind wants the job itself."""

@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
@@ -277,6 +278,24 @@ def test_a_request_that_can_not_be_paid_leaves_no_file(clean: Service, api_datab
     poor = open_account(api_database, credits=1)
     assert send(clean, poor.api_key, TEXT, AUDIO, MUSIC).status == 402
     assert kept(clean) == []
+
+
+def test_files_are_kept_where_nobody_knows_whether_their_job_was_made(
+    clean: Service, client: Payer, api_database: Database
+) -> None:
+    with ThreadPoolExecutor(1) as threads, api_database.transaction() as held:
+        held.run(Statement("SELECT id FROM account WHERE id = %(id)s FOR UPDATE", {"id": client.account_id}))
+        asked = threads.submit(send, clean, client.api_key, TEXT, AUDIO, MUSIC)
+        while not asked.done():  # its connection is lost each time, as if the answer were
+            api_database.run(
+                Statement(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+                )
+            )
+            time.sleep(0.05)
+    assert asked.result().status == 503, asked.result().body
+    assert {path.read_bytes() for path in uploads(clean)} == {b"RIFF-audio", b"ID3-music"}
 
 
 def test_a_replayed_form_is_compared_by_its_files_and_kept_once(clean: Service, client: Payer) -> None:

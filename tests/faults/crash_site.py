@@ -184,6 +184,8 @@ def _settings(search: SearchEngine, told: ToldEngines, folder: Path) -> dict[str
         "PRESSROOM_WORK__HEARTBEAT_SECONDS": "0.3",
         #: Nobody waits for a lease: a run makes that of a dead process end.
         "PRESSROOM_WORK__LEASE_SECONDS": "3600",
+        # All copies are of jobs that were made at the start: on a slow machine the last one is struck hours later.
+        "PRESSROOM_WORK__DEADLINE_HOURS": "24",
         "PRESSROOM_WORK__UPLOAD_ORPHAN_MINUTES": "0",
         "PRESSROOM_LOG_FORMAT": "json",
         "OMP_NUM_THREADS": "1",

@@ -49,7 +49,8 @@ PATIENCE_SECONDS = 45.0
 TOLD_SECONDS = 600.0
 
 JOBS: Statement[list[Row]] = Statement(
-    "SELECT j.id::text, j.idempotency_key, j.state, j.finished_at IS NOT NULL AS has_ended, j.items_total,"
+    "SELECT j.id::text, j.idempotency_key, j.kind, j.state, j.error, j.created_at, j.finished_at,"
+    " j.finished_at IS NOT NULL AS has_ended, j.items_total,"
     " j.credits_held, j.credits_captured,"
     " count(*) FILTER (WHERE i.state = 'done') AS done,"
     " count(*) FILTER (WHERE i.state = 'failed') AS failed,"
@@ -64,7 +65,7 @@ JOBS: Statement[list[Row]] = Statement(
 class Books:
     """What the database says of the requests that were answered; but for what has ended, nothing of it may be."""
 
-    ended: frozenset[str]
+    ended: frozenset[str] = field(repr=False)
     lost: int
     doubled: int
     contradictions: int
@@ -98,6 +99,9 @@ def books(site: Site) -> Books:
     by_key = {row["idempotency_key"]: row for row in rows}
     lost = [key for key, job_id in jobs.items() if key not in by_key or by_key[key]["id"] != job_id]
     doubled = [key for key, number in Counter(row["idempotency_key"] for row in rows).items() if number > 1]
+    for row in rows:
+        if row["idempotency_key"] in doubled:
+            print(f"doubled, and the client knows {jobs.get(row['idempotency_key'])}: {row}")
     return Books(frozenset(row["id"] for row in rows if row["has_ended"]), len(lost), len(doubled), len(wrong))
 
 
