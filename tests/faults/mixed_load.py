@@ -5,6 +5,7 @@ import json
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
@@ -90,8 +91,8 @@ class MixedLoad:
     #: Job ids by Idempotency-Key, and those keys whose end is told to the webhook.
     jobs: dict[str, str] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
-    #: When each request was answered for good, by time.monotonic().
-    ended: list[float] = field(default_factory=list)
+    #: When each request was answered for good, by time.monotonic(), and the number of its client.
+    ended: list[tuple[float, int]] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
     is_abandoned: bool = False
     _threads: list[threading.Thread] = field(default_factory=list)
@@ -123,8 +124,13 @@ class MixedLoad:
 
     def rate(self, seconds: float) -> float:
         """Return how many requests were answered a second, in the last seconds."""
+        return sum(self.answers(seconds)) / seconds
+
+    def answers(self, seconds: float) -> list[int]:
+        """Return how many requests of each client were answered in the last seconds."""
         since = time.monotonic() - seconds
-        return sum(at >= since for at in list(self.ended)) / seconds
+        found = Counter(number for at, number in list(self.ended) if at >= since)
+        return [found[number] for number in range(len(self.wanted))]
 
     def wait_for_turn(self, clients: int | None = None) -> None:
         """Return once every client, or the first so many, has had an answer to what it asks for from now on."""
@@ -144,7 +150,7 @@ class MixedLoad:
             while not self.stopped.is_set():
                 sent = self._rounds.get(number, 0)
                 self._carry_through(choose.choice(choices), f"client-{number}-{sent}", is_told=sent % 4 == 3)
-                self.ended.append(time.monotonic())
+                self.ended.append((time.monotonic(), number))
                 self._rounds[number] = sent + 1
         except BaseException as error:  # noqa: BLE001  it is raised by check()
             self.errors.append(error)

@@ -135,6 +135,7 @@ class Report:
         if not self.is_long:
             return 0.0
         time.sleep(self._window)
+        print(f"answers of each client in {self._window:g} s: {site.load.answers(self._window)}")
         return site.load.rate(self._window)
 
     def measure_back(self, site: Site, before: float) -> float | None:
@@ -147,6 +148,7 @@ class Report:
             span = min(self._window, time.monotonic() - began)
             if span >= 2.0 and site.load.rate(span) >= ENOUGH * before:
                 return time.monotonic() - began
+        print(f"not back; answers of each client in {self._window:g} s: {site.load.answers(self._window)}")
         return None
 
     def finish(self, site: Site) -> None:

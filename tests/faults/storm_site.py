@@ -118,13 +118,18 @@ class Disk:
 
 @contextmanager
 def disk(folder: Path) -> Iterator[Disk]:
-    """Mount a file system until the block ends, where that is permitted."""
+    """Mount a file system until the block ends, where that is permitted; after an error a copy of it is kept."""
     folder.mkdir(mode=0o755, parents=True)
     mounted = os.geteuid() == 0 and not subprocess.call(
         ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0755", "none", str(folder)], stderr=subprocess.DEVNULL
     )
     try:
         yield Disk(folder, mounted)
+    except BaseException:
+        if mounted:
+            kept = shutil.copytree(folder, folder.with_name(f"{folder.name}-kept"), symlinks=True)
+            print(f"kept: {kept}")
+        raise
     finally:
         if mounted:
             subprocess.call(["umount", "--lazy", str(folder)])
