@@ -3,11 +3,12 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index, text
+from sqlalchemy import BigInteger, Column, Index, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, moment, one_of
+from models.row_rules import row_rules
 
 #: Subscription tiers, cheapest first.
 TIERS = ("free", "pro", "enterprise")
@@ -19,9 +20,13 @@ class Account(SQLModel, table=True):
     `email` and `password_hash` (argon2id) are for the dashboard. Operators see and change what is of all accounts."""
 
     __table_args__ = (
-        CheckConstraint("available >= 0", name="account_available_check"),
-        CheckConstraint(one_of("tier", TIERS), name="account_tier_check"),
-        CheckConstraint("email = lower(email)", name="account_email_check"),
+        row_rules(
+            "account",
+            {"available": "bigint", "tier": "text", "email": "text"},
+            "available >= 0",
+            one_of("tier", TIERS),
+            "email = lower(email)",
+        ),
         Index("account_email_key", "email", unique=True),
         Index("account_suspended_idx", "id", postgresql_where=text("suspended_at IS NOT NULL")),
         {"postgresql_with": BUSY_TABLE},

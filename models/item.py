@@ -4,10 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Identity, Index, text
+from sqlalchemy import BigInteger, Column, Identity, Index, text
 from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, document, moment, one_of
+from models.row_rules import row_rules
 
 #: waiting: not due. ready: may be claimed. leased: with a worker. The others are final.
 ITEM_STATES = ("waiting", "ready", "leased", "done", "failed", "cancelled")
@@ -19,12 +20,21 @@ class Item(SQLModel, table=True):
     """One image, one URL, or the whole request. `captured` is what was earned, never more than `price`."""
 
     __table_args__ = (
-        CheckConstraint(one_of("state", ITEM_STATES), name="item_state_check"),
-        CheckConstraint("state <> 'waiting' OR run_at IS NOT NULL", name="item_waiting_check"),
-        CheckConstraint(
-            "state <> 'leased' OR (lease_id IS NOT NULL AND lease_until IS NOT NULL)", name="item_leased_check"
+        row_rules(
+            "item",
+            {
+                "state": "text",
+                "run_at": "timestamptz",
+                "lease_id": "uuid",
+                "lease_until": "timestamptz",
+                "captured": "integer",
+                "price": "integer",
+            },
+            one_of("state", ITEM_STATES),
+            "state <> 'waiting' OR run_at IS NOT NULL",
+            "state <> 'leased' OR (lease_id IS NOT NULL AND lease_until IS NOT NULL)",
+            "captured BETWEEN 0 AND price",
         ),
-        CheckConstraint("captured BETWEEN 0 AND price", name="item_captured_check"),
         Index("item_job_id_index_key", "job_id", "index", unique=True),
         # A claim reads the first of a lane. `coalesce` goes once no row without a lane is left.
         Index("item_lane_round_idx", LANE, "round", "id", postgresql_where=text("state = 'ready'")),

@@ -4,11 +4,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Column, Index, Interval, LargeBinary, String, text
+from sqlalchemy import Column, Index, Interval, LargeBinary, String, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, SQLModel
 
 from models.columns import BUSY_TABLE, document, moment, one_of
+from models.row_rules import row_rules
 
 #: Open states first; the others are final.
 JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
@@ -23,10 +24,22 @@ class Job(SQLModel, table=True):
     """
 
     __table_args__ = (
-        CheckConstraint(one_of("state", JOB_STATES), name="job_state_check"),
-        CheckConstraint("credits_captured BETWEEN 0 AND credits_held", name="job_credits_check"),
-        CheckConstraint("items_ok + items_failed <= items_total", name="job_items_check"),
-        CheckConstraint("(state IN ('queued', 'running')) = (finished_at IS NULL)", name="job_finished_check"),
+        row_rules(
+            "job",
+            {
+                "state": "text",
+                "finished_at": "timestamptz",
+                "items_total": "integer",
+                "items_ok": "integer",
+                "items_failed": "integer",
+                "credits_held": "integer",
+                "credits_captured": "integer",
+            },
+            one_of("state", JOB_STATES),
+            "(state IN ('queued', 'running')) = (finished_at IS NULL)",
+            "items_ok + items_failed <= items_total",
+            "credits_captured BETWEEN 0 AND credits_held",
+        ),
         Index("job_account_id_created_at_idx", "account_id", text("created_at DESC")),
         Index("job_request_id_idx", "request_id"),
         Index("job_open_idx", "account_id", postgresql_where=text("finished_at IS NULL")),

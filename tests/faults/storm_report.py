@@ -40,8 +40,8 @@ before the fault, on the same machine. On a machine that does other work as well
 
 """
 
-#: Throughput is measured over so many seconds, before a fault and again and again after it.
-WINDOW_SECONDS = 10.0
+#: Throughput is measured over so many seconds before a fault, and again and again over so many after it.
+BEFORE_SECONDS, WINDOW_SECONDS = 20.0, 10.0
 #: What counts as back, and how long that may take at most before it is given up.
 ENOUGH = 0.95
 PATIENCE_SECONDS = 45.0
@@ -134,9 +134,10 @@ class Report:
         """Return how many requests a second are answered; 0 in the short form, which does not look."""
         if not self.is_long:
             return 0.0
-        time.sleep(self._window)
-        print(f"answers of each client in {self._window:g} s: {site.load.answers(self._window)}")
-        return site.load.rate(self._window)
+        seconds = min(BEFORE_SECONDS, self.seconds)
+        time.sleep(seconds)
+        print(f"answers of each client in {seconds:g} s: {site.load.answers(seconds)}")
+        return site.load.rate(seconds)
 
     def measure_back(self, site: Site, before: float) -> float | None:
         """Return after how many seconds throughput is what it was before, the seconds of the window left out."""

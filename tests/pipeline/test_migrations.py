@@ -75,12 +75,14 @@ def test_checks_and_storage_of_the_tables_are_in_the_migrations_too(database_url
 
 
 def described(url: str) -> set[tuple[str, ...]]:
-    """Return all constraints, indexes, columns and storage options, as PostgreSQL prints them."""
+    """Return all constraints, indexes, columns, functions and storage options, as PostgreSQL prints them."""
     with psycopg.connect(url) as connection:
         return set(
             connection.execute("""
                 SELECT r.relname, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c
                 JOIN pg_class r ON r.oid = conrelid WHERE connamespace = 'public'::regnamespace
+                UNION ALL SELECT proname, pg_get_function_arguments(oid), prosrc FROM pg_proc
+                WHERE pronamespace = 'public'::regnamespace AND proname LIKE '%_holds_to_rules'
                 UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
                 UNION ALL SELECT relname, 'options', reloptions::text FROM pg_class
                 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'

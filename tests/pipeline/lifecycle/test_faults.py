@@ -44,10 +44,10 @@ FAULTS = (
     )),
     Fault("credits earned are not checked against the price", (
         ("report", "least(greatest(v_outcome.credits, 0), i.price)", "v_outcome.credits"),
-    ), also="ALTER TABLE item DROP CONSTRAINT item_captured_check; ALTER TABLE job DROP CONSTRAINT job_credits_check"),
+    ), also="ALTER TABLE item DROP CONSTRAINT item_rules_check; ALTER TABLE job DROP CONSTRAINT job_rules_check"),
     Fault("progress is not checked against the price", (
         ("heartbeat", "least(coalesce(b.credits, 0), i.price)", "b.credits"),
-    ), also="ALTER TABLE item DROP CONSTRAINT item_captured_check; ALTER TABLE job DROP CONSTRAINT job_credits_check"),
+    ), also="ALTER TABLE item DROP CONSTRAINT item_rules_check; ALTER TABLE job DROP CONSTRAINT job_rules_check"),
     Fault("a heartbeat needs no token", (
         ("heartbeat", " AND i.lease_id = b.lease AND i.state = 'leased'", " AND i.state = 'leased'"),
     )),
@@ -56,7 +56,7 @@ FAULTS = (
     )),
     Fault("a raise does not look at the balance", (
         ("raise_hold", "IF v_more > available THEN", "IF false THEN"),
-    ), also="ALTER TABLE account DROP CONSTRAINT account_available_check"),
+    ), also="ALTER TABLE account DROP CONSTRAINT account_rules_check"),
     Fault("everything held is given back", (
         ("settle", "j.credits_held - v_captured AS rest", "j.credits_held AS rest"),
     )),
