@@ -72,7 +72,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
 
     def speak(self, task: Task[SpeechStreamRequest], speaking: Speaking) -> Outcome[Parts]:
         """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is paid."""
-        script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language)
+        script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language, starts_short=True)
         writer = _PartWriter(task, speaking.voice, chunks=len(script))
         try:
             self._stream(task, speaking, script, writer)

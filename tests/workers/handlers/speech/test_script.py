@@ -65,11 +65,16 @@ def test_what_is_no_pause_in_a_stored_text_is_read_aloud(mark):
 PIECES = st.sampled_from(["A word. ", "\n\n", "[pause 1s]", "* * *", " ", "One, two", "\n", "！", "漢字。", "[", "]"])
 
 
-@given(st.lists(PIECES, min_size=1).map("".join), st.booleans(), st.sampled_from([SpeechRequest, SpeechStreamRequest]))
-def test_the_sources_of_the_lines_are_the_text(text, plain, request_type):
+@given(
+    st.lists(PIECES, min_size=1).map("".join),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([SpeechRequest, SpeechStreamRequest]),
+)
+def test_the_sources_of_the_lines_are_the_text(text, plain, starts_short, request_type):
     request = request_type(text=text, plain_text=plain)
 
-    script = write_script(request, limit=50, language="en")
+    script = write_script(request, limit=50, language="en", starts_short=starts_short)
 
     assert "".join(line.source for line in script) == text
     assert all(line.source.endswith(line.text) for line in script)
@@ -83,3 +88,34 @@ def test_a_script_of_the_longest_text_is_written_at_once(piece):
     script = write_script(SpeechBatchRequest(text=text), limit=250, language="en")
 
     assert "".join(line.source for line in script) == text
+
+
+def starts(text: str, language: str = "en") -> list[str]:
+    """Return the lines of a text that somebody listens to already; none of its characters may be lost."""
+    script = write_script(SpeechStreamRequest(text=text), limit=200, language=language, starts_short=True)
+    assert "".join(line.source for line in script) == text
+    return [line.text.strip() for line in script]
+
+
+def test_what_is_listened_to_already_begins_with_one_sentence():
+    first = "A sentence that is long enough for a start of its own."
+
+    assert starts(f"{first} Then comes a second one. And a third.") == [first, "Then comes a second one. And a third."]
+
+
+def test_short_sentences_begin_together():
+    assert starts("Yes. No. Perhaps one day, when the rain is over. Then we go.") == [
+        "Yes. No. Perhaps one day, when the rain is over.",
+        "Then we go.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["Yes. No.", "One sentence that is all there is of this text.", "word " * 30])
+def test_a_short_text_is_one_line(text):
+    assert starts(text) == [text.strip()]
+
+
+def test_only_the_first_line_is_short():
+    _, *rest = starts("This is a sentence of forty-four characters. " * 30)
+
+    assert all(len(line) > 100 for line in rest[1:-1])
