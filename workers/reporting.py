@@ -65,7 +65,7 @@ class Reporter:
         Returns what of the reports counted, and what was claimed. Raises PressroomError when there was nothing to
         report, and nothing can be claimed."""
         if not due:
-            return [], self._database.run(then) if then else []
+            return [], self._database.run(lifecycle.claim_alone(then)) if then else []
         report = lifecycle.report_together((one.run.lease_id, one.outcomes) for one in due)
         try:
             if then is None:
@@ -82,7 +82,7 @@ class Reporter:
     def claim(self, claim: Statement[list[ClaimedItem]]) -> list[ClaimedItem]:
         """Make a claim after a report; returns nothing when the database stays away."""
         try:
-            return self._database.run(claim)
+            return self._database.run(lifecycle.claim_alone(claim))
         except PressroomError as error:
             log.error("nothing claimed", error=error.message)
             return []

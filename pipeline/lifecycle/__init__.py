@@ -26,7 +26,7 @@ from pipeline.lifecycle.sweep import (
     uncount,
     wake_waiting,
 )
-from pipeline.lifecycle.turns import Turn, report_then_claim
+from pipeline.lifecycle.turns import Turn, claim_alone, report_then_claim
 
 __all__ = [
     "CANCELLED",
@@ -50,6 +50,7 @@ __all__ = [
     "cancel",
     "change_tier",
     "claim",
+    "claim_alone",
     "end_suspended",
     "erase",
     "expire",

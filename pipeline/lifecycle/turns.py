@@ -1,5 +1,6 @@
-"""Turns: the report of what ended and the claim of what comes next, in one statement."""
+"""Turns: the report of what ended and the claim of what comes next, in one statement; and claims by themselves."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from pipeline.database import Row, Statement
@@ -26,6 +27,16 @@ def report_then_claim(report: Statement[list[Taken]], claim: Statement[list[Clai
         return [_taken(row) for row in taken or ()], claim.read([row for row in rows if row["item_id"] is not None])
 
     return Statement(sql, {**report.parameters, **claim.parameters}, read, report.repeatable and claim.repeatable)
+
+
+def claim_alone(claim: Statement[list[ClaimedItem]]) -> Statement[list[ClaimedItem]]:
+    """Make a claim a transaction of its own, whose commit does not wait for the disk.
+
+    A server that crashes in the next half second may forget the claim: its items are then ready, as if nobody had
+    claimed them. The next heartbeat tells their worker that they are lost, and its report changes nothing. Whatever is
+    committed later, a report or a raised hold, brings the claim to the disk with it."""
+    sql = f"SELECT claimed.* FROM set_config('synchronous_commit', 'off', true), LATERAL ({claim.sql}) claimed"  # noqa: S608  it is ours
+    return replace(claim, sql=sql)
 
 
 def _taken(row: Row) -> Taken:
