@@ -4,8 +4,9 @@ So each CHECK of its own costs a statement some 3 us. One that calls a function 
 session keeps the function ready (docs/decisions/0048-one-check-for-a-busy-table.md)."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from sqlalchemy import DDL, CheckConstraint, event
+from sqlalchemy import CheckConstraint, Connection, MetaData, event
 from sqlmodel import SQLModel
 
 
@@ -17,9 +18,13 @@ def row_rules(table: str, columns: Mapping[str, str], *rules: str) -> CheckConst
     name = f"{table}_holds_to_rules"
     arguments = ", ".join(f"{column} {kind}" for column, kind in columns.items())
     body = " AND ".join(f"({rule})" for rule in rules)
-    function = DDL(
+    function = (
         f"CREATE FUNCTION {name}({arguments}) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE"
         f" AS $$ BEGIN RETURN {body}; END $$"
     )
-    event.listen(SQLModel.metadata, "before_create", function)
+
+    def create_function(_: MetaData, connection: Connection, **options: Any) -> None:
+        connection.exec_driver_sql(function)
+
+    event.listen(SQLModel.metadata, "before_create", create_function)
     return CheckConstraint(f"{name}({', '.join(columns)})", name=f"{table}_rules_check")
