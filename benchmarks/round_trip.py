@@ -11,7 +11,7 @@ CONNECTIONS = (32, 256)
 #: Items that the worker claims at once: a computing engine's smallest, and a usual one.
 BATCHES = (1, 8, 32)
 LEAST_RATIO = 0.5
-MOST_MS = 5
+MOST_MS = 4
 #: Requests that follow each other on one connection of an idle system.
 ALONE = 100
 BODY = b'{"count":1}'

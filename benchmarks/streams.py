@@ -33,7 +33,7 @@ from systems import Running
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it runs back home again. "
 #: The most seconds of /tts/batch for 20,000 characters, and milliseconds to the first byte of a stream, on two cores.
-LIMITS = {"espeak": (5.0, 60.0), "hibari": (15.0, 250.0)}
+LIMITS = {"espeak": (4.0, 60.0), "hibari": (15.0, 250.0)}
 EDGE_VOICE = "en-US-EmmaMultilingualNeural"
 
 

@@ -7,7 +7,7 @@ from benchmarks.report import Table
 from benchmarks.systems import finish_everything, pressroom, raw_path
 
 CONNECTIONS = (1, 32, 256)
-LEAST_RATIO = 0.7
+LEAST_RATIO = 0.8
 ASYNC = {"Prefer": "respond-async"}
 
 
