@@ -36,7 +36,8 @@ make faults ONLY='Redis'            # faults with that in their name
 ```
 
 `back to 95 %` says after how many seconds of measurement the rate of answers was 95 % of what it was in the seconds
-before the fault, on the same machine. On a machine that does other work as well it says little.
+before the fault, on the same machine. The clients keep all its cores busy, so the rate itself moves by some per cent
+from one moment to the next; on a machine that does other work as well it says little.
 
 """
 
