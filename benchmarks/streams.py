@@ -20,11 +20,13 @@ import imageio_ffmpeg
 from benchmarks.client import load, request
 from benchmarks.report import Table
 from benchmarks.systems import pressroom, process_tree
+from pipeline.kinds.speech.stream import SpeechStreamRequest
 from pipeline.kinds.speech.voices import pick_voice
 from pipeline.settings import Settings
 from scripts.system.programs import ROOT, environment
 from workers.engines.registry import load_engines
 from workers.engines.synthesis import Synthesizer
+from workers.handlers.speech.script import write_script
 from workers.spoken_text.sentences import split_text
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -230,10 +232,10 @@ def _wait_for_edge(running: Running) -> None:
 def _edge_first_byte(running: Running, url: str, rounds: int) -> Table:
     table = Table(
         "First byte by edge",
-        "POST /tts/stream; raw: the library edge-tts gets the first chunk whole from the same service.",
+        "POST /tts/stream; raw: the library edge-tts gets what is spoken first, whole, from the same service.",
     )
     text = text_of(600)
-    chunk = split_text(text, limit=200, language="en")[0].strip()
+    chunk = write_script(SpeechStreamRequest(text=text), limit=200, language="en", starts_short=True)[0].text.strip()
     edge_tts.communicate.WSS_URL = f"{url}?"
 
     async def whole_chunk() -> None:
