@@ -26,6 +26,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     """One connection. What begins with `_` and is not made here is gunicorn's own; `tests/api` notice their end."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    #: The number of the request whose head the timer is for.
+    _timed_head = 0
     #: Whose connections this is counted with.
     _subscriber: str | None = None
     #: A head has begun to come, but no request has.
@@ -40,7 +42,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         """Begin; who sends no whole head is not waited for longer than the worker says."""
         super().connection_made(transport)
         self.worker.connections.add(self)
-        self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._look_once_more)
+        self._time_head(1)
         self._count(transport.get_extra_info("peername"))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -61,6 +63,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             return
         self._has_begun = True
         super().data_received(data)
+        if self._awaiting_request and self.req_count != self._timed_head and not self._request_ready.is_set():
+            self._time_head(self.req_count)
 
     def close_if_idle(self) -> None:
         """Close the connection, unless a request is being answered on it."""
@@ -78,13 +82,21 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if self.worker.subscribers[self._subscriber] > limit:
             self._refuse(TooManyConnections(limit))
 
+    def _time_head(self, number: int) -> None:
+        """Wait no longer than the worker says for the head of a request: of the first, also before it has begun."""
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        self._timed_head = number
+        self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._look_once_more)
+
     def _look_once_more(self) -> None:
         """Give up a head that has not come; not one that waits to be read, as in a process that was busy."""
         self._head_timer = self.worker.loop.call_later(READ_SECONDS, self._limit_head)
 
     def _limit_head(self) -> None:
-        """Close a connection whose first request has not begun; later ones have the limit of an idle connection."""
-        if self.req_count > 1 or not self._awaiting_request or self._finishing_calls:
+        """Refuse a head that has begun and not ended; close a connection on which none has begun."""
+        is_waited_for = self._awaiting_request and not self._request_ready.is_set()
+        if self.req_count != self._timed_head or not is_waited_for or self._finishing_calls:
             return
         if self._has_begun:
             seconds = self.worker.header_seconds

@@ -24,6 +24,7 @@ class EncodingUnknown(UnsupportedMediaType):
     """The body is compressed in a way that is not known here."""
 
     code = "content_encoding_unknown"
+    field = "Content-Encoding"
     headers = {"Accept-Encoding": "gzip"}  # noqa: RUF012  it is never changed
 
     def __init__(self, encoding: bytes) -> None:

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from api.bodies import drop_rest
 from api.error_forms import with_details
-from api.request_context import context_of
+from api.request_context import RequestContext, context_of
 from api.services import Services
 from pipeline import errors
 from pipeline.errors import PressroomError
@@ -80,12 +80,18 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
         if not await pages.show_error(req, resp, error):
             show_document(services, req, resp, error.status, error.document(), request_id=context_of(req).request_id)
 
+    async def has_ended(req: falcon.asgi.Request, context: RequestContext) -> bool:
+        """Return whether all of a body has come. One that is encoded is not decoded only to be dropped."""
+        if context.is_encoded and context.incoming is not None:
+            return context.incoming.has_ended
+        return await drop_rest(req, max_drained_bytes)
+
     async def leave_body(req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Let a refusal wait for no body: what has not come yet is dropped after it, and the connection ends."""
         context = context_of(req)
         if context.is_body_held:  # the client sends none when it is refused
             resp.set_header("Connection", "close")
-        elif context.is_encoded or not await drop_rest(req, max_drained_bytes):
+        elif not await has_ended(req, context):
             resp.set_header("Connection", "close")
             context.dropped_bytes = max_drained_bytes
 

@@ -15,6 +15,7 @@ from pydantic_core import to_json
 
 from api.encodings import Receive, decoded
 from api.error_forms import with_details
+from api.incoming import Incoming
 from api.request_context import SCOPE_KEY, RequestContext
 from pipeline.errors import PressroomError
 from pipeline.keys import redact
@@ -63,9 +64,7 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        shown, read = decoded(scope, receive) if context.has_body else (scope, receive)
-        context.is_encoded = read is not receive
-        held = _holding(read, context) if context.has_body else receive
+        shown, held = self._of_body(scope, receive, context) if context.has_body else (scope, receive)
         try:
             await self._application(shown, held, send_with_headers)
         except asyncio.CancelledError:
@@ -81,6 +80,13 @@ class RequestMiddleware:
             structlog.contextvars.clear_contextvars()
         if context.dropped_bytes:
             await _drop(receive, context.dropped_bytes)
+
+    def _of_body(self, scope: Message, receive: Receive, context: RequestContext) -> tuple[Message, Receive]:
+        """Return the scope and the `receive` of a request with a body, which the context knows from now on."""
+        context.incoming = Incoming(receive)
+        shown, read = decoded(scope, context.incoming)
+        context.is_encoded = read is not context.incoming
+        return shown, _holding(read, context)
 
     def refuse(self, error: PressroomError) -> tuple[Mapping[str, str], bytes]:
         """Note what is refused before there is a request; returns the answer's headers and body."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import falcon.asgi
 
+from api.incoming import Incoming
 from pipeline.identifiers import uuid7
 from pipeline.keys import PREFIX, Caller
 from pipeline.tracing import read_traceparent
@@ -27,7 +28,7 @@ class RequestContext:
 
     `at_end` is closed when the request ends, in whatever way, even before its answer began.
     `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
-    `is_encoded`: the body comes compressed.
+    `is_encoded`: the body comes compressed. `incoming`: the body as it comes; None: the request has none.
     `dropped_bytes`: so much of a refused body is read after its answer, and dropped.
     """
 
@@ -41,6 +42,7 @@ class RequestContext:
     is_body_held: bool = False
     has_body: bool = False
     is_encoded: bool = False
+    incoming: Incoming | None = None
     dropped_bytes: int = 0
     traceparent: str | None = None
     headers: dict[str, str] = field(default_factory=dict)

@@ -66,7 +66,7 @@ class ApiSettings(BaseModel):
     key_max_age_seconds: float = Field(
         3.0, ge=0, le=5.0, description="How long a process trusts a key it has looked up."
     )
-    header_seconds: float = Field(10.0, gt=0, description="Longest wait for the head of a first request.")
+    header_seconds: float = Field(10.0, gt=0, description="Longest wait for the head of a request.")
     connections_per_address: int = Field(
         256,
         ge=0,

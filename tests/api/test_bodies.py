@@ -308,6 +308,29 @@ def test_a_body_that_is_no_gzip_is_refused(service: Service, client: Payer, api_
     assert_nothing_happened(api_database, client)
 
 
+def test_a_refused_gzip_body_that_has_come_ends_no_connection(service: Service, client: Payer) -> None:
+    connection = service.connect()
+    for text in (b'{"text": ""}', b'{"text": "hi"'):
+        headers = {"X-API-Key": client.api_key, "Content-Encoding": "gzip"}
+        connection.request("POST", "/echo", gzip.compress(text), headers)
+        answer = read_answer(connection)
+        assert (answer.status, answer.headers.get("connection")) == (400, None)
+    connection.close()
+
+
+def test_a_gzip_body_that_nobody_reads_is_dropped_as_soon_as_it_has_come(service: Service) -> None:
+    body = gzip.compress(b'{"text": "hi"}')
+    head = (
+        "POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: nobody\r\nContent-Encoding: gzip\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=120) as connection:
+        connection.sendall(head + body)
+        assert connection.makefile("rb").read().startswith(b"HTTP/1.1 401 ")
+    assert time.monotonic() - began < 8  # what does not come is waited for 10 s
+
+
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "\x00"])
 def test_another_encoding_is_told_which_are_taken(service: Service, client: Payer, encoding: str) -> None:
     answer = gzipped(service, client.api_key, b"{}", encoding)

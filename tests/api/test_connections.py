@@ -58,6 +58,28 @@ def test_a_head_that_never_ends_is_not_waited_for(service: Running) -> None:
             assert slow.makefile("rb").read().startswith(told)
 
 
+def test_a_later_head_that_never_ends_is_not_waited_for_either(service: Running) -> None:
+    connection = kept(service)
+    assert connection.sock
+    connection.sock.sendall(b"GET /healthz HTTP/1.1\r\n")
+    time.sleep(1)
+    connection.sock.sendall(b"Host: x\r\n")  # each line begins no new wait
+
+    began = time.monotonic()
+    assert connection.sock.makefile("rb").read().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert time.monotonic() - began < 30  # and not what an idle connection has
+    connection.close()
+
+
+def test_a_connection_that_was_idle_for_longer_than_a_head_may_take_goes_on(service: Running) -> None:
+    connection = kept(service)
+    time.sleep(2.5)
+    for _ in range(2):
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read()
+    connection.close()
+
+
 def test_a_head_that_came_while_its_process_was_busy_is_answered(service: Running) -> None:
     host, port = service.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as client:

@@ -37,6 +37,10 @@ AT_FAULT: dict[str, tuple[Ask, int, str, str]] = {
         lambda service, key: service.post_bytes("/echo", b"{}", key, Content_Type="text/plain"),
         415, "Content-Type", "unsupported_media_type",
     ),
+    "an encoding": (
+        lambda service, key: service.post_bytes("/echo", b"{}", key, Content_Encoding="br"),
+        415, "Content-Encoding", "content_encoding_unknown",
+    ),
     "a parameter": (lambda service, key: service.get("/jobs?limit=x", key), 400, "limit", "parameter_invalid"),
     "a signature": (
         lambda service, key: service.get("/files/a?expires=1&signature=a"), 403, "signature", "link_invalid",
