@@ -34,6 +34,10 @@ class SecretBox:
         self._set = settings.secrets_key.get_secret_value() if settings.secrets_key else ""
         self._file = settings.data / KEY_FILE
 
+    def check(self) -> None:
+        """Raise SecretsUnavailable where its key can't be read, or is none."""
+        self._fernet()
+
     def seal(self, secret: bytes) -> bytes:
         """Encrypt with the first key; makes the file's key if there is none. Raises SecretsUnavailable."""
         if not self._set and not self._file.exists():

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from pipeline.errors import NotFound, NotReady
 from pipeline.first_account import FirstAccount
 from pipeline.kinds import load_kinds, queues
+from pipeline.secret_box import SecretBox
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control, programs
@@ -47,12 +48,13 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
     """Run a system until it is stopped; return the exit code.
 
     `pools` says how many processes a queue's pool has, 1 where it says nothing. `any_port`: take a free port when
-    `port` is taken. Raises NotReady when something that it needs is missing or taken.
+    `port` is taken. Raises NotReady when something that it needs is missing or taken, SecretsUnavailable.
     """
     settings = settings.model_copy(update={"data": settings.data.resolve()})
     sizes = _sizes(settings, pools)
     for family in list_families():
         named_engines(settings, family)  # a wrong name would stop its pool alone, again and again
+    _check_own_means(settings)
     with ExitStack() as held:
         held.enter_context(only_system(settings.data))
         patience = KILLED_API_PATIENCE if control.was_killed(settings.data) else timedelta()
@@ -65,6 +67,16 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
             servers.append(server := redis.server(settings.data))
             settings = settings.model_copy(update={"redis_url": server.url})
         return asyncio.run(_Up(settings, servers, listener, sizes).run())
+
+
+def _check_own_means(settings: Settings) -> None:
+    """Raise NotReady or SecretsUnavailable where the operator's own ffmpeg or key is none: a pool would say it late."""
+    if settings.ffmpeg is not None:
+        from workers.media.audio.ffmpeg import find_ffmpeg
+
+        find_ffmpeg(settings)
+    if settings.secrets_key is not None:
+        SecretBox(settings).check()
 
 
 def in_turn(sizes: Mapping[str, int], *, processors: int) -> tuple[Sequence[str], Sequence[str]]:

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -127,8 +127,8 @@ def disk(folder: Path) -> Iterator[Disk]:
         yield Disk(folder, mounted)
     except BaseException:
         if mounted:
-            kept = shutil.copytree(folder, folder.with_name(f"{folder.name}-kept"), symlinks=True)
-            print(f"kept: {kept}")
+            with suppress(OSError):  # such as a socket among the files; the error that is raised counts
+                print(f"kept: {shutil.copytree(folder, folder.with_name(f'{folder.name}-kept'), symlinks=True)}")
         raise
     finally:
         if mounted:

@@ -608,6 +608,25 @@ def test_while_work_flows_what_comes_next_is_claimed_with_the_report(pool: Pool,
     assert reported == claimed  # both are the time of their transaction
 
 
+def test_only_a_claim_without_a_report_does_not_wait_for_the_disk(pool: Pool, monkeypatch: Any) -> None:
+    database = pool.runner._reporter._database
+    run, asked = database.run, []
+
+    def noted(statement: Statement[Any]) -> Any:
+        asked.append(statement.sql)
+        return run(statement)
+
+    monkeypatch.setattr(database, "run", noted)
+    pool.finish(pool.submit({}, {}, {}))
+
+    reports = [sql for sql in asked if ".report(" in sql]
+    alone = [sql for sql in asked if ".claim(" in sql and sql not in reports]
+    assert reports
+    assert alone
+    assert all("synchronous_commit" in sql for sql in alone)
+    assert not any("synchronous_commit" in sql for sql in reports)
+
+
 def test_a_handler_that_runs_apart_neither_takes_the_others_slots_nor_waits_for_them(
     pool: Pool, monkeypatch: Any
 ) -> None:

@@ -30,6 +30,8 @@ WRONG = {
     "PRESSROOM_DATABASE__PREPARE": "maybe",
     "PRESSROOM_KINDS": "no.such.module:Kind",
     "PRESSROOM_STORE__URL": "ftp://files",
+    "PRESSROOM_FFMPEG": "/nope",
+    "PRESSROOM_SECRETS_KEY": "short",
     "DATABASE_URL": "mysql://here/x",
     "REDIS_URL": "banana",
 }
