@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
@@ -31,20 +31,40 @@ class Wanted:
     path: str
     body: bytes
     content_type: str = "application/json"
+    #: Whether a result is whole; None: nobody reads it.
+    is_whole: Callable[[bytes], bool] | None = None
 
 
-def as_json(path: str, **fields: Any) -> Wanted:
+def as_json(path: str, is_whole: Callable[[bytes], bool] | None = None, **fields: Any) -> Wanted:
     """Return a request of JSON."""
-    return Wanted(path, json.dumps(fields).encode())
+    return Wanted(path, json.dumps(fields).encode(), is_whole=is_whole)
 
 
-def as_form(path: str, field_name: str, file_name: str, content: bytes, content_type: str) -> Wanted:
+def as_form(
+    path: str,
+    field_name: str,
+    file_name: str,
+    content: bytes,
+    content_type: str,
+    is_whole: Callable[[bytes], bool] | None = None,
+) -> Wanted:
     """Return a request with one file."""
     head = (
         f'--edge\r\nContent-Disposition: form-data; name="{field_name}"; filename="{file_name}"\r\n'
         f"Content-Type: {content_type}\r\n\r\n"
     )
-    return Wanted(path, head.encode() + content + b"\r\n--edge--\r\n", "multipart/form-data; boundary=edge")
+    body = head.encode() + content + b"\r\n--edge--\r\n"
+    return Wanted(path, body, "multipart/form-data; boundary=edge", is_whole)
+
+
+def is_whole_wav(body: bytes) -> bool:
+    """Return whether a WAV has as many bytes as its header says, and sound in them."""
+    return body[:4] == b"RIFF" and int.from_bytes(body[4:8], "little") == len(body) - 8 and any(body[44:])
+
+
+def holds(*wanted: str) -> Callable[[bytes], bool]:
+    """Return whether a JSON document has some fields, and something in each."""
+    return lambda body: all(json.loads(body).get(name) for name in wanted)
 
 
 def made_up() -> list[Wanted]:
@@ -69,12 +89,19 @@ def real_kinds(engine: SearchEngine) -> list[list[Wanted]]:
     recording = encode_wav(Pcm(samples_of("library")[: 3 * RATE].tobytes(), RATE))
     return [
         [
-            as_json("/tts", text="Good morning.", voice="en-US-Heart"),
-            as_json("/tts", text="Guten Morgen, wie geht es Ihnen heute?", language="de"),
+            as_json("/tts", is_whole_wav, text="Good morning.", voice="en-US-Heart"),
+            as_json("/tts", is_whole_wav, text="Guten Morgen, wie geht es Ihnen heute?", language="de"),
         ],
-        [as_form("/tts/stt", "audio", "recording.wav", recording, "audio/wav")],
-        [as_form("/generate", "image", "sale.jpg", file.getvalue(), "image/jpeg")],
-        [as_json("/blog/generate", title="Tomatoes on a balcony", content="Tomatoes need sun, water and a pot. " * 9)],
+        [as_form("/tts/stt", "audio", "recording.wav", recording, "audio/wav", holds("text"))],
+        [as_form("/generate", "image", "sale.jpg", file.getvalue(), "image/jpeg", holds("alt_text"))],
+        [
+            as_json(
+                "/blog/generate",
+                holds("images"),
+                title="Tomatoes on a balcony",
+                content="Tomatoes need sun, water and a pot. " * 9,
+            )
+        ],
         [as_json("/indexing/jobs", type="check", urls=[f"https://e.example/{number}" for number in range(12)])],
     ]
 
@@ -169,8 +196,10 @@ class MixedLoad:
             if job_id:
                 assert self.jobs.setdefault(key, job_id) == job_id, f"{key} has two jobs"
                 if answer and answer.status == 200:
-                    return None
-                return self._wait_for_end(job_id)
+                    return _check_whole(wanted, answer)
+                if self._wait_for_end(job_id) == "succeeded" and wanted.is_whole:
+                    self._read_result(job_id, wanted)
+                return None
             assert answer is None or answer.status >= 500, (wanted.path, answer)
             # A fault may last for minutes: only what has no answer while nothing is hurt counts.
             assert time.monotonic() < until, (wanted.path, key, answer)
@@ -185,17 +214,39 @@ class MixedLoad:
         except (OSError, HTTPException):
             return None
 
-    def _wait_for_end(self, job_id: str) -> None:
+    def _wait_for_end(self, job_id: str) -> str:
+        """Return the state that a job has ended in; nothing where the system went away."""
         until = time.monotonic() + PATIENCE_SECONDS
         while not self.is_abandoned:
-            try:
-                answer = self.running.ask(f"/jobs/{job_id}", timeout=10)
-                if answer.status == 200 and answer.json["state"] in ENDED:
-                    return
-            except (OSError, HTTPException):
-                answer = None
+            answer = self._look(f"/jobs/{job_id}")
+            if answer and answer.status == 200 and answer.json["state"] in ENDED:
+                return str(answer.json["state"])
             assert time.monotonic() < until, (job_id, answer)
             time.sleep(0.1)
+        return ""
+
+    def _read_result(self, job_id: str, wanted: Wanted) -> None:
+        """Read the result of a job that has succeeded: it is there, and whole."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not self.is_abandoned:
+            answer = self._look(f"/jobs/{job_id}/result")
+            if answer and answer.status < 500:
+                assert answer.status == 200, (job_id, answer)
+                return _check_whole(wanted, answer)
+            assert time.monotonic() < until, (job_id, answer)
+            time.sleep(0.1)
+        return None
+
+    def _look(self, path: str) -> Answer | None:
+        try:
+            return self.running.ask(path, timeout=10)
+        except (OSError, HTTPException):
+            return None
+
+
+def _check_whole(wanted: Wanted, answer: Answer) -> None:
+    """Raise AssertionError where a result was cut short, or says nothing."""
+    assert wanted.is_whole is None or wanted.is_whole(answer.body), (wanted.path, len(answer.body), answer.body[:300])
 
 
 def _job_id(answer: Answer) -> str | None:

@@ -21,6 +21,7 @@ from pipeline.webhooks.addresses import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
+TABLE = Path("out", "faults-sweep-crash-points").with_suffix(".md")
 BODY = '{"type": "test.happened", "timestamp": "2026-11-23T00:00:00.000Z", "data": {}}'
 
 
@@ -72,4 +73,6 @@ def test_an_event_whose_sweep_dies_is_told_at_least_once_and_always_under_its_id
             for side in sides_of(told.calls[number - 1])[1:]:
                 deaths += die(own, database, receiver, Plan(number, side)).died_at is not None
         print(f"\nsweep: {number - 1} calls, {deaths} deaths")
+        TABLE.parent.mkdir(exist_ok=True)
+        TABLE.write_text(f"{number - 1} calls, {deaths} deaths: before, in and after each of them.\n")
         assert deaths
