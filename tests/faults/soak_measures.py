@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 import redis
-from systems import Running
+from systems import Running, children
 
 #: What is compared begins after this share of the run: caches fill, models are loaded, retention has not begun.
 WARM_UP = 0.34
@@ -32,7 +32,7 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
        (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM item) AS items
 """
 #: Grows by design: the ledger outlives its jobs, covers go by the day, and some rows are kept for days.
-BY_DESIGN = re.compile(r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|artifacts)")
+BY_DESIGN = re.compile(r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|files: covers)")
 
 
 @dataclass
@@ -100,7 +100,9 @@ class Measures:
 
     def _processes(self) -> dict[str, float]:
         found: dict[str, float] = {}
-        for pid in self._running.processes():
+        pids = self._running.processes()
+        # PostgreSQL's own processes write their titles over the environment by which the others are known.
+        for pid in {*pids, *(child for server in pids if is_postgres(server) for child in children(server))}:
             folder = Path("/proc") / str(pid)
             try:
                 program = program_of((folder / "cmdline").read_bytes().decode(errors="replace"))
@@ -135,7 +137,8 @@ class Measures:
     def _files(self) -> dict[str, float]:
         data = self._running.data
         return {
-            "files: artifacts": float(files_in(data / "artifacts")),
+            "files: covers": float(files_in(data / "artifacts", "*-cover-*")),
+            "files: artifacts": float(files_in(data / "artifacts") - files_in(data / "artifacts", "*-cover-*")),
             "files: temporary": float(sum(files_in(folder) for folder in data.glob("tmp*"))),
             "supervisor's log: kB": self._running.log.stat().st_size / 1024,
         }
@@ -152,16 +155,24 @@ def program_of(command: str) -> str:
     return "PostgreSQL" if first.startswith("postgres") or "postgres" in Path(first).name else Path(first).name
 
 
-def files_in(folder: Path) -> int:
-    """Count the files below a folder; what goes meanwhile is not counted."""
+def is_postgres(pid: int) -> bool:
+    """Return whether a process is a PostgreSQL server."""
     try:
-        return sum(1 for one in folder.rglob("*") if one.is_file())
+        return program_of((Path("/proc") / str(pid) / "cmdline").read_bytes().decode(errors="replace")) == "PostgreSQL"
+    except OSError:
+        return False
+
+
+def files_in(folder: Path, pattern: str = "*") -> int:
+    """Count the files below a folder whose names match; what goes meanwhile is not counted."""
+    try:
+        return sum(1 for one in folder.rglob(pattern) if one.is_file())
     except OSError:
         return 0
 
 
-def page(judged: Mapping[str, Judgement], minutes: float, answered: int, machine: str) -> str:
-    """Return the document that a run leaves."""
+def page(judged: Mapping[str, Judgement], minutes: float, answered: int, run: str) -> str:
+    """Return the document that a run leaves; `run` says when, of what and where it was."""
     rows = [f"| {name} | {one.median:,.0f} | {one.rise:+,.0f} | {verdict(name, one)} |" for name, one in judged.items()]
     return "\n".join(
         [
@@ -173,7 +184,7 @@ def page(judged: Mapping[str, Judgement], minutes: float, answered: int, machine
             "in the last two thirds of the run and three quarters of all pairs of measurements rise. `by design`:",
             "the ledger, which outlives its jobs; covers, which go by the day; rows that are kept for days; the log.",
             "",
-            f"The last run: {minutes:,.0f} minutes, {answered:,} requests answered, on {machine}.",
+            f"The last run: {minutes:,.0f} minutes, {answered:,} requests answered; {run}.",
             "",
             "| measure | median | rise | |",
             "|---|---:|---:|---|",

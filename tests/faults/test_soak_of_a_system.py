@@ -11,6 +11,7 @@ from mixed_load import MixedLoad, made_up, real_kinds
 from search_engine import search_engine
 from soak_measures import BY_DESIGN, Measures, judge, page
 from soak_users import Users
+from storm_report import revision
 from storm_site import SETTINGS, wait_for_offers
 from systems import system
 from webhook_receiver import webhook_receiver
@@ -61,8 +62,9 @@ def test_nothing_that_a_system_holds_grows(tmp_path: Path) -> None:
     assert {"API: memory MiB", "PostgreSQL: schemas", "Redis: keys", "table job: rows kB"} <= measures.series.keys()
     if MINUTES:
         judged = measures.judged()
+        day = time.strftime("%d %B %Y", time.gmtime())
         machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-        PAGE.write_text(page(judged, measures.minutes, answered, machine))
+        PAGE.write_text(page(judged, measures.minutes, answered, f"{day}, commit {revision()}, {machine}"))
         grown = {name: one for name, one in judged.items() if one.grows and not BY_DESIGN.search(name)}
         assert not grown
 
