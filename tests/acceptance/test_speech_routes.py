@@ -16,9 +16,11 @@ import pytest
 from systems import Answer, Running, clean_environment, command, only, system
 
 from pipeline.database import Database
+from pipeline.kinds.speech.stream import SpeechStreamRequest
 from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
 from workers.engines.synthesis.espeak.espeak import Espeak
+from workers.handlers.speech.script import write_script
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import encode_wav
 from workers.spoken_text.sentences import split_text
@@ -142,8 +144,8 @@ def test_a_stream_is_one_valid_mp3_without_pauses_and_its_job_has_the_same_bytes
     said = said_of(answer.body)
     assert "44100 Hz, mono" in said
     assert "128 kb/s" in said
-    chunks = split_text(text, limit=120, language="en")
-    spoken = sum(espeak.speak(chunk.strip(), voice="en-US").duration.total_seconds() for chunk in chunks)
+    script = write_script(SpeechStreamRequest(text=text), limit=120, language="en", starts_short=True)
+    spoken = sum(espeak.speak(line.text.strip(), voice="en-US").duration.total_seconds() for line in script)
     assert len(samples(answer.body)) / RATE == pytest.approx(spoken, abs=0.3)
     job = service.wait_for_state(answer.headers["X-Job-Id"])
     assert job["credits"] == {"held": 3, "captured": 3, "released": 0}
