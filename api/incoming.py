@@ -8,8 +8,8 @@ from typing import Any
 from api.encodings import Receive
 from pipeline.errors import InvalidRequest
 
-#: Seconds that are waited for any body, and how many bytes a second it must have come with on average after them: half
-#: of what the slowest mobile networks reach. Without it a byte now and then keeps a connection open for ever.
+#: Seconds that are waited for any body, and how many bytes a second it must have come with on average after them.
+#: Without it a byte now and then keeps a connection open for ever.
 GRACE_SECONDS, LEAST_RATE = 30.0, 1_000
 
 
@@ -34,6 +34,8 @@ class Incoming:
         """Return what comes next. Raises BodyTooSlow; only the time counts in which the body is waited for."""
         began = monotonic()
         message = await self._receive()
+        if message["type"] != "http.request":  # the client has left
+            return message
         self._waited += monotonic() - began
         self._bytes += len(message.get("body", b""))
         self.has_ended = not message.get("more_body", False)

@@ -52,5 +52,15 @@ def test_a_small_body_may_come_late(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read(Network((GRACE_SECONDS - 1, 1), (1.0, 1)), monkeypatch) == 2
 
 
+def test_a_client_that_leaves_has_sent_no_whole_body_and_is_not_called_slow() -> None:
+    async def left() -> Mapping[str, Any]:
+        return {"type": "http.disconnect"}
+
+    body = Incoming(left)
+
+    assert asyncio.run(body.__call__()) == {"type": "http.disconnect"}
+    assert not body.has_ended
+
+
 def test_time_in_which_nobody_reads_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read(Network(*[(1.0, 1)] * 20), monkeypatch, pause=60.0) == 20
