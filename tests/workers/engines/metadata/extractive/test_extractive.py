@@ -60,6 +60,15 @@ def test_limits_hold_on_whatever_comes(title: str, text: str, language: str, eng
     in_limits(engine.write(read_post(title, text, language)), engine)
 
 
+def test_an_excerpt_has_no_address_that_an_engine_said(engine: Extractive) -> None:
+    said = "See http://x.example/a\nand <b>b</b> " * 9
+
+    made = finished(excerpts=[said], category="Pets", tags=[], taxonomy=engine.taxonomy, language="en")
+
+    assert made.excerpt
+    assert "http" not in made.excerpt
+
+
 @settings(max_examples=60, deadline=None)
 @given(excerpt=TEXTS, category=TEXTS, tags=st.lists(TEXTS, max_size=12), language=LANGUAGES)
 @example(
