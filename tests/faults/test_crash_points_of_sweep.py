@@ -74,5 +74,6 @@ def test_an_event_whose_sweep_dies_is_told_at_least_once_and_always_under_its_id
                 deaths += die(own, database, receiver, Plan(number, side)).died_at is not None
         print(f"\nsweep: {number - 1} calls, {deaths} deaths")
         TABLE.parent.mkdir(exist_ok=True)
-        TABLE.write_text(f"{number - 1} calls, {deaths} deaths: before, in and after each of them.\n")
+        where = "before each of them, and after those of the database"
+        TABLE.write_text(f"{number - 1} calls, {deaths} deaths: {where}.\n")
         assert deaths
