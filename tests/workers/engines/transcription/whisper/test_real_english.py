@@ -144,7 +144,7 @@ def test_english_beside_another_language_is_kept(english: Whisper, espeak: Espea
     sound = espeak.speak(OTHERS["de"] * 4, voice="de")
     german = at_16_kilohertz(sound.samples, sound.sample_rate)[: 25 * RATE]
     once = np.concatenate([samples_of(name) for name in ("library", "market", "newspaper", "weather")])
-    told = []
+    told = [0.0]
     for pause in (0.0, 0.5, 1.0):  # where half minutes begin, and so what is passed over, differs
         both = np.concatenate([once, np.zeros(int(pause * RATE), np.int16), german])
 
@@ -155,10 +155,10 @@ def test_english_beside_another_language_is_kept(english: Whisper, espeak: Espea
             assert heard(english, both) == (text, foreign)
         if foreign:
             assert foreign[0].start > len(once) / RATE - 1
-            assert foreign[-1].end > len(once) / RATE + 15
-            told.append(pause)
-    # Not all: of foreign seconds beside English some 16 % are passed over in silence; which depends on the processor.
-    assert told
+            told.append(foreign[-1].end - len(once) / RATE)
+    # Not each time: of foreign seconds beside English some 16 % are passed over in silence; which depends on the
+    # processor. One told 11 seconds of the 25 for one pause, where another told 20 for each.
+    assert max(told) > 15
 
 
 def tune(*, harmonics: int, seconds: float, fading: float) -> np.ndarray:
