@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import falcon.asgi
+from pydantic.config import JsonDict
 
 from api.fields import FieldsInvalid
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.errors import InvalidRequest
+from pipeline.urls import SCHEME
 from pipeline.webhooks.events import EVENTS, JOB_EVENTS
 
 #: The fields, and the headers that stand for them.
@@ -20,6 +22,8 @@ URL, EVENTS_FIELD = "webhook_url", "webhook_events"
 HEADERS = {URL: "X-Webhook-Url", EVENTS_FIELD: "X-Webhook-Events"}
 #: Characters of an address.
 MAX_URL = 2_000
+#: What a JSON Schema says of them.
+ADDRESS: JsonDict = {"maxLength": MAX_URL, "pattern": SCHEME}
 
 
 class WebhookUrlInvalid(InvalidRequest):

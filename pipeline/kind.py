@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
 from pipeline.database import Database, Statement
 from pipeline.jobs import Item, Job
@@ -25,6 +25,15 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
     cleared: ClassVar[frozenset[str]] = frozenset()
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+#: Of a field that is a whole number, as the last part of its `Annotated`: JSON Schema takes 360.0 for one, and some
+#: languages write it so.
+WHOLE = BeforeValidator(_whole)
 
 
 class Stored(BaseModel):

@@ -9,6 +9,8 @@ import idna
 
 #: Longest URL that is taken.
 MAX_CHARACTERS = 2_048
+#: What the URL of a page begins with, as a pattern of JSON Schema.
+SCHEME = r"^[Hh][Tt][Tt][Pp][Ss]?://"
 #: Longest host, with its last dot (RFC 1035, 2.3.4).
 MAX_HOST = 254
 DEFAULT_PORTS = {"http": 80, "https": 443}

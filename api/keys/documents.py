@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from pipeline.keys import MAX_CREDITS, MAX_REQUESTS, KeyLimits
-from pipeline.kind import Request
+from pipeline.kind import WHOLE, Request
 from pipeline.stored_keys import StoredKey
 from pipeline.timestamps import Timestamp
 
@@ -18,8 +18,8 @@ MAX_ROUTES = 100
 NAME = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
 
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME)]
-Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
-Credits = Annotated[int, Field(ge=0, le=MAX_CREDITS)]
+Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS), WHOLE]
+Credits = Annotated[int, Field(ge=0, le=MAX_CREDITS), WHOLE]
 Routes = Annotated[list[str], Field(min_length=1, max_length=MAX_ROUTES)]
 
 REQUESTS = "Requests that it may make in a minute; null: as many as the account."

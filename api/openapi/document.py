@@ -19,6 +19,7 @@ from api.openapi.parts import (
     with_nulls,
     without_paths,
 )
+from api.webhook_fields import ADDRESS
 from pipeline.kind import AnyKind
 from pipeline.kinds import Kinds
 from pipeline.webhooks.events import JOB_EVENTS
@@ -31,6 +32,7 @@ KEY_FIELD = {
 WEBHOOK_FIELDS: Json = {
     "webhook_url": {
         "type": ["string", "null"],
+        **ADDRESS,
         "description": "Is told of the job's end; also the header X-Webhook-Url. By default the account's.",
         "examples": ["https://hooks.example.org/pressroom"],
     },
@@ -115,7 +117,8 @@ def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     content = {"schema": ref(name), "example": sent}
     files = [*kind.files, *kind.uploads]
     needed = [*(name for name in required if name not in kind.uploads.values()), *files]
-    form = {**schema, "properties": {**form_fields(fields), **dict.fromkeys(files, FILE)}, "required": needed}
+    texts = {name: field for name, field in form_fields(fields).items() if name not in kind.uploads.values()}
+    form = {**schema, "properties": {**texts, **dict.fromkeys(files, FILE)}, "required": needed}
     if kind.files:
         schemas[name] = form
         return {"multipart/form-data": content}

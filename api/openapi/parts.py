@@ -1,6 +1,7 @@
 """OpenAPI parts: what routes share, and short ways to write the rest."""
 
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -72,7 +73,9 @@ def _as_text(field: Json) -> Json:
         field = {name: value for name, value in field.items() if name != "default"}
     if field.get("type") != "array":
         return field
-    return {"type": "string"} | {name: field[name] for name in ("title", "description") if name in field}
+    choices = "|".join(map(re.escape, field["items"].get("enum", ())))
+    pattern = {"pattern": rf"^(({choices})(,({choices}))*)?$"} if choices else {}
+    return {"type": "string"} | pattern | {name: field[name] for name in ("title", "description") if name in field}
 
 
 def without_paths(found: Any, schemas: Json) -> Any:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
+from api.webhook_fields import ADDRESS
 from pipeline.kind import Request
 from pipeline.timestamps import Timestamp
 from pipeline.webhooks.accounts import AccountWebhook
@@ -25,14 +26,14 @@ class WebhookRequest(Request):
 
     cleared: ClassVar[frozenset[str]] = frozenset({"webhook_url"})
 
-    webhook_url: str | None = Field(description="A public address; null: none.")
+    webhook_url: str | None = Field(json_schema_extra=ADDRESS, description="A public address; null: none.")
     webhook_events: list[Event] | None = Field(None, description=f"Of {', '.join(EVENTS)}; null: all.")
 
 
 class WebhookTestRequest(Request):
     """Where the test is sent."""
 
-    webhook_url: str | None = Field(None, description="By default the account's.")
+    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="By default the account's.")
 
 
 class WebhookSettingsDocument(BaseModel):

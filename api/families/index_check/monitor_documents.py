@@ -4,11 +4,12 @@ from dataclasses import asdict
 from typing import ClassVar, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from api.webhook_fields import ADDRESS
 from pipeline.kind import Request
 from pipeline.kinds.index_check.check import MAX_NAME, MAX_URLS, NAME
-from pipeline.kinds.index_check.given import SitemapUrl
+from pipeline.kinds.index_check.given import BOTH, NEITHER, SitemapUrl
 from pipeline.kinds.index_check.monitors.changes import ChangeKind
 from pipeline.kinds.index_check.monitors.monitor import Every, Monitor, State
 from pipeline.timestamps import Timestamp
@@ -16,6 +17,8 @@ from pipeline.timestamps import Timestamp
 
 class MonitorRequest(Request):
     """What is checked, how often, and who is told."""
+
+    model_config = ConfigDict(json_schema_extra={"not": {"anyOf": [NEITHER, BOTH]}})
 
     urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="URLs; or else:")
     sitemap_url: SitemapUrl | None = Field(None, description="A sitemap, which is read before each check.")
@@ -25,11 +28,13 @@ class MonitorRequest(Request):
     )
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
     index: str | None = Field(None, description="Whose index has to answer; by default any.")
-    webhook_url: str | None = Field(None, description="Is told of changes after each check.")
+    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="Is told of changes after each check.")
 
 
 class MonitorChanges(Request):
     """What is changed; what is not sent stays."""
+
+    model_config = ConfigDict(json_schema_extra={"not": BOTH})
 
     cleared: ClassVar[frozenset[str]] = frozenset({"name", "engine", "index", "webhook_url"})
 
@@ -40,7 +45,7 @@ class MonitorChanges(Request):
     name: str | None = Field(None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="null: none.")
     engine: str | None = Field(None, description="null: the operator's order.")
     index: str | None = Field(None, description="null: any.")
-    webhook_url: str | None = Field(None, description="null: nobody is told any more.")
+    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="null: nobody is told any more.")
 
 
 class MonitorSkipped(BaseModel):

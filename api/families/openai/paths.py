@@ -10,7 +10,7 @@ from api.families.openai.speech import SpeechBody
 from api.families.openai.transcription_bodies import TranscriptionBody, TranslationBody
 from api.families.openai.voices import VoiceNames
 from api.openapi.document import FILE, WORK_ERRORS
-from api.openapi.parts import JOB_PARAMETERS, WORK_HEADERS, Json, json_answer, ref
+from api.openapi.parts import JOB_PARAMETERS, WORK_HEADERS, Json, form_fields, json_answer, ref
 from pipeline.kinds.speech.formats import MEDIA_TYPES
 
 TAG = "openai"
@@ -126,7 +126,9 @@ def _work(summary: str, name: str, *, body: Json, content: Json) -> Json:
 
 def _form(body: type[BaseModel]) -> Json:
     schema = body.model_json_schema()
-    schema["properties"] = {"file": FILE, **schema["properties"]}
+    fields = schema["properties"]
+    lists = {name: field for name, field in fields.items() if field.get("type") == "array"}  # sent as name[], repeated
+    schema["properties"] = {"file": FILE, **form_fields(fields), **lists}
     schema["required"] = ["file"]
     return {"multipart/form-data": {"schema": schema, "example": {"model": "whisper-1"}}}
 

@@ -39,7 +39,7 @@ class VoiceReference(Request):
 class SpeechBody(Request):
     """What is to be spoken, as OpenAI's clients send it; null counts as not sent."""
 
-    input: str = Field(description="What is spoken.")
+    input: str = Field(json_schema_extra={"minLength": 1, "pattern": r"\S"}, description="What is spoken.")
     model: str = Field("tts-1", description="One of GET /v1/models that speaks; all of them are the same here.")
     voice: VoiceId | VoiceReference | None = Field(
         None, description="A name of OpenAI's, such as alloy, or a voice of GET /tts/voices; also {id: …}."

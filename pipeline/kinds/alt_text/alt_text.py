@@ -24,13 +24,13 @@ from pipeline.kinds.alt_text.fields import (
 from pipeline.kinds.alt_text.inline import check_inline, is_inline
 from pipeline.languages import offered_languages
 from pipeline.offers import Offers
-from pipeline.urls import fault_of
+from pipeline.urls import SCHEME, fault_of
 
 
 class AltTextRequest(Hinted):
     """Which picture, and what text of it."""
 
-    image_url: ImageUrl
+    image_url: ImageUrl = Field(json_schema_extra={"pattern": rf"{SCHEME}|^[Dd][Aa][Tt][Aa]:"})
     mode: Mode = Field("short", description="short: up to 125 characters; seo: up to 160; long: up to 500.")
     language: Language = "en"
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
 from pipeline.kinds.index_check.connections import SEARCH_CONSOLE
-from pipeline.kinds.index_check.given import Given, SitemapUrl, read_url, read_urls
+from pipeline.kinds.index_check.given import BOTH, NEITHER, Given, SitemapUrl, read_url, read_urls
 from pipeline.kinds.index_check.jobs import KIND, OWNED_LANE, PROVIDERS, CountedJob, IndexJob, status_of_job, type_of
 from pipeline.kinds.index_check.monitors.changes import forget_changes, forget_pages
 from pipeline.kinds.index_check.provider_states import list_breakers
@@ -63,6 +63,8 @@ class UrlsMissing(InvalidRequest):
 
 class IndexCheckRequest(Request):
     """Which URLs, and, if it matters, in whose results."""
+
+    model_config = ConfigDict(json_schema_extra={"not": {"anyOf": [NEITHER, BOTH]}})
 
     type: Literal["check", "submit"] = Field(description="check, or submit where the operator has turned it on.")
     urls: list[str] = Field(

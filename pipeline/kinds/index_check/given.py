@@ -6,7 +6,8 @@ from functools import cache
 from typing import Annotated, NamedTuple
 
 from publicsuffixlist import PublicSuffixList
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
+from pydantic.config import JsonDict
 
 from pipeline.urls import MAX_CHARACTERS, fault_of, host_key
 
@@ -49,7 +50,14 @@ def completed(text: str) -> str:
 
 
 #: The URL of a sitemap in a request.
-SitemapUrl = Annotated[str, AfterValidator(completed)]
+SitemapUrl = Annotated[str, Field(min_length=1), AfterValidator(completed)]
+
+#: Requests without URLs, and with two kinds of them, as JSON Schemas; a field that is null counts as not sent.
+NEITHER: JsonDict = {"properties": {"urls": {"type": "null"}, "sitemap_url": {"type": "null"}}}
+BOTH: JsonDict = {
+    "properties": {"urls": {"type": "array"}, "sitemap_url": {"type": "string"}},
+    "required": ["urls", "sitemap_url"],
+}
 
 
 def _completed(text: str) -> str:

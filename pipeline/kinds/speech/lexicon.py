@@ -46,7 +46,8 @@ class LexiconEntry(Stored):
     """A word, or some, and what is said for it."""
 
     word: Annotated[str, Field(max_length=MAX_WORD), AfterValidator(_on_one_line), AfterValidator(_not_empty)] = Field(
-        description="Found as a whole word; the longest entry counts."
+        json_schema_extra={"minLength": 1, "pattern": r"\S"},
+        description="Found as a whole word; the longest entry counts.",
     )
     replacement: Annotated[str, Field(max_length=MAX_REPLACEMENT), AfterValidator(_on_one_line)] = Field(
         description="What is said instead; nothing, when it is empty."

@@ -1,12 +1,12 @@
 """Speech stream: a text is spoken chunk by chunk, and the sound is sent while it is being made."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from pipeline.jobs import Job
-from pipeline.kind import Answer, FinishedItem, Kind, Response
+from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Response
 from pipeline.kinds.speech.fields import Spoken, SpokenInput, SpokenRequest, voice_header
 from pipeline.kinds.speech.formats import AUDIO_FORMATS, CONTENT_TYPES, MEDIA_TYPES, AudioFormat
 from pipeline.streams import Parts
@@ -15,7 +15,9 @@ from pipeline.streams import Parts
 class SpeechStreamRequest(SpokenRequest):
     """What is to be spoken, how, and how much of it at a time."""
 
-    chunk_size: int = Field(200, ge=50, le=1_000, description="Characters a chunk; smaller ones answer sooner.")
+    chunk_size: Annotated[int, Field(ge=50, le=1_000), WHOLE] = Field(
+        200, description="Characters a chunk; smaller ones answer sooner."
+    )
     response_format: AudioFormat = Field(
         "mp3", description="The encoding; opus is in Ogg, aac in ADTS, and pcm is 16 bit, little-endian, mono, 24 kHz."
     )
