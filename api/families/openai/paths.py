@@ -15,6 +15,8 @@ from pipeline.kinds.speech.formats import MEDIA_TYPES
 
 TAG = "openai"
 EVENTS = "text/event-stream"
+#: OpenAPI 3.1 has no schema for one event of many; 3.2 has itemSchema.
+EVENT_STREAM: Json = {}
 #: What those that make no job can answer with.
 READ_ERRORS = ("401", "404", "429", "500", "503")
 
@@ -171,14 +173,14 @@ PATHS: Json = {
         },
         content={
             **{name: {"schema": FILE} for name in MEDIA_TYPES.values()},
-            EVENTS: {"schema": {"type": "string"}},
+            EVENTS: EVENT_STREAM,
         },
     ),
     "/v1/audio/transcriptions": _work(
         "Write down what is said in a recording, as OpenAI's API does.",
         "transcriptions",
         body=_form(TranscriptionBody),
-        content={**_transcript(OpenAITranscript), EVENTS: {"schema": {"type": "string"}}},
+        content={**_transcript(OpenAITranscript), EVENTS: EVENT_STREAM},
     ),
     "/v1/audio/translations": _work(
         "Write down in English what is said in a recording, where a model can.",
