@@ -48,6 +48,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.connections_per_address = settings.connections_per_address
         self.trusted_proxies = read_networks(settings.trusted_proxies)
         gasgi.ASGIProtocol = Connection  # gunicorn has no setting for it
+        self.cfg.set("keepalive", settings.keep_alive_seconds)
         # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})
         name_statuses()

@@ -76,7 +76,6 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
         f"--workers={settings.api.processes}",
         f"--graceful-timeout={settings.api.drain_seconds}",
         "--no-control-socket",
-        f"--keep-alive={settings.api.keep_alive_seconds}",
         # A stream's worker stops within two seconds when its client leaves; waiting requests have nothing to clean up.
         "--asgi-disconnect-grace-period=1",
         f"--chdir={ROOT}",  # gunicorn puts the current folder first on sys.path, and ours must be

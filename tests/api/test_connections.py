@@ -28,7 +28,7 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    extra = {"PRESSROOM_API__HEADER_SECONDS": "1.5"}
+    extra = {"PRESSROOM_API__HEADER_SECONDS": "1.5", "PRESSROOM_API__KEEP_ALIVE_SECONDS": "8"}
     with system(tmp_path_factory.mktemp("connections") / "data", *only("synthesis"), extra=extra) as running:
         yield running
 
@@ -48,6 +48,15 @@ def test_an_idle_connection_is_kept_for_longer_than_a_poller_waits(service: Runn
     assert connection.getresponse().status == 200
     connection.close()
     assert Settings().api.keep_alive_seconds > 60  # what balancers keep theirs for
+
+
+def test_an_idle_connection_is_closed_without_a_word_after_its_time(service: Running) -> None:
+    connection = kept(service)
+    assert connection.sock
+    began = time.monotonic()
+    assert connection.sock.recv(1) == b""  # a clean end, after which clients connect anew
+    assert time.monotonic() - began > 6
+    connection.close()
 
 
 def test_a_head_that_never_ends_is_not_waited_for(service: Running) -> None:

@@ -152,6 +152,12 @@ def test_keys_are_an_accounts_own(service: Service, client: Payer, api_database:
     assert service.get(f"/keys/{made['id']}", client.api_key).json["name"] == "new"
 
 
+def test_a_whole_number_may_be_written_with_a_zero_behind_its_point(service: Service, client: Payer) -> None:
+    made = service.post("/keys", {"name": "x", "requests_per_minute": 60.0, "credits_per_month": 1e3}, client.api_key)
+
+    assert (made.status, made.json["requests_per_minute"], made.json["credits_per_month"]) == (201, 60, 1_000)
+
+
 FAULTY: list[tuple[dict[str, Any], str]] = [
     ({}, "name"),
     ({"name": ""}, "name"),
