@@ -10,6 +10,8 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -178,6 +180,49 @@ def test_a_path_may_come_with_scheme_and_host(service: Running) -> None:
     answer, document = answer_to(service, b"GET http://example.org/healthz HTTP/1.1\r\nHost: example.org\r\n\r\n")
 
     assert answer.status == 200, document
+
+
+def own_address() -> str | None:
+    """Return an address of this machine that is not one of the loopback; None: it has none. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        found = str(asking.getsockname()[0])
+        return None if found.startswith("127.") else found
+
+
+def test_one_connection_too_many_of_an_address_is_told_so_and_ended(tmp_path: Path) -> None:
+    address = own_address()
+    if address is None:
+        pytest.skip("this machine has no address but the loopback's, which is not counted")
+    extra = {"PRESSROOM_API__CONNECTIONS_PER_ADDRESS": "3", "PRESSROOM_API__PROCESSES": "1"}
+    with system(tmp_path / "data", "--host", "0.0.0.0", *only("synthesis"), extra=extra) as running:
+        place = (address, int(running.address.rpartition(":")[2]))
+        with ExitStack() as stack:
+            kept = [stack.enter_context(socket.create_connection(place, timeout=60)) for _ in range(3)]
+            for one in kept:
+                assert asked(one).startswith(b"HTTP/1.1 200 ")
+            one_more = stack.enter_context(socket.create_connection(place, timeout=60))
+            told = one_more.makefile("rb").read()  # until its end
+            assert told.startswith(b"HTTP/1.1 429 ")
+            assert b"too_many_connections" in told
+            assert asked(kept[0]).startswith(b"HTTP/1.1 200 ")
+            kept[1].close()
+            deadline = time.monotonic() + 30
+            while True:  # the end of a connection is noticed a moment later
+                with socket.create_connection(place, timeout=60) as other:
+                    if (again := asked(other)).startswith(b"HTTP/1.1 200 "):
+                        break
+                assert time.monotonic() < deadline, again
+
+
+def asked(connection: socket.socket) -> bytes:
+    """Return the answer to a request on a connection, or what it was told instead."""
+    with suppress(ConnectionError):
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    return connection.recv(65_536)
 
 
 def test_an_address_has_so_many_connections_at_once() -> None:
