@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import re
 import socket
 import struct
 import time
@@ -237,6 +238,12 @@ def test_a_wrong_key_is_refused_before_the_body_is_asked_for(service: Service, c
         assert connection.recv(1_000).startswith(b"HTTP/1.1 202 ")
 
 
+def counted(service: Service, status: int) -> float:
+    """Return how many requests to /echo were answered with a status, as the metrics have it."""
+    line = re.compile(rf'pressroom_http_requests_total\{{(?=[^}}]*route="/echo")[^}}]*status="{status}"[^}}]*\}} (\S+)')
+    return sum(float(found) for found in line.findall(service.get("/metrics").body.decode()))
+
+
 @pytest.mark.parametrize(("key", "length", "status"), [("nobody", "14", 401), ("", "2000000", 413)])
 def test_a_refused_body_that_does_not_come_is_not_waited_for(
     service: Service, client: Payer, key: str, length: str, status: int
@@ -245,6 +252,7 @@ def test_a_refused_body_that_does_not_come_is_not_waited_for(
         f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {key or client.api_key}\r\nX-Request-Id: waits-{status}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
     )
+    before = counted(service, status)
     with socket.create_connection(("127.0.0.1", service.port), timeout=120) as connection:
         began = time.monotonic()
         connection.sendall(sent.encode())
@@ -257,6 +265,11 @@ def test_a_refused_body_that_does_not_come_is_not_waited_for(
     assert document["request_id"] == f"waits-{status}"
     assert service.wait_for_line(event="request answered", request_id=f"waits-{status}")["status"] == status
     assert seconds < 5  # gunicorn waits 30; in quiet it takes 0.04
+    deadline = time.monotonic() + 30
+    while counted(service, status) == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert counted(service, status) == before + 1
 
 
 def test_a_refused_body_that_came_with_its_head_ends_no_connection(service: Service) -> None:
