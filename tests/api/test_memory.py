@@ -4,7 +4,7 @@ import http.client
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from http_service import Start
+from http_service import Start, form
 from payers import Payer
 
 MIB = 2**20
@@ -40,3 +40,26 @@ def test_bodies_are_not_kept_as_what_they_were_read_into(start: Start, client: P
 
     assert answers == [202] * AT_ONCE
     assert taken < 120 * MIB  # the bodies themselves are 24
+
+
+def test_files_are_not_kept_in_memory_however_many_come_at_once(start: Start, client: Payer) -> None:
+    sound = b"RIFF" + bytes(20 * MIB)
+    body, content_type = form(("text", b"hi", None), ("audio", sound, "a.wav"), ("music", sound, "m.wav"))
+
+    def post(port: int) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        try:
+            headers = {"X-API-Key": client.api_key, "Prefer": "respond-async", "Content-Type": content_type}
+            connection.request("POST", "/files-in", body, headers)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    with start() as service, ThreadPoolExecutor(8) as pool:
+        assert post(service.port) == 202
+        before = peak_of(service.process.pid)
+        answers = list(pool.map(post, [service.port] * 8))
+        taken = peak_of(service.process.pid) - before
+
+    assert answers == [202] * 8
+    assert taken < 60 * MIB  # of 320 that were sent
