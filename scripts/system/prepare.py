@@ -30,7 +30,8 @@ from scripts.system.programs import module
 if TYPE_CHECKING:
     from pipeline.database import Database
 
-#: How long a server of somebody else's may say nothing at all; one that says that it recovers is waited for.
+#: How long a server of somebody else's may say nothing at all before it has answered once; one that says that it
+#: recovers is waited for.
 PATIENCE = timedelta(seconds=60)
 #: How often it is told what is waited for.
 TELL_EVERY = timedelta(seconds=10)
@@ -90,8 +91,10 @@ def prepare_patiently(settings: Settings, *, embedded: bool) -> FirstAccount | N
     """Prepare the database, and begin again when it goes away meanwhile: all steps are safe to repeat. Raises NotReady.
 
     The server that answers first may be that of a killed system, which is just shutting down."""
+    patience = PATIENCE
     while True:
-        wait_for_database(settings.database_url or "", embedded=embedded)
+        wait_for_database(settings.database_url or "", embedded=embedded, patience=patience)
+        patience = timedelta.max  # it is there, and so its address is right
         sys.stdout.write(f"{ANSWERS}\n")
         sys.stdout.flush()
         try:
@@ -104,7 +107,7 @@ def prepare_patiently(settings: Settings, *, embedded: bool) -> FirstAccount | N
             time.sleep(PAUSE_SECONDS)
 
 
-def wait_for_database(url: str, *, embedded: bool, patience: timedelta = PATIENCE) -> None:
+def wait_for_database(url: str, *, embedded: bool, patience: timedelta) -> None:
     """Return when the database answers; an embedded one is created. Tells what it waits for.
 
     An embedded server is waited for as long as it takes: who started it knows whether it starts. Raises NotReady when

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
@@ -22,14 +23,16 @@ from scripts.system.embedded import postgres
 from scripts.system.embedded.postgres import create_database
 
 
+@pytest.mark.parametrize("embedded", [True, False], ids=["ours", "of somebody else"])
 def test_a_server_that_dies_while_its_database_is_prepared_is_waited_for(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, embedded: bool
 ) -> None:
+    monkeypatch.setattr(prepare, "PATIENCE", timedelta())  # it has answered, and is waited for beyond all patience
     server = postgres.server(tmp_path)
     settings = Settings(data=tmp_path, database_url=server.url)
     found: list[object] = []
     preparing = threading.Thread(
-        target=lambda: found.append(prepare.prepare_patiently(settings, embedded=True)), daemon=True
+        target=lambda: found.append(prepare.prepare_patiently(settings, embedded=embedded)), daemon=True
     )
 
     with running(server, tmp_path, lambda: create_database(server.url)) as process:
@@ -40,6 +43,7 @@ def test_a_server_that_dies_while_its_database_is_prepared_is_waited_for(
                 assert preparing.is_alive()
             process.send_signal(signal.SIGQUIT)  # at once, every connection cut
             process.wait(timeout=60)
+        time.sleep(1)
         assert preparing.is_alive()
     with running(server, tmp_path, lambda: create_database(server.url)):
         preparing.join(timeout=120)
