@@ -31,8 +31,8 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
        (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'lifecycle\\_%') AS schemas,
        (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM item) AS items
 """
-#: Grows by design: the ledger outlives its jobs, covers go by the day, and some rows are kept for days.
-BY_DESIGN = re.compile(r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|files: covers)")
+#: Grows by design: the ledger outlives its jobs, artifacts go by the day, and some rows are kept for days.
+BY_DESIGN = re.compile(r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|artifacts)")
 
 
 @dataclass
@@ -137,8 +137,8 @@ class Measures:
     def _files(self) -> dict[str, float]:
         data = self._running.data
         return {
-            "files: covers": float(files_in(data / "artifacts", "*-cover-*")),
-            "files: artifacts": float(files_in(data / "artifacts") - files_in(data / "artifacts", "*-cover-*")),
+            "files: artifacts": float(files_in(data / "artifacts") - files_in(data / "artifacts" / "uploads")),
+            "files: uploads": float(files_in(data / "artifacts" / "uploads")),
             "files: temporary": float(sum(files_in(folder) for folder in data.glob("tmp*"))),
             "supervisor's log: kB": self._running.log.stat().st_size / 1024,
         }
@@ -163,10 +163,10 @@ def is_postgres(pid: int) -> bool:
         return False
 
 
-def files_in(folder: Path, pattern: str = "*") -> int:
-    """Count the files below a folder whose names match; what goes meanwhile is not counted."""
+def files_in(folder: Path) -> int:
+    """Count the files below a folder; what goes meanwhile is not counted."""
     try:
-        return sum(1 for one in folder.rglob(pattern) if one.is_file())
+        return sum(1 for one in folder.rglob("*") if one.is_file())
     except OSError:
         return 0
 
@@ -182,7 +182,7 @@ def page(judged: Mapping[str, Judgement], minutes: float, answered: int, run: st
             "writes this page, and fails when something grows. Results and summaries are kept for a minute or two, so",
             "that what is made is deleted at the same rate. A measure **grows** when it rises by more than a tenth",
             "in the last two thirds of the run and three quarters of all pairs of measurements rise. `by design`:",
-            "the ledger, which outlives its jobs; covers, which go by the day; rows that are kept for days; the log.",
+            "the ledger, which outlives its jobs; artifacts, which go by the day; rows that stay for days; the log.",
             "",
             f"The last run: {minutes:,.0f} minutes, {answered:,} requests answered; {run}.",
             "",

@@ -4,20 +4,23 @@ import os
 import platform
 import random
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from mixed_load import MixedLoad, made_up, real_kinds
 from search_engine import search_engine
-from soak_measures import BY_DESIGN, Measures, judge, page
+from soak_measures import BY_DESIGN, Measures, files_in, judge, page
 from soak_users import Users
 from storm_report import revision
 from storm_site import SETTINGS, wait_for_offers
 from systems import system
 from webhook_receiver import webhook_receiver
 
+from pipeline.artifacts import Artifacts, open_store
 from pipeline.database import Database
 from pipeline.ledger import discrepancies
+from pipeline.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "soak.md"
@@ -59,6 +62,11 @@ def test_nothing_that_a_system_holds_grows(tmp_path: Path) -> None:
                 assert database.run(discrepancies()) == []
     answered = len(load.ended) + users.done
     assert answered
+    artifacts = tmp_path / "data" / "artifacts"
+    assert files_in(artifacts)
+    # Each lies in the folder of a day, with which it goes; in a run no day ends.
+    Artifacts(open_store(Settings(data=tmp_path / "data"))).delete_expired(datetime.now(UTC).date() + timedelta(days=3))
+    assert files_in(artifacts) == files_in(artifacts / "uploads")
     assert {"API: memory MiB", "PostgreSQL: schemas", "Redis: keys", "table job: rows kB"} <= measures.series.keys()
     if MINUTES:
         judged = measures.judged()
