@@ -21,21 +21,23 @@ def peak_of(pid: int) -> int:
     )
 
 
-def test_bodies_are_not_kept_as_what_they_were_read_into(start: Start, client: Payer) -> None:
-    def post(port: int) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
-        try:
-            headers = {"X-API-Key": client.api_key, "Prefer": "respond-async", "Content-Type": "application/json"}
-            connection.request("POST", "/echo", BODY, headers)
-            return connection.getresponse().status
-        finally:
-            connection.close()
+def post(port: int, key: str, path: str, body: bytes, content_type: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+    try:
+        headers = {"X-API-Key": key, "Prefer": "respond-async", "Content-Type": content_type}
+        connection.request("POST", path, body, headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
 
+
+def test_bodies_are_not_kept_as_what_they_were_read_into(start: Start, client: Payer) -> None:
     # Whoever needs the offers waits for the database, each for itself.
     with start(API__OFFERS_MAX_AGE_SECONDS="0") as service, ThreadPoolExecutor(AT_ONCE) as pool:
-        assert post(service.port) == 202
+        sent = (service.port, client.api_key, "/echo", BODY, "application/json")
+        assert post(*sent) == 202
         before = peak_of(service.process.pid)
-        answers = list(pool.map(post, [service.port] * AT_ONCE))
+        answers = list(pool.map(lambda _: post(*sent), range(AT_ONCE)))
         taken = peak_of(service.process.pid) - before
 
     assert answers == [202] * AT_ONCE
@@ -46,19 +48,11 @@ def test_files_are_not_kept_in_memory_however_many_come_at_once(start: Start, cl
     sound = b"RIFF" + bytes(20 * MIB)
     body, content_type = form(("text", b"hi", None), ("audio", sound, "a.wav"), ("music", sound, "m.wav"))
 
-    def post(port: int) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
-        try:
-            headers = {"X-API-Key": client.api_key, "Prefer": "respond-async", "Content-Type": content_type}
-            connection.request("POST", "/files-in", body, headers)
-            return connection.getresponse().status
-        finally:
-            connection.close()
-
     with start() as service, ThreadPoolExecutor(8) as pool:
-        assert post(service.port) == 202
+        sent = (service.port, client.api_key, "/files-in", body, content_type)
+        assert post(*sent) == 202
         before = peak_of(service.process.pid)
-        answers = list(pool.map(post, [service.port] * 8))
+        answers = list(pool.map(lambda _: post(*sent), range(8)))
         taken = peak_of(service.process.pid) - before
 
     assert answers == [202] * 8
