@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic.config import JsonDict
 
 from pipeline.database import Database, Statement
 from pipeline.jobs import Item, Job
@@ -25,6 +26,10 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
     cleared: ClassVar[frozenset[str]] = frozenset()
+
+
+#: What a JSON Schema says of a text in which something has to stand.
+NOT_BLANK: JsonDict = {"minLength": 1, "pattern": r"\S"}
 
 
 def _whole(value: Any) -> Any:

@@ -17,7 +17,7 @@ from api.submitting import Order
 from api.waiting import Waiter
 from api.work import Work
 from pipeline.keys import Caller
-from pipeline.kind import AnyKind, Request
+from pipeline.kind import NOT_BLANK, AnyKind, Request
 from pipeline.kinds.speech.fields import AUTO, SpokenRequest
 from pipeline.kinds.speech.formats import AudioFormat
 from pipeline.kinds.speech.speech import Speech, SpeechRequest
@@ -39,7 +39,7 @@ class VoiceReference(Request):
 class SpeechBody(Request):
     """What is to be spoken, as OpenAI's clients send it; null counts as not sent."""
 
-    input: str = Field(json_schema_extra={"minLength": 1, "pattern": r"\S"}, description="What is spoken.")
+    input: str = Field(json_schema_extra=NOT_BLANK, description="What is spoken.")
     model: str = Field("tts-1", description="One of GET /v1/models that speaks; all of them are the same here.")
     voice: VoiceId | VoiceReference | None = Field(
         None, description="A name of OpenAI's, such as alloy, or a voice of GET /tts/voices; also {id: …}."

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
-from pipeline.kind import Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
+from pipeline.kind import NOT_BLANK, Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.languages import LanguageTag
 from pipeline.offers import Offers
 from pipeline.sources import Source
@@ -46,7 +46,7 @@ class BlogMetadataRequest(Request):
     title: str = Field(
         min_length=1,
         max_length=MAX_TITLE,
-        json_schema_extra={"pattern": r"\S"},
+        json_schema_extra=NOT_BLANK,
         description="The post's title; everything is based on it.",
     )
     content: str | None = Field(

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from pipeline.errors import InvalidRequest
 from pipeline.jobs import Job
-from pipeline.kind import Answer, FinishedItem, NewItem, Request, Response, Stored
+from pipeline.kind import NOT_BLANK, Answer, FinishedItem, NewItem, Request, Response, Stored
 from pipeline.kinds.speech.lexicon import LexiconEntry
 from pipeline.kinds.speech.offered_voices import offered_voices
 from pipeline.kinds.speech.pauses import NONE, PARAGRAPH, Passage, check_silence, passages
@@ -139,7 +139,7 @@ class Spoken:
     @property
     def told(self) -> Mapping[str, Mapping[str, Any]]:
         """What `check` holds the text to."""
-        return {"text": {"minLength": 1, "maxLength": self.max_characters, "pattern": r"\S"}}
+        return {"text": {**NOT_BLANK, "maxLength": self.max_characters}}
 
     def check(self, request: SpokenRequest, offers: Offers) -> None:
         """Refuse an empty, too long or unreadable text, wrong pauses, and a voice or language that no engine has.

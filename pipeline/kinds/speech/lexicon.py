@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Stored
+from pipeline.kind import NOT_BLANK, Stored
 from pipeline.languages import LanguageTag
 
 #: Of one entry, in Unicode code points.
@@ -46,7 +46,7 @@ class LexiconEntry(Stored):
     """A word, or some, and what is said for it."""
 
     word: Annotated[str, Field(max_length=MAX_WORD), AfterValidator(_on_one_line), AfterValidator(_not_empty)] = Field(
-        json_schema_extra={"minLength": 1, "pattern": r"\S"},
+        json_schema_extra=NOT_BLANK,
         description="Found as a whole word; the longest entry counts.",
     )
     replacement: Annotated[str, Field(max_length=MAX_REPLACEMENT), AfterValidator(_on_one_line)] = Field(
