@@ -13,6 +13,7 @@ CRASH_POINTS ?= all
 IMAGES ?= 10000
 SOUNDS ?= 10000
 SEED ?= 1
+REQUESTS ?= 10
 # The other tables of hostile input, as docs/security.md lists them.
 HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_sheets.py tests/api/test_hostile_headers.py \
 	tests/api/test_bodies.py tests/api/test_forms.py tests/api/test_files.py tests/api/test_keys.py \
@@ -66,10 +67,11 @@ faults: install-test  ## strike a whole system with faults, 80 minutes long (SEC
 soak: install-test  ## run a whole system under mixed load; nothing that it holds may grow (HOURS=2)
 	HOURS=$(HOURS) $(BIN)/python -m pytest tests/faults/test_soak_of_a_system.py -n 0 -s
 
-security: install-test  ## send mutated files and hostile input of all kinds (IMAGES=1000 SOUNDS=1000 SEED=2)
+security: install-test  ## send mutated files and hostile input of all kinds (IMAGES=1000 SOUNDS=1000 REQUESTS=1 SEED=2)
 	IMAGES=$(IMAGES) SOUNDS=$(SOUNDS) SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist load tests/security/test_mutated_files.py
 	$(BIN)/python docs/make_security.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(HOSTILE)
+	REQUESTS=$(REQUESTS) SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist load tests/acceptance/test_openapi_holds.py
 	$(MAKE) audit
 
 lint: install-test  ## check style, types and who imports whom

@@ -74,8 +74,10 @@ def make_document(
 
 
 def _refusals(operation: Json) -> dict[str, Any]:
-    """Return what every operation that wants a key may answer: its key is for other routes, its account suspended."""
-    return {} if operation.get("security") == [] else errors("403")
+    """Return what every operation may answer before it is reached.
+
+    Its request's head is too large or, where it wants a key, the key is for other routes or its account suspended."""
+    return errors("414", "431") | ({} if operation.get("security") == [] else errors("403"))
 
 
 def _operation(kind: AnyKind, route: str, schemas: Json) -> dict[str, Any]:

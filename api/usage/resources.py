@@ -7,7 +7,7 @@ from uuid import UUID
 import falcon.asgi
 
 from api.answers import show_json
-from api.queries import ParameterInvalid, read_choice, read_whole
+from api.queries import DAY, ParameterInvalid, read_choice, read_whole
 from api.resource import Resource
 from api.usage.documents import LEDGER_COLUMNS, LedgerEntry, UsageReport, csv_lines, ledger_cells
 from pipeline.database import AsyncDatabase
@@ -36,12 +36,14 @@ def read_span(req: falcon.asgi.Request) -> Span:
 
 def _date(req: falcon.asgi.Request, name: str) -> date | None:
     text = req.get_param(name)
-    if not text:
+    if text is None:
         return None
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        if DAY.fullmatch(text):
+            return date.fromisoformat(text)
     except ValueError:
-        raise ParameterInvalid(name, text, "send a day such as 2026-05-31.") from None
+        pass
+    raise ParameterInvalid(name, text, "send a day such as 2026-05-31.")
 
 
 def read_by(req: falcon.asgi.Request) -> By:
@@ -79,12 +81,12 @@ class Ledger(Resource):
         services = self._services
         caller = await services.authenticate_reader(req)
         span = read_span(req) if req.params.keys() & {"from", "to"} else None
+        limit = read_whole(req, "limit", default=100, least=1, most=MAX_LINES)
+        before = read_whole(req, "before", default=0, most=MAX_ID) or None
         if read_choice(req, "format", FORMATS) == "csv":
             _name_file(resp, f"ledger-{span.first}-{span.last}.csv" if span else "ledger.csv")
             resp.stream = _csv(services.database, caller.account_id, span)
             return
-        limit = read_whole(req, "limit", default=100, least=1, most=MAX_LINES)
-        before = read_whole(req, "before", default=0, most=MAX_ID) or None
         lines = await services.database.run(read_ledger(caller.account_id, span, before=before, limit=limit))
         if len(lines) == limit:
             resp.append_link(_next_page(req, lines[-1].id), "next")

@@ -15,7 +15,7 @@ from typing import Any
 
 from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
 from crash_site import SLOTS, Copy, Site, wait_for
-from crash_worker import forked, pool_process
+from crash_worker import forked, join, pool_process
 
 from pipeline.artifacts import Artifacts, open_store
 from pipeline.broker import WakeBroker, connect
@@ -126,7 +126,8 @@ class Runs:
             report = copy.folder / "worker.json"
             status = self._work(copy, plan, report)
             told = Told(**json.loads(report.read_text()))
-            assert status == (0 if told.died_at is None else KILLED), report.with_suffix(".log").read_text()[-5_000:]
+            log = report.with_suffix(".log").read_text()[-20_000:]
+            assert status == (0 if told.died_at is None else KILLED), f"{plan} {status} {told}\n{log}"
             if told.died_at is not None:
                 self._note(told.died_at, self._how_far(database))
                 self._go_on(copy, database, told)
@@ -140,9 +141,7 @@ class Runs:
 
     def _work(self, copy: Copy, plan: Plan, report: Path) -> int | None:
         with forked(pool_process, copy.environment, self._kind.queue, plan, report) as process:
-            process.join(300)
-            status: int | None = process.exitcode
-            return status
+            return join(process, 300)
 
     def _how_far(self, database: Database) -> str:
         (row,) = database.run(
@@ -175,8 +174,7 @@ class Runs:
                 wait_for(
                     goes_on, seconds=300, about=lambda: f"{told}\n{report.with_suffix('.log').read_text()[-5_000:]}"
                 )
-                process.join(120)
-                assert process.exitcode == 0
+                assert join(process, 120) == 0, report.with_suffix(".log").read_text()[-5_000:]
 
     def _check(self, copy: Copy, database: Database, about: str) -> None:
         assert database.run(discrepancies()) == [], about

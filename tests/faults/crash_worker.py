@@ -3,10 +3,10 @@
 `multiprocessing`'s fork server is that one: a process of a pool is ready in a tenth of the time that Python takes.
 """
 
+import faulthandler
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import crash_points
-from crash_points import CrashPoints, Plan
+from crash_points import Plan
 
 #: What the processes need, imported once. `workers.main` is not: it opens what a process has for itself.
 WARM = (
@@ -96,7 +96,7 @@ def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report:
             time.sleep(0.02)
     with points.aside():  # in this thread; those that end the work go on counting
         worker.stop()
-    _end(points)
+    points.end()
 
 
 def sweep_process(environment: Mapping[str, str], plan: Plan, report: Path) -> None:
@@ -123,13 +123,7 @@ def sweep_process(environment: Mapping[str, str], plan: Plan, report: Path) -> N
         sweep.once()
         for chore in sweep.chores.values():
             chore()
-        _end(points)
-
-
-def _end(points: CrashPoints) -> None:
-    points.tell()
-    sys.stdout.flush()
-    os._exit(0)
+        points.end()
 
 
 def become(environment: Mapping[str, str], report: Path) -> None:
@@ -141,6 +135,17 @@ def become(environment: Mapping[str, str], report: Path) -> None:
     output = os.open(report.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    faulthandler.register(signal.SIGUSR1)
+
+
+def join(process: Any, seconds: float) -> int | None:
+    """Return a process's exit code; one that does not end says in its log where each of its threads is."""
+    process.join(seconds)
+    if process.is_alive():
+        os.kill(process.pid, signal.SIGUSR1)
+        process.join(1)
+    status: int | None = process.exitcode
+    return status
 
 
 def _after(owner: type, name: str, then: Callable[[], None]) -> None:
