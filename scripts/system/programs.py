@@ -93,6 +93,9 @@ def pool(settings: Settings, queue: str) -> tuple[str, ...]:
         "--threads=1",
         f"--path={ROOT}",
         f"--worker-shutdown-timeout={drain // timedelta(milliseconds=1)}",
+        # The master waits so many ms for its worker before it looks after it, as a worker that dies while it starts
+        # tells nobody. By default that is 30 s, for processes of middleware that are forked then; there are none here.
+        "--worker-fork-timeout=100",
     )
 
 
