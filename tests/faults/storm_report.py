@@ -39,7 +39,7 @@ and must be whole. **Lost** are requests that were answered and have no job, **d
 workers waits while an item has had two crashes: a third would end it.
 
 ```sh
-make faults                         # 60 s for each fault, and 2,000 kills within 12 minutes: about 80 minutes
+make faults                         # 60 s for each fault, and 2,000 kills within 15 minutes: about 80 minutes
 make faults SECONDS=15 MINUTES=3    # the same in less than twenty minutes
 make faults ONLY='Redis'            # faults with that in their name
 ```

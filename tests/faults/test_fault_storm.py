@@ -1,6 +1,6 @@
 """Storms of faults over mixed load of real kinds: every request has one job, which ends, and every credit is counted.
 
-`make faults KILLS=2000 MINUTES=12 SECONDS=60` runs the long form, which writes docs/faults.md."""
+`make faults KILLS=2000 MINUTES=15 SECONDS=60` runs the long form, which writes docs/faults.md."""
 
 import os
 import time
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.system, pytest.mark.timeout(7_200)]
 #: How long each fault lasts. In the short form only that jobs end is looked at; the long one measures throughput too.
 SECONDS = float(os.environ.get("SECONDS", "0"))
 #: In the long form workers are killed at random for so long, or so often, whichever comes first.
-MINUTES = float(os.environ.get("MINUTES", "12"))
+MINUTES = float(os.environ.get("MINUTES", "15"))
 KILLS = int(os.environ.get("KILLS", "2000"))
 SHORT_SECONDS = 1.5
 IS_LONG = SECONDS > 0
