@@ -105,12 +105,17 @@ async def _tell_async(connection: "psycopg.AsyncConnection[Row]") -> None:
     await connection.execute(_about_us())
 
 
-def _unavailable(error: RetryError) -> ServiceUnavailable:
-    cause = error.last_attempt.exception()
-    return ServiceUnavailable(
-        f"The database does not answer ({type(cause).__name__}). Nothing was charged; try again in a few seconds.",
-        code="database_unavailable",
-        retry_after=timedelta(seconds=2),
+class DatabaseUnavailable(ServiceUnavailable):
+    """The database does not answer; a worker tries again for some minutes."""
+
+    code = "database_unavailable"
+    retry_after = timedelta(seconds=2)
+
+
+def _unavailable(error: RetryError) -> DatabaseUnavailable:
+    cause = type(error.last_attempt.exception()).__name__
+    return DatabaseUnavailable(
+        f"The database does not answer ({cause}). Nothing was charged; try again in a few seconds."
     )
 
 

@@ -12,7 +12,7 @@ import psycopg
 import typer
 from pydantic import HttpUrl, ValidationError
 
-from pipeline.database import Database, Row, Statement
+from pipeline.database import Database, DatabaseUnavailable, Row, Statement
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from pressroom.finding import URL_VARIABLE, find_key
@@ -82,7 +82,7 @@ def database_errors(*errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        if isinstance(error, ServiceUnavailable) and error.code != "database_unavailable":
+        if isinstance(error, ServiceUnavailable) and not isinstance(error, DatabaseUnavailable):
             raise  # it comes from the artifact store
         reason = (str(getattr(error, "orig", error)).splitlines() or [type(error).__name__])[0]
         if isinstance(error, ServiceUnavailable):

@@ -5,6 +5,7 @@ from typing import Any
 
 from pipeline import lifecycle
 from pipeline.artifacts import StoreUnavailable
+from pipeline.database import DatabaseUnavailable
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
 from workers.handler import Done, Failed, Outcome, Release, Retry
@@ -12,9 +13,9 @@ from workers.handler import Done, Failed, Outcome, Release, Retry
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
 MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
-#: When an item is tried again that the artifact store kept from its end, in seconds: four minutes in all. A full disk
-#: or a store that restarts is mended within them, and its user did nothing wrong.
-RETRY_STORE_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
+#: When an item is tried again that the database or the artifact store kept from its end, in seconds: four minutes in
+#: all. A full disk or a server that restarts is mended within them, and its user did nothing wrong.
+RETRY_SERVERS_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
 
 
 def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
@@ -28,8 +29,10 @@ def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
 def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
     """Return an outcome after so many earlier attempts, where a failure that passes by itself is one more attempt."""
     match outcome:
-        case Failed(StoreUnavailable() as error, credits=0) if attempts < len(RETRY_STORE_AFTER):
-            return Retry(timedelta(seconds=RETRY_STORE_AFTER[attempts]), error)
+        case Failed((DatabaseUnavailable() | StoreUnavailable()) as error, credits=0) if attempts < len(
+            RETRY_SERVERS_AFTER
+        ):
+            return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
     return outcome
 
 

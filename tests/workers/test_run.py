@@ -22,7 +22,7 @@ from structlog.testing import LogCapture
 from pipeline import lifecycle, notices
 from pipeline.artifacts import Artifacts, StoreUnavailable, open_store
 from pipeline.broker import WakeBroker, connect
-from pipeline.database import Database, Statement
+from pipeline.database import Database, DatabaseUnavailable, Statement
 from pipeline.errors import NotReady, ServiceUnavailable
 from pipeline.jobs import Item, Job, find_items, find_job
 from pipeline.kind import Limits, Stored
@@ -501,12 +501,14 @@ def test_a_report_that_can_not_be_written_costs_its_neighbours_nothing(pool: Poo
 
 
 @pytest.mark.parametrize("raises", [True, False], ids=["raised", "returned"])
-def test_what_the_store_does_not_take_is_tried_again_for_some_minutes(
-    pool: Pool, monkeypatch: Any, raises: bool
+@pytest.mark.parametrize(
+    "error", [StoreUnavailable("no store"), DatabaseUnavailable("no database")], ids=lambda e: e.code
+)
+def test_what_a_server_keeps_from_its_end_is_tried_again_for_some_minutes(
+    pool: Pool, monkeypatch: Any, raises: bool, error: ServiceUnavailable
 ) -> None:
-    error = StoreUnavailable("The artifact store does not answer.")
     tries: list[int] = []
-    most = len(outcomes.RETRY_STORE_AFTER)
+    most = len(outcomes.RETRY_SERVERS_AFTER)
 
     def run(tasks: Any) -> Any:
         tries.append(tasks[0].attempts)
@@ -516,7 +518,7 @@ def test_what_the_store_does_not_take_is_tried_again_for_some_minutes(
             return [Failed(error)]
         return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
-    monkeypatch.setattr(outcomes, "RETRY_STORE_AFTER", [0.0] * most)
+    monkeypatch.setattr(outcomes, "RETRY_SERVERS_AFTER", [0.0] * most)
     monkeypatch.setattr(pool.handler, "run", run)
 
     assert pool.finish(pool.submit({})).state == "succeeded"
