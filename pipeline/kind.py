@@ -28,8 +28,8 @@ class Request(BaseModel):
     cleared: ClassVar[frozenset[str]] = frozenset()
 
 
-#: What a JSON Schema says of a text in which something has to stand.
-NOT_BLANK: JsonDict = {"minLength": 1, "pattern": r"\S"}
+#: What a JSON Schema says of a text in which something has to stand; its white space lacks what Python's has besides.
+NOT_BLANK: JsonDict = {"minLength": 1, "pattern": r"[^\s\u001c-\u001f\u0085]"}
 
 
 def _whole(value: Any) -> Any:
