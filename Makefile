@@ -72,7 +72,7 @@ security: install-test  ## send mutated files and hostile input of all kinds (IM
 	IMAGES=$(IMAGES) SOUNDS=$(SOUNDS) SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist load tests/security/test_mutated_files.py
 	$(BIN)/python docs/make_security.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(HOSTILE)
-	REQUESTS=$(REQUESTS) SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist load tests/acceptance/test_openapi_holds.py
+	PYTHONHASHSEED=$(SEED) REQUESTS=$(REQUESTS) SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist load tests/acceptance/test_openapi_holds.py
 	$(MAKE) audit
 
 lint: install-test  ## check style, types and who imports whom

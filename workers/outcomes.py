@@ -29,10 +29,9 @@ def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
 def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
     """Return an outcome after so many earlier attempts, where a failure that passes by itself is one more attempt."""
     match outcome:
-        case Failed((DatabaseUnavailable() | StoreUnavailable()) as error, credits=0) if attempts < len(
-            RETRY_SERVERS_AFTER
-        ):
-            return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
+        case Failed(DatabaseUnavailable() | StoreUnavailable() as error, credits=0):
+            if attempts < len(RETRY_SERVERS_AFTER):
+                return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
     return outcome
 
 

@@ -1,6 +1,7 @@
 """Usage resources: GET /usage and GET /usage/ledger."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
@@ -38,11 +39,9 @@ def _date(req: falcon.asgi.Request, name: str) -> date | None:
     text = req.get_param(name)
     if text is None:
         return None
-    try:
-        if DAY.fullmatch(text):
+    if DAY.fullmatch(text):
+        with suppress(ValueError):  # there is no 30 February
             return date.fromisoformat(text)
-    except ValueError:
-        pass
     raise ParameterInvalid(name, text, "send a day such as 2026-05-31.")
 
 

@@ -1,6 +1,7 @@
 """The OpenAPI document holds: schemathesis asks every route for what the document allows, and for what it does not.
 
-The requests are those of `SEED`; `REQUESTS` makes them so many times as many."""
+The requests are those of `SEED`, and of the order of sets (`PYTHONHASHSEED`, as the Makefile has it); `REQUESTS` makes
+them so many times as many."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -100,9 +100,9 @@ class Back:
 
     def __str__(self) -> str:
         """Return what the table says."""
-        return (
-            f"{self.seconds:.0f} s" if self.seconds is not None else f"{self.share:.0%} within {PATIENCE_SECONDS:g} s"
-        )
+        if self.seconds is None:
+            return f"{100 * self.share:.0f} % within {PATIENCE_SECONDS:g} s"
+        return f"{self.seconds:.0f} s"
 
 
 @dataclass(frozen=True)
