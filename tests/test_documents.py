@@ -99,6 +99,15 @@ def test_files_and_settings_that_documents_name_exist() -> None:
             assert is_known or variable in NOT_SETTINGS, f"{document.name} names {variable}"
 
 
+def test_make_security_runs_the_tests_that_the_security_page_names() -> None:
+    named = set(re.findall(r"`(tests/[^` ]+)`", text_of("docs/security.md")))
+    told = subprocess.run(["make", "-n", "security"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    # A browser's, which the page excepts.
+    assert named - set(re.findall(r"tests/\S+", told)) == {"tests/acceptance/test_dashboard_in_a_browser.py"}
+    assert set(re.findall(r"tests/\S+", told)) - named == set()
+
+
 def test_make_help_lists_what_there_is() -> None:
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 

@@ -194,6 +194,9 @@ BEGIN
         END LOOP;
         IF NOT EXISTS (SELECT FROM job j WHERE j.account_id = v_account AND j.finished_at IS NULL) THEN
             v_open := '{}';
+            -- Jobs that ended since the rows were read: taken off later, they would be taken off what is submitted next.
+            WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = v_account RETURNING e.job_id)
+            SELECT v_jobs + count(*) INTO v_jobs FROM gone;
         END IF;
         UPDATE account a SET open_by_kind = v_open,
                              open_items = (SELECT coalesce(sum(o.value::bigint), 0) FROM jsonb_each_text(v_open) o)

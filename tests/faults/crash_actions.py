@@ -154,6 +154,50 @@ class SubmitFile(SubmitWithKey):
         assert self.world.available() == CREDITS
 
 
+class SubmitByAFreeAccount(SubmitWithKey):
+    """One of an account that is near its rate limit is counted in Redis before it is taken."""
+
+    decisive = "redis: EVALSHA"
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.world.payer = open_account(self.world.database, credits=CREDITS, tier="free")
+
+
+class CheckUrls(SubmitWithKey):
+    """One of index checks, whose items are many rows, has all of them."""
+
+    decisive = "postgres: submit"
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        urls = [f"https://example.com/{number}" for number in range(100)]
+        body = json.dumps({"type": "check", "urls": urls}).encode()
+        return "POST", "/indexing/jobs", body, self.world.keyed(Idempotency_Key=self.key)
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        (job,) = self.world.jobs()
+        assert {answer.headers["x-job-id"] for answer in (first, again) if answer} == {str(job["id"])}
+        assert job["items_total"] == 100
+        assert self.world.available() == CREDITS - job["credits_held"] < CREDITS
+
+
+class SetLexicon(Action):
+    """An account has the entries that were set, whole."""
+
+    decisive = "postgres: INSERT INTO lexicon"
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        body = json.dumps(
+            {"entries": [{"word": "Pressroom", "replacement": "press room"}, {"word": "SQL", "replacement": "sequel"}]}
+        )
+        return "PUT", "/tts/lexicon", body.encode(), self.world.keyed()
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        assert {answer.status for answer in (first, again) if answer} == {200}
+        found = self.world.api.ask_until_answered("GET", "/tts/lexicon", None, self.world.keyed()).json
+        assert [entry["word"] for entry in found["entries"]] == ["Pressroom", "SQL"]
+
+
 class Cancel(Action):
     """A cancelled job is paid back once."""
 
@@ -287,7 +331,8 @@ class SignIn(Action):
 
 
 ACTIONS: tuple[type[Action], ...] = (
-    Submit, SubmitWithKey, SubmitFile, Cancel, Retry, Delete, SetWebhook, TopUp, SignIn,
+    Submit, SubmitWithKey, SubmitByAFreeAccount, SubmitFile, CheckUrls, SetLexicon,
+    Cancel, Retry, Delete, SetWebhook, TopUp, SignIn,
 )  # fmt: skip
 
 

@@ -81,6 +81,7 @@ class CrashingApi:
     def told(self) -> Told:
         """End the count; return what was called, and where the process died if it did."""
         if not self.report.exists():
+            # A process may die after its answer: another one then answers this, and has counted nothing.
             self.ask_until_answered("GET", "/healthz", None, {"X-Crash-Tell": "1"})
         found = Told(**json.loads(self.report.read_text()))
         self.report.unlink()
@@ -123,6 +124,7 @@ def api_process(environment: Mapping[str, str], report: Path, listener: socket.s
         f"--bind=fd://{listener.fileno()}",
         "--workers=1",
         "--no-control-socket",
+        "--asgi-loop=asyncio",  # uvloop's sockets are not Python's: their calls could not be counted
     ]
     WSGIApplication("%(prog)s [OPTIONS] [APP_MODULE]", prog=None).run()
 

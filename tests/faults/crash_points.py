@@ -81,9 +81,14 @@ class CrashPoints:
             self._plan = plan
 
     def tell(self, died_at: str | None = None) -> None:
-        """Write what was called so far."""
+        """Write what was called so far, and count no more. Nothing is written where nothing was counted."""
+        if self._plan is None:
+            return
         with self.aside():
-            self._report.write_text(json.dumps(asdict(Told(self._calls, died_at))))
+            incomplete = self._report.with_suffix(".incomplete")
+            incomplete.write_text(json.dumps(asdict(Told(self._calls, died_at))))
+            incomplete.replace(self._report)  # at once: others read it as soon as it is there
+        self._plan = None
 
     @property
     def count(self) -> int:

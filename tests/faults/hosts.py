@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-import pytest
+import tools
 
 from scripts.system.programs import environment
 
@@ -79,13 +79,13 @@ class Host:
 def network(folder: Path) -> Iterator[Callable[..., Host]]:
     """Lay a network until the block ends; gives what adds a host to it. This process is on it as well.
 
-    Skips the test where that isn't permitted."""
+    Skips the test where that isn't permitted, or fails it where PRESSROOM_TESTS_NEED names netns."""
     mark = f"pr{os.getpid() % 100_000}"
     bridge = f"{mark}br"
     if not shutil.which("ip"):
-        pytest.skip("there is no `ip` (iproute2)")
+        tools.skip("netns", "there is no `ip` (iproute2)")
     if subprocess.run(["ip", "netns", "add", f"{mark}x"], capture_output=True, check=False).returncode:
-        pytest.skip("this user may make no network namespace")
+        tools.skip("netns", "this user may make no network namespace")
     ip("netns", "del", f"{mark}x")
     made: list[Host] = []
     numbers = count(1)

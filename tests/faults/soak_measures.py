@@ -1,9 +1,11 @@
 """Soak measures: what a running system holds, measured again and again, and whether any of it grows."""
 
+import os
 import re
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -12,6 +14,8 @@ import psycopg
 import redis
 from systems import Running, children
 
+#: Measurements are so far apart.
+APART_SECONDS = 15.0
 #: What is compared begins after this share of the run: caches fill, models are loaded, retention has not begun.
 WARM_UP = 0.34
 #: A measure grows when it rises by more than this share of itself within the part that is compared …
@@ -20,6 +24,10 @@ SHARE = 0.10
 RISING = 0.75
 #: Below so much, by the end of a measure's name, a rise is none: a file more, or a buffer.
 LEAST = {"MiB": 16.0, "kB": 256.0, "": 8.0}
+#: The load itself: with less of it, less is held, so that a leak may not be seen.
+LOAD = "answers a second"
+#: The load falls when the second half of the part that is compared has less than this share of the first half.
+STEADY = 0.80
 
 RELATIONS = """
 SELECT c.relname AS name, pg_table_size(c.oid) / 1024 AS table_kb, pg_indexes_size(c.oid) / 1024 AS index_kb
@@ -31,8 +39,37 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
        (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'lifecycle\\_%') AS schemas,
        (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM item) AS items
 """
+#: What a process is, by a mark in its command line.
+PROGRAMS = {"gunicorn": "API", "sweep": "sweep", "scripts.main": "supervisor", "orphan_reaper": "orphan reaper"}
 #: Grows by design: the ledger outlives its jobs, artifacts go by the day, and some rows are kept for days.
 BY_DESIGN = re.compile(r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|artifacts)")
+
+HEADINGS = ("| measure | median | rise | verdict |", "|---|---:|---:|---|")
+INTRODUCTION = f"""# Soak
+
+`make soak HOURS=2` runs a whole system under mixed load and measures every {APART_SECONDS:g} seconds what it holds:
+memory, descriptors, threads, connections, rows, keys and files. It writes this page, and fails when something grows.
+
+Results are kept for about a minute and summaries of jobs for two minutes, so that soon as many jobs are deleted as are
+made: `PostgreSQL: jobs` are those of the last two minutes, and go up and down with the load. What is kept for longer
+than a run lasts can only grow, and is marked **by design** when it does: the ledger (`credit_entry`), which outlives
+its jobs; artifacts, each in the folder of a day, with which it is deleted; rows that are kept for days, such as
+`queue_sample`; and the log. After the run the folders of all days are deleted, and no artifact may be left.
+
+The first third of a run is not compared: caches fill meanwhile. Median and rise are those of the other two thirds.
+
+- A measure **grows** when it rises by more than {100 * SHARE:.0f} % of its median and three quarters of all pairs of
+  measurements rise. A rise of up to {LEAST["MiB"]:g} MiB, {LEAST["kB"]:g} kB or {LEAST[""]:g} of anything
+  else does not count, whatever its share: a small table may double by a few pages.
+- `{LOAD}` are the requests that the clients had answered. They **fall** when the second half of what is
+  compared has less than {100 * STEADY:.0f} % of the first half, and this fails the run as well: a leak could hide
+  behind less load.
+- All else is **flat**, also what falls otherwise.
+
+`files: temporary` are the files in the system's own TMPDIR, and those that its processes hold open there without a
+name. The orphan reaper is a process that ends what a killed supervisor leaves running.
+
+"""
 
 
 @dataclass
@@ -49,7 +86,12 @@ class Judgement:
 
     median: float
     rise: float
-    grows: bool
+    grows: bool = False
+    falls: bool = False
+
+    def fails(self, name: str) -> bool:
+        """Say whether the run fails by it."""
+        return self.falls or (self.grows and not BY_DESIGN.search(name))
 
 
 def judge(name: str, at: Sequence[float], values: Sequence[float]) -> Judgement:
@@ -59,8 +101,13 @@ def judge(name: str, at: Sequence[float], values: Sequence[float]) -> Judgement:
     median = statistics.median(value for _, value in points)
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(points, 2) if b[0] > a[0]]
     if not slopes:
-        return Judgement(median, 0.0, grows=False)
+        return Judgement(median, 0.0)
     rise = statistics.median(slopes) * (points[-1][0] - points[0][0])
+    if name == LOAD:
+        middle = (points[0][0] + points[-1][0]) / 2
+        earlier = statistics.fmean(value for moment, value in points if moment < middle)
+        later = statistics.fmean(value for moment, value in points if moment >= middle)
+        return Judgement(median, rise, falls=later < STEADY * earlier)
     rising = sum(slope > 0 for slope in slopes) / len(slopes)
     unit = name.rpartition(" ")[2]
     least = LEAST.get(unit, LEAST[""])
@@ -68,10 +115,13 @@ def judge(name: str, at: Sequence[float], values: Sequence[float]) -> Judgement:
 
 
 class Measures:
-    """The measures of one system."""
+    """The measures of one system, whose TMPDIR is `temporary`; `answered` says how many requests were answered."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: Running, temporary: Path, answered: Callable[[], int]) -> None:
         self._running = running
+        self._temporary = temporary
+        self._answered = answered
+        self._before = (time.monotonic(), answered())
         self._began = time.monotonic()
         self.series: dict[str, Series] = {}
 
@@ -83,7 +133,7 @@ class Measures:
     def take(self) -> None:
         """Measure everything once."""
         now = self.minutes
-        found = {**self._processes(), **self._redis(), **self._database(), **self._files()}
+        found = {**self._load(), **self._processes(), **self._redis(), **self._database(), **self._files()}
         for name, value in found.items():
             series = self.series.setdefault(name, Series())
             series.at.append(now)
@@ -97,6 +147,12 @@ class Measures:
             for name, series in sorted(self.series.items())
             if len(series.at) > longest / 2
         }
+
+    def _load(self) -> dict[str, float]:
+        """Return what was answered since the last measurement; the first has none before it."""
+        (before, had), (now, has) = self._before, (time.monotonic(), self._answered())
+        self._before = now, has
+        return {LOAD: (has - had) / (now - before)} if self.series else {}
 
     def _processes(self) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -139,16 +195,15 @@ class Measures:
         return {
             "files: artifacts": float(files_in(data / "artifacts") - files_in(data / "artifacts" / "uploads")),
             "files: uploads": float(files_in(data / "artifacts" / "uploads")),
-            "files: temporary": float(sum(files_in(folder) for folder in data.glob("tmp*"))),
             "supervisor's log: kB": self._running.log.stat().st_size / 1024,
-        }
+        } | temporary_files(self._temporary, self._running.processes())
 
 
 def program_of(command: str) -> str:
     """Return what a process is, by its command line: its queue, its module or its program."""
     if queue := re.search(r"--queues=(\w+)", command):
         return f"pool {queue[1]}"
-    for mark, name in (("gunicorn", "API"), ("sweep", "sweep"), ("scripts.main", "supervisor")):
+    for mark, name in PROGRAMS.items():
         if mark in command:
             return name
     first = command.partition("\0")[0]
@@ -164,36 +219,45 @@ def is_postgres(pid: int) -> bool:
 
 
 def files_in(folder: Path) -> int:
-    """Count the files below a folder; what goes meanwhile is not counted."""
-    try:
-        return sum(1 for one in folder.rglob("*") if one.is_file())
-    except OSError:
-        return 0
+    """Count the files below a folder; what goes meanwhile is not counted.
+
+    Nothing is asked of each file: in this process the clients run as well, and they would wait."""
+    return sum(len(names) for _, _, names in os.walk(folder))
+
+
+def temporary_files(folder: Path, pids: Iterable[int]) -> dict[str, float]:
+    """Measure the files below a folder, and those that processes hold open there though they have no name any more."""
+    below = [Path(at) / name for at, _, names in os.walk(folder) for name in names]
+    sizes: dict[tuple[int, int], int] = {}
+    for path in (*below, *(one for pid in pids for one in opened_below(folder, pid))):
+        try:
+            found = path.stat() if path.is_relative_to("/proc") else path.lstat()
+        except OSError:
+            continue  # it has gone meanwhile
+        sizes[found.st_dev, found.st_ino] = found.st_size
+    return {"files: temporary": float(len(sizes)), "files: temporary kB": sum(sizes.values()) / 1024}
+
+
+def opened_below(folder: Path, pid: int) -> list[Path]:
+    """Return the descriptors of a process that are files below a folder, as paths in /proc."""
+    found = []
+    with suppress(OSError):  # it has ended meanwhile
+        for descriptor in (Path("/proc") / str(pid) / "fd").iterdir():
+            with suppress(OSError):  # it has closed the file meanwhile
+                if descriptor.readlink().is_relative_to(folder):
+                    found.append(descriptor)
+    return found
 
 
 def page(judged: Mapping[str, Judgement], minutes: float, answered: int, run: str) -> str:
     """Return the document that a run leaves; `run` says when, of what and where it was."""
     rows = [f"| {name} | {one.median:,.0f} | {one.rise:+,.0f} | {verdict(name, one)} |" for name, one in judged.items()]
-    return "\n".join(
-        [
-            "# Soak",
-            "",
-            "`make soak HOURS=2` runs a whole system under mixed load and measures what it holds every few seconds; it",
-            "writes this page, and fails when something grows. Results and summaries are kept for a minute or two, so",
-            "that what is made is deleted at the same rate. A measure **grows** when it rises by more than a tenth",
-            "in the last two thirds of the run and three quarters of all pairs of measurements rise. `by design`:",
-            "the ledger, which outlives its jobs; artifacts, which go by the day; rows that stay for days; the log.",
-            "",
-            f"The last run: {minutes:,.0f} minutes, {answered:,} requests answered; {run}.",
-            "",
-            "| measure | median | rise | |",
-            "|---|---:|---:|---|",
-            *rows,
-            "",
-        ]
-    )
+    said = f"{minutes:,.0f} minutes, {answered:,} requests answered; {run}."
+    return INTRODUCTION + "\n".join(["## The last run", "", said, "", *HEADINGS, *rows, ""])
 
 
 def verdict(name: str, one: Judgement) -> str:
     """Return the last cell of a measure's row."""
+    if one.falls:
+        return "**falls**"
     return "flat" if not one.grows else "by design" if BY_DESIGN.search(name) else "**grows**"

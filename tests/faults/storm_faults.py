@@ -24,6 +24,7 @@ FROZEN_SECONDS = 4.0
 CUT_EVERY_SECONDS = 0.5
 #: How far a clock is stepped, in seconds: past every lease. What was put off before a step back comes later by as much.
 STEPS = (10, -10, 0)
+STEP_TOLERANCE_SECONDS = 3.0
 #: Items that would be given up at one more crash.
 UNLUCKY: Statement[list[Row]] = Statement(
     "SELECT id FROM item WHERE crashes >= 2 AND state IN ('waiting', 'ready', 'leased')"
@@ -241,8 +242,7 @@ def take_all_connections(site: Site, seconds: float) -> int:
 def fill_database_disk(site: Site, seconds: float) -> int:
     done = 0
     for left in until(seconds):
-        site.database_disk.fill()
-        done += 1
+        done += site.database_disk.fill()
         time.sleep(min(left, 5.0))
         if site.postgres.has_ended():
             break
@@ -255,8 +255,7 @@ def fill_database_disk(site: Site, seconds: float) -> int:
 def fill_artifact_disk(site: Site, seconds: float) -> int:
     done = 0
     for left in until(seconds):
-        site.artifact_disk.fill()
-        done += 1
+        done += site.artifact_disk.fill()
         time.sleep(min(left, 1.0))
     site.artifact_disk.empty()
     return done
@@ -267,6 +266,9 @@ def step_clock(site: Site, seconds: float) -> int:
     for step in STEPS:
         site.clock.step(step)
         time.sleep(seconds / len(STEPS))
+        with site.database() as database:
+            (row,) = database.run(Statement("SELECT extract(epoch FROM clock_timestamp())::float8 AS at"))
+        assert abs(row["at"] - time.time() - step) < STEP_TOLERANCE_SECONDS, f"PostgreSQL took no step of {step} s"
     return len(STEPS)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import redis
+import tools
 from mixed_load import MixedLoad, made_up, real_kinds
 from search_engine import search_engine
 from servers import PATIENCE_SECONDS, ping, stop, wait_until
@@ -31,6 +32,7 @@ from scripts.system.programs import Server, environment
 
 #: What a disk of its own holds, in memory, and only as far as it is used.
 DISK_BYTES = 8 * 2**30
+MOST_TRIES = 20
 
 #: What every process has; the lease is short, so that a dead worker's work comes back in seconds.
 SETTINGS = FAST | {
@@ -103,17 +105,22 @@ class Disk:
     folder: Path
     is_own: bool
 
-    def fill(self) -> None:
-        """Leave no byte free."""
-        found = os.statvfs(self.folder)
-        self._resize((found.f_blocks - found.f_bfree) * found.f_frsize)
+    def fill(self) -> bool:
+        """Leave no byte free; return whether it is full. What is written or deleted meanwhile takes another try."""
+        for _ in range(MOST_TRIES):
+            found = os.statvfs(self.folder)
+            self._resize((found.f_blocks - found.f_bfree) * found.f_frsize)
+            if os.statvfs(self.folder).f_bavail == 0:
+                return True
+        return False
 
     def empty(self) -> None:
         """Give the space back."""
-        self._resize(DISK_BYTES)
+        assert self._resize(DISK_BYTES), "the disk could not be made larger"
 
-    def _resize(self, size: int) -> None:
-        subprocess.call(["mount", "-o", f"remount,size={size}", str(self.folder)], stderr=subprocess.DEVNULL)
+    def _resize(self, size: int) -> bool:
+        resize = ["mount", "-o", f"remount,size={size}", str(self.folder)]
+        return not subprocess.call(resize, stderr=subprocess.DEVNULL)
 
 
 @contextmanager
@@ -123,6 +130,8 @@ def disk(folder: Path) -> Iterator[Disk]:
     mounted = os.geteuid() == 0 and not subprocess.call(
         ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0755", "none", str(folder)], stderr=subprocess.DEVNULL
     )
+    if not mounted:
+        tools.do_without("mount", "this user may not mount a file system")
     try:
         yield Disk(folder, mounted)
     except BaseException:

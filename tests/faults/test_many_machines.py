@@ -20,6 +20,7 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 import redis
+import tools
 from hosts import Host, network
 from payers import Payer, open_account
 from servers import PATIENCE_SECONDS, ping
@@ -127,9 +128,10 @@ def serve(host: Host, line: str) -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if sys.platform != "linux":
+        tools.skip("netns", "network namespaces and SeaweedFS are for Linux alone")
     weed = BINARIES / "weed"
-    if not weed.exists():
-        pytest.skip("SeaweedFS comes for Linux alone")
+    assert weed.exists(), "SeaweedFS is not installed: make install-test"
     folder = tmp_path_factory.mktemp("machines")
     with network(folder) as add:
         data, store = add("data"), add("store")

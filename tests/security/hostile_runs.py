@@ -44,6 +44,8 @@ class Findings:
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     mutations: Counter[str] = field(default_factory=Counter)
+    #: What became of each seed that was sent as it is.
+    unmutated: dict[str, str] = field(default_factory=dict)
     #: Files that ended badly, with how.
     failures: list[str] = field(default_factory=list)
     deaths: int = 0
@@ -173,6 +175,8 @@ def run(what: str, pool: str, folder: Path, codes: frozenset[str], files: Iterat
                 continue
             outcome, seconds, ffmpeg = str(answer[0]), float(str(answer[1])), int(str(answer[2]))
             found.outcomes[outcome] += 1
+            if trial.mutation == "none":
+                found.unmutated[trial.seed] = outcome
             found.seconds += seconds
             found.ffmpeg_peak_bytes = max(found.ffmpeg_peak_bytes, ffmpeg)
             if seconds > found.slowest:

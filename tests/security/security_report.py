@@ -7,6 +7,7 @@ from hostile_runs import Findings
 
 ROWS = (
     ("seeds: good files of different formats and forms", lambda found: f"{found['seeds']:,}"),
+    ("seeds that, sent as they are, end with a result", lambda found: f"{_taken(found['unmutated'])}"),
     ("files sent", lambda found: f"{found['files']:,} ({found['bytes'] / 1e6:,.0f} MB)"),
     ("kinds of mutation", lambda found: f"{len(set(found['mutations']) - {'none'})}"),
     ("ended with a result", lambda found: f"{found['outcomes'].get('result', 0):,}"),
@@ -20,18 +21,25 @@ ROWS = (
 )
 
 
-def write_report(found: Findings, folder: Path, *, seed: str) -> None:
-    """Write security.md into a folder: the findings of one test beside those that are there of the same seed."""
+def write_report(found: Findings, folder: Path, *, seed: str, measured: str) -> None:
+    """Write security.md into a folder: the findings of one test, and those that are there of the same measurement.
+
+    `measured` says when, of which commit and on what machine."""
     folder.mkdir(exist_ok=True)
-    (folder / f"hostile-{found.what}.json").write_text(json.dumps(vars(found) | {"seed": seed}, indent=1))
+    told_of = {"seed": seed, "measured": measured}
+    (folder / f"hostile-{found.what}.json").write_text(json.dumps(vars(found) | told_of, indent=1))
     there = [json.loads(path.read_text()) for path in folder.glob("hostile-*.json")]
-    parts = {part["what"]: part for part in there if part["seed"] == seed}
+    parts = {part["what"]: part for part in there if told_of.items() <= part.items()}
     names = sorted(parts)
-    lines = [f"| `SEED={seed}` | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    lines = [f"{measured}.", "", f"| `SEED={seed}` | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     lines += [f"| {title} | {' | '.join(tell(parts[name]) for name in names)} |" for title, tell in ROWS]
     kinds = sorted({kind for part in parts.values() for kind in part["mutations"]} - {"none"})
     told = f"Kinds of mutation: {', '.join(kinds)}."
     (folder / "security.md").write_text("\n".join([*lines, "", told, ""]), "utf-8")
+
+
+def _taken(unmutated: dict[str, str]) -> int:
+    return sum(outcome == "result" for outcome in unmutated.values())
 
 
 def _listed(outcomes: dict[str, int]) -> str:

@@ -95,7 +95,7 @@ def image_seeds() -> dict[str, bytes]:
 
 
 def sound_seeds() -> dict[str, bytes]:
-    """Return sounds of 0.4 s by the ending of their file; formats that this ffmpeg can't write are left out."""
+    """Return sounds of 0.4 s by the ending of their file. Each of SOUNDS must be made."""
     ffmpeg = find_ffmpeg(Settings())
     time = np.arange(RATE * 2 // 5) / RATE
     tone = np.rint(10_000 * np.sin(2 * np.pi * (300 + 400 * time) * time)).astype("<i2").tobytes()
@@ -110,8 +110,8 @@ def sound_seeds() -> dict[str, bytes]:
             with ffmpeg.start(
                 [*raw, *exact, *options, str(path)], stdin=source, stdout=-3, time_limit=timedelta(seconds=60)
             ) as run:
-                if run.wait():
-                    made[name] = path.read_bytes()
+                assert run.wait(), f"ffmpeg can't write {name}"
+            made[name] = path.read_bytes()
     return made
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import tarfile
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -12,12 +13,16 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
 from scripts.backup.archive import ARTIFACTS, DUMP, FORMAT, MANIFEST, read_archive
 
+#: A name that nothing else has, and where members with absolute paths would be written.
+EVIL = f"evil-{uuid4().hex}"
+ELSEWHERE = (Path("/tmp", EVIL), Path("/etc", EVIL))
+
 #: Members behind manifest and dump: a name, its type, and where it leads if it is a link.
 MEMBERS = {
     "a path that leads up": (f"{ARTIFACTS}2026-01-01/../../../evil", tarfile.REGTYPE, ""),
     "a path that leads up at once": (f"{ARTIFACTS}../evil", tarfile.REGTYPE, ""),
-    "an absolute path": ("/tmp/evil", tarfile.REGTYPE, ""),
-    "an absolute path of an artifact": (f"{ARTIFACTS}2026-01-01//etc/evil", tarfile.REGTYPE, ""),
+    "an absolute path": (f"/tmp/{EVIL}", tarfile.REGTYPE, ""),
+    "an absolute path of an artifact": (f"{ARTIFACTS}2026-01-01//etc/{EVIL}", tarfile.REGTYPE, ""),
     "a link to a file outside": (f"{ARTIFACTS}2026-01-01/evil", tarfile.SYMTYPE, "/etc/passwd"),
     "a hard link to a file outside": (f"{ARTIFACTS}2026-01-01/evil", tarfile.LNKTYPE, "../../etc/passwd"),
     "a link in place of a day": (f"{ARTIFACTS}2026-01-01", tarfile.SYMTYPE, "/etc"),
@@ -60,6 +65,7 @@ def test_a_hostile_member_is_written_nowhere(tmp_path: Path, name: str) -> None:
     kept = [path for path in tmp_path.rglob("*") if path.name != "backup.tar" and not path.is_dir()]
     assert [path for path in kept if path.is_symlink() or not path.is_file() or "root:" in path.read_text()] == []
     assert [path for path in kept if data / "artifacts" not in path.parents] == []
+    assert [path for path in ELSEWHERE if path.exists()] == []
 
 
 @pytest.mark.parametrize("body", [b"", b"\0" * 10_240, b"PK\x03\x04", b"\x1f\x8b" + bytes(99), backup()[:600]])

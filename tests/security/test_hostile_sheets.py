@@ -6,8 +6,9 @@ import subprocess
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from openpyxl import Workbook
@@ -16,6 +17,8 @@ from scripts.system.programs import ROOT
 
 MIB = 2**20
 URL = "https://a.example/1"
+#: A name that nothing else has, for files that must not be written.
+EVIL = f"evil-{uuid4().hex}"
 
 CONTENT_TYPES = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
@@ -81,7 +84,8 @@ FILES: dict[str, tuple[Callable[[], bytes], str, bool | None]] = {
     ),
     "tags within tags": (lambda: changed(SHEET, lambda xml: xml.replace(b"<sheetData>", b"<a>" * 10**6)), "xlsx", None),
     "names that lead up": (
-        lambda: changed(SHEET, bytes, ("../../tmp/evil", b"x"), ("/etc/evil", b"x"), ("..\\evil", b"x")), "xlsx", True,
+        lambda: changed(SHEET, bytes, (f"../../tmp/{EVIL}", b"x"), (f"/etc/{EVIL}", b"x"), (f"..\\{EVIL}", b"x")),
+        "xlsx", True,
     ),
     "20,000 files in its archive": (
         lambda: changed(SHEET, bytes, *[(f"x/{number}", b"") for number in range(20_000)]), "xlsx", True,
@@ -135,7 +139,7 @@ def zipped(*files: tuple[str, bytes]) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def findings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[object]]]:
+def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]]:
     """What all files became, in a process of their own."""
     outside = tmp_path_factory.mktemp("sheets")
     folder = outside / "of" / "others"  # as deep as what leads up from it
@@ -147,8 +151,11 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, lis
     )
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, f"it died after {found[-1:]}: {done.stderr[-2_000:]}"
-    yield {name: found[number] for number, name in enumerate(FILES)}
-    assert not list(outside.rglob("*evil*"))
+    # Leading up from the working folder, from the files' own, and from none.
+    parents = (Path(ROOT), *Path(ROOT).parents, Path("/etc"), Path("/tmp"))
+    elsewhere = [path for parent in parents for path in (parent / EVIL, parent / "tmp" / EVIL)]
+    assert [*outside.rglob(f"*{EVIL}*"), *(path for path in elsewhere if path.exists())] == []
+    return {name: found[number] for number, name in enumerate(FILES)}
 
 
 @pytest.mark.parametrize("name", FILES)

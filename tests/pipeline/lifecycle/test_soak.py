@@ -12,6 +12,7 @@ from uuid import UUID
 
 import psycopg
 from lifecycle_machine import connect
+from open_counts import MISCOUNTED
 from payers import Payer, open_account
 from workbench import submission
 
@@ -162,6 +163,7 @@ def test_eight_threads_of_everything_never_deadlock_and_keep_the_ledger(make_dat
     assert errors == []
     with closing(connect(url)) as connection:
         assert connection.execute(discrepancies().sql).fetchall() == []
+        assert connection.execute(MISCOUNTED.sql).fetchall() == []
         (states,) = connection.execute("SELECT jsonb_object_agg(state, n) FROM (SELECT state, count(*) AS n"
                                        " FROM job GROUP BY state) counted").fetchall()  # fmt: skip
     # Something of everything did happen.

@@ -1,13 +1,17 @@
 """The sweep: dead workers, items whose time has come, and what is thrown away."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import psycopg
 import pytest
+from open_counts import MISCOUNTED
+from servers import WAITS_FOR_US
 from workbench import Workbench
 
 from pipeline import lifecycle
-from pipeline.database import Statement
+from pipeline.database import Database, Statement
 
 
 def reap(bench: Workbench):
@@ -184,6 +188,41 @@ def test_a_summary_with_items_is_not_forgotten(bench):
     bench.write("UPDATE job SET finished_at = now() - interval '91 days' WHERE id = %s", job_id)
 
     assert bench.database.run(lifecycle.forget(timedelta(days=90))) == 0
+
+
+#: Lets who takes ended jobs off wait after it has read which, until the lock of this number is given back.
+WAIT_AFTER_READING = """
+CREATE FUNCTION wait_after_reading() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
+CREATE TRIGGER wait_after_reading AFTER DELETE ON ended_job FOR EACH STATEMENT EXECUTE FUNCTION wait_after_reading()
+"""
+
+
+def test_a_job_that_ends_while_its_account_is_counted_is_not_taken_off_what_comes_next(bench, bench_url):
+    bench.cancel(bench.job_of(1))
+    bench.job_of(1, 1)
+    items = bench.claim(2)
+    bench.write(WAIT_AFTER_READING)
+    bench.write("SELECT pg_advisory_lock(1)")
+    with Database(bench_url) as database, ThreadPoolExecutor(1) as sweep:
+        counted = sweep.submit(database.run, lifecycle.uncount())
+        try:
+            until = time.monotonic() + 120
+            while not bench.read(WAITS_FOR_US):
+                assert time.monotonic() < until, "It waited for nothing."
+                time.sleep(0.002)
+            bench.report_all(items)  # all that was held is captured, so this does not wait for the account
+        finally:
+            bench.write("SELECT pg_advisory_unlock_all()")
+        assert counted.result() == 2
+    bench.write("DROP FUNCTION wait_after_reading CASCADE")
+
+    bench.job_of(1, 1)
+    bench.database.run(lifecycle.uncount())
+    assert bench.read("SELECT open_items, open_by_kind FROM account") == [
+        {"open_items": 2, "open_by_kind": {"sketch": 2}}
+    ]
+    assert bench.database.run(MISCOUNTED) == []
 
 
 def schemas(bench: Workbench) -> set[str]:
