@@ -12,6 +12,7 @@ MEASUREMENTS = (
     "start",
     "submissions",
     "round_trip",
+    "profile",
     "life_cycle",
     "idle",
     "waiting",

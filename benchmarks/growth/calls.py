@@ -134,6 +134,12 @@ def _reap(run: Run) -> Statement[Any]:
     return lifecycle.reap()
 
 
+def _uncount(run: Run) -> Statement[Any]:
+    """Let 25 jobs of one item end."""
+    run.run(_report(25)(run))
+    return lifecycle.uncount()
+
+
 def _purge(run: Run) -> Statement[Any]:
     """Let one job be due."""
     run.run(
@@ -185,6 +191,7 @@ CALLS = (
     Call("sweep: reap", _reap),
     Call("sweep: expire", lambda _: lifecycle.expire()),
     Call("sweep: end_suspended", lambda _: lifecycle.end_suspended()),
+    Call("sweep: uncount 25", _uncount),
     Call("sweep: purge", _purge),
     Call("sweep: forget 1,000", lambda _: lifecycle.forget(timedelta(days=45))),
     Call("audit", lambda _: discrepancies(), is_slow=True),

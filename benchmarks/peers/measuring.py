@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.environments import CACHE, python_with
 from benchmarks.peers.catalogue import PEERS
-from benchmarks.peers.environments import CACHE, python_of
 from benchmarks.peers.findings import Findings
 from benchmarks.peers.loss import measure_losses, patience_seconds
 from benchmarks.peers.page import DOCS, tables, write_page
@@ -25,7 +25,7 @@ FINDINGS = CACHE / "findings.json"
 def measure_all(*, quick: bool) -> Iterator[Table]:
     """Measure speed and loss, and write the page."""
     for peer in PEERS:
-        python_of(peer)
+        python_with(peer.requirements)
     rounds = QUICK_ROUNDS if quick else ROUNDS
     with TemporaryDirectory(prefix="pressroom-peers-") as name:
         folder = Path(name)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
+from benchmarks.environments import CACHE
 from benchmarks.peers.bars import Bar, Panel, draw
 from benchmarks.peers.catalogue import PEERS, Peer
-from benchmarks.peers.environments import CACHE
 from benchmarks.peers.findings import ONE_AT_A_TIME, OURS, ROUND_TRIPS, SUBMISSIONS, Findings, Loss, Speed, Spread
 from benchmarks.report import Table
 from scripts.system.programs import ROOT

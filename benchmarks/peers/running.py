@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 import redis
 
+from benchmarks.environments import python_with
 from benchmarks.peers.catalogue import PROGRAMS, Peer
-from benchmarks.peers.environments import python_of
 from benchmarks.systems import Running, free_port, process_tree, wait_for_address
 
 STOP_SECONDS = 10
@@ -131,7 +131,7 @@ class RunningPeer:
 @contextmanager
 def running_peer(peer: Peer, servers: Servers, folder: Path, **extra: str) -> Iterator[RunningPeer]:
     """Run a peer's API, and its worker once that is asked for."""
-    python = python_of(peer)
+    python = python_with(peer.requirements)
     name = "-".join((peer.name, *extra.values()))
     environment = {
         "PATH": os.pathsep.join((str(python.parent), os.environ["PATH"])),
