@@ -99,3 +99,22 @@ def test_a_transaction_that_its_host_was_cut_off_in_lets_its_locks_go(
         other.execute("SET lock_timeout = '60s'")
         other.execute("SELECT pg_advisory_xact_lock(1)")
         transaction.run(SAY)
+
+
+def test_a_pool_whose_connections_are_all_in_use_is_waited_for_and_then_said_to_be_unavailable(
+    database_url: str,
+) -> None:
+    with Database(database_url, connections=1, patience=timedelta(seconds=0.1)) as short:
+        with short.transaction(), pytest.raises(ServiceUnavailable) as failure:
+            short.run(ONCE)
+        assert failure.value.code == "database_unavailable"
+        assert short.run(SAY) == 7
+
+    async def ask(database: AsyncDatabase) -> int:
+        async with database._pool.connection():
+            waiting = asyncio.create_task(database.run(SAY))
+            await asyncio.sleep(2.5)  # longer than the pool lets anybody wait once
+            assert not waiting.done()
+        return await waiting
+
+    assert run(database_url, ask) == 7
