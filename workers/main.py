@@ -35,6 +35,7 @@ class Pools(Middleware):
         self._resources = Resources(settings)
         self._runners: dict[str, Runner] = {}
         self._is_alone = False
+        self._is_stopping = False
         self._end_telling: Callable[[], None] = lambda: None
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
@@ -48,7 +49,8 @@ class Pools(Middleware):
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """On SIGTERM: claim nothing more, and finish or give back what is held."""
-        for runner in self._runners.values():
+        self._is_stopping = True  # first, for a runner that is just being made
+        for runner in list(self._runners.values()):
             runner.stop()
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
@@ -64,8 +66,10 @@ class Pools(Middleware):
         def work(*_: Any) -> None:
             if queue not in self._runners:
                 self._runners[queue] = self._make_runner(broker, queue)
-            # A message's way through Dramatiq's threads would take as long as a claim.
             runner = self._runners[queue]
+            if self._is_stopping:  # while this process still started
+                runner.stop()
+            # A message's way through Dramatiq's threads would take as long as a claim.
             runner.serve() if self._is_alone else runner.drain()
 
         dramatiq.actor(broker=broker, actor_name=actor_name(queue), queue_name=queue)(work)

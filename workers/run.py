@@ -34,6 +34,8 @@ log = get_logger(__name__)
 LOOK_SECONDS = 0.25
 #: A gate that opens so soon is waited for here, and no item with it; later ones are found by the next look.
 LONGEST_PAUSE = timedelta(seconds=1)
+#: Dramatiq looks once a second whether its process was told to stop, so it may have been told so long before.
+TOLD_LATE_SECONDS = 1.0
 #: A wait for a wake-up of no time at all would be one without an end.
 SHORTEST_WAIT = 0.005
 
@@ -275,7 +277,7 @@ class Runner:
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
         # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
-        deadline = self._stopped_at + 0.75 * self._settings.work.drain_seconds
+        deadline = self._stopped_at + 0.75 * self._settings.work.drain_seconds - TOLD_LATE_SECONDS
         # A round that began before the stop may be claiming, so it is waited for as well.
         while not (self._rounds.ask(None) and not self._heartbeat.held()) and time.monotonic() < deadline:
             with self._changed:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from systems import FAST, Running, kill, only, system
 
-from pipeline.database import Database
+from pipeline.database import Database, Row, Statement
 from pipeline.ledger import discrepancies
 
 pytestmark = pytest.mark.system
@@ -31,6 +31,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
         with Database(running.database_url) as database:
             assert database.run(discrepancies()) == []
+
+
+#: How often items have crashed, in all.
+CRASHES: Statement[list[Row]] = Statement("SELECT sum(crashes) AS crashes FROM item")
 
 
 def wait_for_job(running: Running, request_id: str) -> list[dict[str, Any]]:
@@ -112,6 +116,23 @@ def test_a_worker_that_was_frozen_past_its_lease_changes_nothing_when_it_wakes(s
     assert shared.ask(f"/jobs/{other}/result").json["results"][0]["pid"] == workers[0]
     assert shared.ask(f"/jobs/{job_id}/result").json == first
     assert shared.ask(f"/jobs/{job_id}").json["credits"] == {"held": 1, "captured": 1, "released": 0}
+
+
+def test_a_process_that_loses_its_master_while_it_starts_takes_no_work(tmp_path: Path) -> None:
+    # It would be ended in the midst of it: its items would wait for their lease, and count a crash.
+    with system(tmp_path / "data", "--pool", "made_up=1", *only("made_up"), extra=FAST) as running:
+        running.wait_for_line("pool process ready")
+        kill(running.workers("made_up")[0])
+        job_ids = [running.submit({"items": [{"do": "sleep", "seconds": 2.5}]}) for _ in range(2)]
+        for seconds in (0.1, 0.3, 0.5, 0.8):
+            while not running.workers("made_up"):
+                time.sleep(0.01)
+            time.sleep(seconds)
+            kill(running.pids("made_up")[0])
+
+        assert [running.wait_for_state(job_id)["state"] for job_id in job_ids] == ["succeeded"] * 2
+        with Database(running.database_url) as database:
+            assert database.run(CRASHES) == [{"crashes": 0}]
 
 
 def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_job(shared: Running) -> None:

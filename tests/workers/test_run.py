@@ -295,6 +295,20 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
     assert output["from_step"] > 0
 
 
+def test_a_process_that_has_no_time_gives_back_at_once(pool: Pool) -> None:
+    pool.settings.work.drain_seconds = 1  # and may have been told a second ago
+    job = pool.submit({"do": "sleep", "seconds": 0.4})
+    working = threading.Thread(target=pool.runner.drain)
+    working.start()
+    while not pool.runner._heartbeat.held():
+        time.sleep(0.001)
+
+    pool.runner.stop()
+    working.join(timeout=60)
+
+    assert [item.state for item in pool.items(job)] == ["ready"]
+
+
 def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, monkeypatch: Any) -> None:
     monkeypatch.setattr(MadeUp, "limits", Limits(run=timedelta(seconds=0.3)))
     job = pool.submit({"do": "hang"})
