@@ -93,7 +93,6 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
 
     IF v_count = 1 THEN
         required := (p_items -> 0 ->> 1)::bigint;
@@ -129,6 +128,16 @@ BEGIN
     ELSIF p_webhook_url IS NULL AND v_webhook IS NOT NULL THEN
         SELECT w.url, coalesce(p_webhook_events, w.events) INTO p_webhook_url, p_webhook_events
         FROM webhook w WHERE w.id = v_webhook;
+    END IF;
+
+    v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
+    IF v_open_of_kind >= p_slice AND current_setting('lifecycle.taken_off', true) IS DISTINCT FROM p_account::text THEN
+        -- Jobs that have ended would push its items back, behind what is submitted after the next `uncount`. Once for all
+        -- submissions of a transaction.
+        SELECT t.open_by_kind, t.open_items INTO v_open_by_kind, open_items
+        FROM lifecycle.take_off(p_account, v_open_by_kind) t;
+        v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
+        PERFORM set_config('lifecycle.taken_off', p_account::text, true);
     END IF;
 
     available := available - required;
@@ -178,31 +187,45 @@ CREATE FUNCTION lifecycle.uncount(p_accounts integer) RETURNS bigint LANGUAGE pl
 DECLARE
     v_account uuid;
     v_open jsonb;
-    v_ended record;
+    v_open_items bigint;
+    v_taken bigint;
     v_jobs bigint := 0;
 BEGIN
     FOR v_account IN SELECT DISTINCT e.account_id FROM ended_job e ORDER BY e.account_id LIMIT p_accounts LOOP
         SELECT a.open_by_kind INTO v_open FROM account a WHERE a.id = v_account FOR NO KEY UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
-        FOR v_ended IN
-            WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = v_account RETURNING e.kind, e.items)
-            SELECT g.kind, sum(g.items) AS items, count(*) AS jobs FROM gone g GROUP BY g.kind
-        LOOP
-            v_open := v_open || jsonb_build_object(
-                v_ended.kind, greatest((v_open ->> v_ended.kind)::bigint - v_ended.items, 0));
-            v_jobs := v_jobs + v_ended.jobs;
-        END LOOP;
+        SELECT t.open_by_kind, t.open_items, t.jobs INTO v_open, v_open_items, v_taken
+        FROM lifecycle.take_off(v_account, v_open) t;
+        v_jobs := v_jobs + v_taken;
         IF NOT EXISTS (SELECT FROM job j WHERE j.account_id = v_account AND j.finished_at IS NULL) THEN
             v_open := '{}';
+            v_open_items := 0;
             -- Jobs that ended since the rows were read: taken off later, they would be taken off what is submitted next.
             WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = v_account RETURNING e.job_id)
             SELECT v_jobs + count(*) INTO v_jobs FROM gone;
         END IF;
-        UPDATE account a SET open_by_kind = v_open,
-                             open_items = (SELECT coalesce(sum(o.value::bigint), 0) FROM jsonb_each_text(v_open) o)
-        WHERE a.id = v_account;
+        UPDATE account a SET open_by_kind = v_open, open_items = v_open_items WHERE a.id = v_account;
     END LOOP;
     RETURN v_jobs;
+END $$;
+
+-- take_off: the counters of an account without its jobs that have ended since they were taken off last. The caller has
+-- locked the account and writes them. Returns how many jobs those were.
+CREATE FUNCTION lifecycle.take_off(p_account uuid, INOUT open_by_kind jsonb, OUT open_items bigint, OUT jobs bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_ended record;
+BEGIN
+    jobs := 0;
+    FOR v_ended IN
+        WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = p_account RETURNING e.kind, e.items)
+        SELECT g.kind, sum(g.items) AS items, count(*) AS jobs FROM gone g GROUP BY g.kind
+    LOOP
+        open_by_kind := open_by_kind || jsonb_build_object(
+            v_ended.kind, greatest((open_by_kind ->> v_ended.kind)::bigint - v_ended.items, 0));
+        jobs := jobs + v_ended.jobs;
+    END LOOP;
+    SELECT coalesce(sum(o.value::bigint), 0) INTO open_items FROM jsonb_each_text(open_by_kind) o;
 END $$;
 
 -- key_use: the credits that count against a key's monthly limit: captured since the month began (UTC), and held now.

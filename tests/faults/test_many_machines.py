@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -63,6 +64,10 @@ TEXT = "The harbour was quiet when the last boat came in. " * 12
 ITEMS: Statement[list[Row]] = Statement(
     "SELECT j.state AS job, i.state, i.captured, i.price FROM job j JOIN item i ON i.job_id = j.id"
 )
+
+#: A client's key, and the jobs that were made under it.
+KEY = "before-the-api-was-cut-off"
+UNDER_KEY: Statement[list[Row]] = Statement("SELECT state FROM job WHERE idempotency_key = %(key)s", {"key": KEY})
 
 
 @dataclass(frozen=True)
@@ -317,4 +322,25 @@ def test_the_api_says_that_its_database_is_cut_off_and_goes_on_after_it(site: Si
     assert {json.loads(body)["code"] for _, body in answers} == {"database_unavailable"}
     site.wait_for(lambda: site.send("/tts", {"text": "Good morning."})[0] == 200, "the API came not back")
     site.wait_for_end([job])
+    books_are_right(site)
+
+
+def test_an_api_host_that_is_cut_off_loses_and_doubles_nothing(site: Site) -> None:
+    def ask() -> int:
+        return site.send("/made-up", {"items": [{"do": "sleep", "seconds": 2}]}, **{"Idempotency-Key": KEY})[0]
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask)
+        site.wait_for(lambda: len(site.database.run(UNDER_KEY)) == 1, "the request has no job")
+        site.api.cut_off()  # and the sweep with it
+        is_done = {"state": "succeeded"}
+        try:
+            took = site.wait_for(lambda: site.database.run(UNDER_KEY) == [is_done], "nobody did the work")
+        finally:
+            site.api.bring_back()
+        with suppress(OSError, HTTPException):  # whether its connection outlives this is not for us to say
+            waiting.result()
+    print(f"the job had ended {took:.1f} s after the API was cut off")
+    site.wait_for(lambda: ask() == 200, "the API came not back")
+    assert site.database.run(UNDER_KEY) == [is_done]
     books_are_right(site)

@@ -153,6 +153,8 @@ class Model:
         if 0 < sum(prices) > self.key_left(account):
             return "key_limit", None
         job = Job(len(self.jobs), account, kind, route, idempotency_key, request_hash, sum(prices))
+        if account.counted.get(kind, 0) >= slice_size:
+            self._take_off(account)
         ahead = account.counted.get(kind, 0)
         account.counted[kind] = ahead + len(prices)
         for index, price in enumerate(prices):
@@ -171,15 +173,18 @@ class Model:
                 counted[job.kind] = counted.get(job.kind, 0) + len(job.items)
         return counted
 
+    def _take_off(self, account: Account) -> None:
+        for kind in {job.kind for job in account.ended}:
+            gone = sum(len(job.items) for job in account.ended if job.kind == kind)
+            account.counted[kind] = max(0, account.counted.get(kind, 0) - gone)
+        account.ended = []
+
     def uncount(self) -> int:
         jobs = sum(len(account.ended) for account in self.accounts)
         for account in self.accounts:
             if not account.ended:
                 continue
-            for kind in {job.kind for job in account.ended}:
-                gone = sum(len(job.items) for job in account.ended if job.kind == kind)
-                account.counted[kind] = max(0, account.counted.get(kind, 0) - gone)
-            account.ended = []
+            self._take_off(account)
             if not any(job.account is account and job.is_open for job in self.jobs):
                 account.counted = {}
         return jobs

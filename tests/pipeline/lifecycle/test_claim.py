@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from open_counts import MISCOUNTED
 from payers import open_account
 from workbench import LEASE, Workbench
 
@@ -106,6 +107,17 @@ def test_what_has_ended_does_not_push_back_what_comes(bench):
     job_id = bench.job_of(1, 1)
 
     assert [item["round"] for item in bench.items(job_id)] == [2, 3]
+
+
+def test_what_has_ended_does_not_push_back_what_comes_before_it_is_taken_off_by_the_sweep(bench):
+    ended = [bench.job_of(slice_size=1) for _ in range(3)]
+    open_job = bench.job_of(slice_size=1)
+    for job_id in ended:
+        bench.cancel(job_id)
+    last = bench.job_of(slice_size=1)
+
+    assert [bench.items(job_id)[0]["round"] for job_id in (open_job, last)] == [3, 1]
+    assert bench.database.run(MISCOUNTED) == []
 
 
 def test_an_oldest_first_claim_takes_a_late_round_before_newer_early_ones(bench):

@@ -82,7 +82,10 @@ FAULTS = (
         ("submit", "coalesce((v_open_by_kind ->> p_kind)::bigint, 0)", "open_items"),
     )),
     Fault("a job that has ended counts for ever", (
-        ("uncount", "(v_open ->> v_ended.kind)::bigint - v_ended.items", "(v_open ->> v_ended.kind)::bigint"),
+        ("take_off", "::bigint - v_ended.items", "::bigint"),
+    )),
+    Fault("jobs that have ended push back what is submitted", (
+        ("submit", "IF v_open_of_kind >= p_slice AND", "IF false AND"),
     )),
     Fault("a job that has ended is taken off twice", (
         ("count_open", "WITH gone AS (DELETE FROM ended_job e WHERE e.account_id = p_account)", ""),
