@@ -3,11 +3,15 @@
 import os
 import platform
 import statistics
-import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from revision import revision
 
 HEADER = ("what", "ours", "raw limit", "ratio", "target", "met")
 
@@ -61,16 +65,9 @@ def machine() -> str:
     processor = names[0].partition(":")[2].strip() if names else platform.processor()
     load = os.getloadavg()[0]
     return (
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {_commit()}, {os.cpu_count()} cores ({processor}), Python "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {revision()}, {os.cpu_count()} cores ({processor}), Python "
         f"{platform.python_version()}, load {load:.1f} before the start. Medians [lowest – highest round]."
     )
-
-
-def _commit() -> str:
-    """Return the short name of the commit; "-dirty" after it: with changes."""
-    named = ["git", "describe", "--always", "--dirty"]
-    found = subprocess.run(named, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
 
 
 def _met(is_met: bool) -> str:
