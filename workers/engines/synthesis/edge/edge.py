@@ -1,5 +1,6 @@
 """edge: the neural voices of Microsoft's browser, by the package edge-tts, while its service can be reached."""
 
+import contextlib
 import importlib.util
 import subprocess
 import tempfile
@@ -21,8 +22,9 @@ from workers.engines.synthesis.edge.voices import PREFERRED, SAMPLE_RATE, load_v
 from workers.engines.synthesis.espeak import libespeak
 from workers.engines.synthesis.espeak.sonic import load_sonic
 from workers.engines.synthesis.utterance import Utterance
-from workers.media.audio.ffmpeg import FfmpegFailed, find_ffmpeg
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
+from workers.media.audio.spare import Spare
 
 if TYPE_CHECKING:
     from workers.engines.synthesis.edge.client import EdgeClient
@@ -46,6 +48,30 @@ PROBE_TEXT = "Ready."
 
 #: Most time for decoding. It keeps pace with the service, so this only ends a run that hangs.
 DECODING_LIMIT = timedelta(minutes=30)
+
+
+#: A decoder is started, for the next text, when none was needed for so long, and closed when none is for so long.
+SPARE_AFTER = timedelta(milliseconds=30)
+SPARE_FOR = timedelta(minutes=1)
+
+
+class _Decoder(contextlib.AbstractContextManager["_Decoder"]):
+    """An ffmpeg that writes what it is sent, an MP3, as samples into a file without a name."""
+
+    def __init__(self, ffmpeg: Ffmpeg) -> None:
+        # Without the probe sizes ffmpeg waits for some seconds of sound before it decodes any.
+        probe = ["-probesize", "1024", "-analyzeduration", "0", "-threads", "1"]
+        source = [*probe, "-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
+        result = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:"]
+        with contextlib.ExitStack() as held:
+            self.file = held.enter_context(tempfile.TemporaryFile(prefix="pressroom-"))
+            self.run = held.enter_context(
+                ffmpeg.start([*source, *result], stdin=subprocess.PIPE, stdout=self.file, time_limit=DECODING_LIMIT)
+            )
+            self._held = held.pop_all()
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
 
 
 class Edge(Synthesizer):
@@ -85,7 +111,8 @@ class Edge(Synthesizer):
         if needs := self.readiness():
             raise NotReady(needs)
         load_sonic()
-        self._ffmpeg = find_ffmpeg(self._settings)
+        ffmpeg = find_ffmpeg(self._settings)
+        self._decoders = Spare(lambda: _Decoder(ffmpeg), after=SPARE_AFTER, keep_for=SPARE_FOR)
         self._artifacts = Artifacts(open_store(self._settings))
         self._voices = load_voices(self._artifacts)
         self.breaker.start()
@@ -93,6 +120,7 @@ class Edge(Synthesizer):
     def close(self) -> None:
         """Stop probing."""
         self.breaker.stop()
+        self._decoders.close()
 
     def watch(self, on_change: Callable[[], None]) -> None:
         """Call `on_change`, from any thread, whenever the engine's voices or its availability have changed."""
@@ -140,21 +168,14 @@ class Edge(Synthesizer):
         """Speak, and decode meanwhile, so that the sound is ready as soon as its last byte has come."""
         from workers.engines.synthesis.edge.client import BYTES_PER_SECOND, EdgeFailed
 
-        # Without the probe sizes ffmpeg waits for some seconds of sound before it decodes any.
-        probe = ["-probesize", "1024", "-analyzeduration", "0", "-threads", "1"]
-        source = [*probe, "-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
-        result = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:"]
-        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+        with self._decoders.take() as decoder:
             try:
-                with self._ffmpeg.start(
-                    [*source, *result], stdin=subprocess.PIPE, stdout=file, time_limit=DECODING_LIMIT
-                ) as run:
-                    received = self._client.speak(text, voice=voice, rate=rate, sink=run.write, stop=stop)
-                    run.check()
+                received = self._client.speak(text, voice=voice, rate=rate, sink=decoder.run.write, stop=stop)
+                decoder.run.check()
             except FfmpegFailed as error:
                 raise EdgeFailed("sent sound that can't be decoded", passing=True) from error
-            file.seek(0)
-            sound = Pcm(file.read(), SAMPLE_RATE)
+            decoder.file.seek(0)
+            sound = Pcm(decoder.file.read(), SAMPLE_RATE)
         expected = timedelta(seconds=received / BYTES_PER_SECOND)
         letters = sum(map(str.isalnum, text))
         least = timedelta(seconds=letters / FASTEST_LETTERS / (1 + rate / 100))
