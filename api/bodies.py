@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import falcon.asgi
 from pydantic_core import from_json
 
-from pipeline.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+from api.request_context import context_of
+from pipeline.errors import InvalidRequest, PayloadTooLarge, ServiceUnavailable, UnsupportedMediaType
 
 #: Levels of nesting that a body may have.
 MAX_DEPTH = 32
@@ -15,11 +18,48 @@ CHUNK_BYTES = 64 * 1024
 #: A body of this size may take a tenth of a second to read; some dozens in a row would seem a process that hangs.
 LARGE_BYTES = 128 * 1024
 _large = asyncio.Semaphore(1)
+#: What the bodies that are coming to a process may have together: sixteen of the largest.
+MOST_COMING_BYTES = 512 * 2**20
 #: How long the rest of a refused body is waited for before its answer: what was sent with the head is there by then.
 PATIENCE_SECONDS = 0.03
 #: Some programs write it before any UTF-8 (RFC 8259, section 8.1, lets a reader pass over it).
 BOM = b"\xef\xbb\xbf"
 INFINITY = float("inf")
+
+
+class BodiesTooMany(ServiceUnavailable):
+    """More bodies are coming than the process keeps at once."""
+
+    code = "bodies_too_many"
+    retry_after = timedelta(seconds=1)
+
+
+class _Coming:
+    """The bytes of all bodies that are coming; without a limit many connections together could take all memory."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = 0
+
+    @contextlib.contextmanager
+    def room(self) -> Iterator[Callable[[int], None]]:
+        """Give a function that counts bytes of one body until the block ends; it raises BodiesTooMany."""
+        mine = 0
+
+        def take(size: int) -> None:
+            nonlocal mine
+            mine += size
+            self._bytes += size
+            if self._bytes > self._most:
+                raise BodiesTooMany("Too many large requests are coming at once. Send this one again.")
+
+        try:
+            yield take
+        finally:
+            self._bytes -= mine
+
+
+_coming = _Coming(MOST_COMING_BYTES)
 
 
 async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes, dict[str, Any]]:
@@ -57,17 +97,29 @@ def require_type(req: falcon.asgi.Request, wanted: str) -> None:
 
 
 async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
-    """Return a body, counted while it comes. Raises PayloadTooLarge, InvalidRequest."""
+    """Return a body, counted while it comes. Raises PayloadTooLarge, InvalidRequest, BodiesTooMany."""
     chunks = []
     size = 0
-    while chunk := await req.stream.read(CHUNK_BYTES):
-        size += len(chunk)
-        if size > max_bytes:
-            raise too_large(max_bytes)
-        chunks.append(chunk)
+    with _coming.room() as take:
+        while chunk := await req.stream.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > max_bytes:
+                raise too_large(max_bytes)
+            take(len(chunk))
+            chunks.append(chunk)
+        require_whole(req, size)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def require_whole(req: falcon.asgi.Request, size: int) -> None:
+    """Raise InvalidRequest where a body of which so much was read broke off, as when its client left or sent no chunk.
+
+    Falcon takes any end for the body's own."""
     if size < (req.content_length or 0):
         raise InvalidRequest("The body is shorter than its Content-Length.", code="body_incomplete")
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    incoming = context_of(req).incoming
+    if req.content_length is None and incoming is not None and not incoming.has_ended:
+        raise InvalidRequest("The body broke off before its last chunk.", code="body_incomplete")
 
 
 async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = PATIENCE_SECONDS) -> bool:

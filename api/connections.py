@@ -67,8 +67,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._time_head(self.req_count)
 
     def close_if_idle(self) -> None:
-        """Close the connection, unless a request is being answered on it."""
-        if self._awaiting_request and not self._finishing_calls:
+        """Close the connection, unless a request is being answered on it, or was just read."""
+        if self._awaiting_request and not self._finishing_calls and not self._request_ready.is_set():
             self._keepalive_timeout()
 
     def _count(self, peer: Any) -> None:
@@ -130,6 +130,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._closed = True
         if self.transport.can_write_eof():
             self.transport.write_eof()
+        self._resume_reading()  # a body that nobody wanted may have stopped it
         self.worker.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _build_http_scope(self, request: Any, sockname: Any, peername: Any) -> dict[str, Any]:
@@ -145,4 +146,11 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         super()._send_response_start(status, headers, request, close)
 
     async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:
-        return await super()._serve_http_request(request, sockname, peername) and not self._is_last
+        goes_on = await super()._serve_http_request(request, sockname, peername)
+        if self._is_last:
+            self._is_lingering = True
+        return goes_on and not self._is_last
+
+    def _is_websocket_upgrade(self, request: Any) -> bool:
+        """Return False: we speak HTTP alone, and a server may pass over Upgrade (RFC 9110, section 7.8)."""
+        return False

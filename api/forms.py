@@ -14,7 +14,7 @@ from falcon.asgi.multipart import BodyPart, MultipartForm
 from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
-from api.bodies import CHUNK_BYTES, require_type
+from api.bodies import CHUNK_BYTES, require_type, require_whole
 from pipeline.artifacts import Artifacts, upload_key
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
@@ -144,12 +144,14 @@ class FormReader:
         """Return the form's texts by field, its files kept. Raises InvalidRequest, PayloadTooLarge."""
         require_type(req, "multipart/form-data")
         try:
-            form = await self._handler.deserialize_async(
-                _FormStream(self._counted(req)),
-                req.content_type,
-                req.content_length,
-            )
-            return await self._read_parts(form, upload)
+            coming = self._counted(req)
+            form = await self._handler.deserialize_async(_FormStream(coming), req.content_type, req.content_length)
+            texts = await self._read_parts(form, upload)
+            if req.content_length is None:  # what is behind the form's last line tells whether all has come
+                async for _ in coming:
+                    pass
+                require_whole(req, 0)
+            return texts
         except falcon.HTTPError as error:
             raise FormInvalid(f"The form can't be read: {error.description or error.title}.") from error
         except UnicodeDecodeError as error:

@@ -8,8 +8,8 @@ from typing import Any
 from api.encodings import Receive
 from pipeline.errors import InvalidRequest
 
-#: Seconds that are waited for any body, and how many bytes a second it must have come with on average after them.
-#: Without it a byte now and then keeps a connection open for ever.
+#: A body is looked at whenever it was waited for so many seconds, and must have come with so many bytes a second since
+#: the last look. Without it a byte now and then keeps a connection open for ever, and with it what has come.
 GRACE_SECONDS, LEAST_RATE = 30.0, 1_000
 
 
@@ -27,6 +27,7 @@ class Incoming:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._waited = 0.0
+        #: Bytes that have come since the last look.
         self._bytes = 0
         self.has_ended = False
 
@@ -39,9 +40,11 @@ class Incoming:
         self._waited += monotonic() - began
         self._bytes += len(message.get("body", b""))
         self.has_ended = not message.get("more_body", False)
-        if not self.has_ended and self._waited > GRACE_SECONDS and self._bytes < LEAST_RATE * self._waited:
-            raise BodyTooSlow(
-                f"Of the body {self._bytes:,} bytes have come within {self._waited:.0f} seconds; "
-                f"send it with {LEAST_RATE:,} bytes a second or more."
-            )
+        if not self.has_ended and self._waited > GRACE_SECONDS:
+            if self._bytes < LEAST_RATE * self._waited:
+                raise BodyTooSlow(
+                    f"Of the body {self._bytes:,} bytes have come within {self._waited:.0f} seconds; "
+                    f"send it with {LEAST_RATE:,} bytes a second or more."
+                )
+            self._waited, self._bytes = 0.0, 0
         return message

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.dashboard_settings import DashboardSettings
@@ -26,6 +26,14 @@ from pipeline.engine_settings import (
 from pipeline.errors import NotReady
 from pipeline.search_settings import SearchSettings, SubmissionSettings
 from pipeline.settings_sources import check_environment, read_config
+
+DSN_WRONG = (
+    "it is no address of PostgreSQL, such as postgresql://user:password@host:5432/name; write special characters of "
+    "the password as %XX"
+)
+REDIS_URL_WRONG = (
+    "it is no address of Redis, such as redis://:password@host:6379/0; write special characters of the password as %XX"
+)
 
 
 class TierLimits(BaseModel):
@@ -217,6 +225,33 @@ class Settings(BaseSettings):
     metadata: MetadataSettings = MetadataSettings()
     pictures: PicturesSettings = PicturesSettings()
     transcription: TranscriptionSettings = TranscriptionSettings()
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_dsn(cls, url: str | None) -> str | None:
+        """Raise ValueError for what libpq can't read; its own message would show a part of the password."""
+        if url is not None:
+            from psycopg import ProgrammingError
+            from psycopg.conninfo import conninfo_to_dict
+
+            try:
+                conninfo_to_dict(url)
+            except ProgrammingError:
+                raise ValueError(DSN_WRONG) from None
+        return url
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis_url(cls, url: str | None) -> str | None:
+        """Raise ValueError for what redis-py can't read."""
+        if url is not None:
+            from redis.connection import parse_url
+
+            try:
+                parse_url(url)  # type: ignore[no-untyped-call]
+            except ValueError:
+                raise ValueError(REDIS_URL_WRONG) from None
+        return url
 
     @classmethod
     def settings_customise_sources(

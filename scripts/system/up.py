@@ -17,6 +17,7 @@ from pipeline.first_account import FirstAccount
 from pipeline.kinds import load_kinds, queues
 from pipeline.secret_box import SecretBox
 from pipeline.settings import Settings
+from pipeline.supervision import Pool
 from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System
@@ -185,9 +186,8 @@ class _Up:
     async def _watch_servers(self) -> NoReturn:
         """Raise NotReady when an embedded server can't start; never return."""
         while True:
-            for pool in self._supervisor.pools():
-                if pool.restarts - self._restarts_before.get(pool.name, 0) >= HOPELESS_RESTARTS:
-                    raise NotReady(f"The server {pool.name} does not start; the lines above say why.")
+            if hopeless := _hopeless(self._servers, self._supervisor.pools(), self._restarts_before):
+                raise NotReady(f"The server {hopeless} does not start; the lines above say why.")
             await asyncio.sleep(0.1)
 
     def _database_answers(self) -> None:
@@ -210,6 +210,13 @@ class _Up:
             argv = programs.pool(self._settings, queue)
             program = Program(queue, argv, self._environment, drain=drain, scalable=True)
             self._supervisor.run(program, self._sizes[queue])
+
+
+def _hopeless(servers: Sequence[Server], running: Sequence[Pool], before: Mapping[str, int]) -> str | None:
+    """Return the server that was started again too often since `before`; restarts of other programs do not count."""
+    names = {server.name for server in servers}
+    restarts = {one.name: one.restarts - before.get(one.name, 0) for one in running if one.name in names}
+    return next((name for name, times in restarts.items() if times >= HOPELESS_RESTARTS), None)
 
 
 def _system(settings: Settings, listener: socket.socket) -> System:

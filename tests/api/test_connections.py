@@ -168,12 +168,26 @@ def test_what_is_no_request_is_refused_in_our_words(service: Running, case: str)
     service.wait_for_line(document["request_id"])
 
 
-def test_a_chunk_that_is_none_is_refused(service: Running) -> None:
-    sent = f"POST /tts HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"
+@pytest.mark.parametrize(
+    "chunk", ["xyz\r\n", "-5\r\nhello\r\n", "0x5\r\nhello\r\n", "5\r\nhello!\r\n", " 5\r\nhello\r\n"]
+)
+def test_a_chunk_that_is_none_is_refused(service: Running, chunk: str) -> None:
+    sent = f"POST /tts HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}"
 
     answer, document = answer_to(service, sent.encode())
 
     assert (answer.status, document["code"], document["details"]) == (400, "request_unreadable", [])
+    assert (answer.getheader("Content-Type"), answer.getheader("Connection")) == ("application/json", "close")
+    service.wait_for_line(document["request_id"])
+
+
+def test_who_asks_for_a_websocket_is_answered_by_http(service: Running) -> None:
+    upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    for path, status in ((b"/healthz", 200), (b"/nowhere", 404)):
+        answer, _ = answer_to(service, b"GET %s HTTP/1.1\r\nHost: x\r\n%s%s\r\n" % (path, upgrade, key))
+        assert answer.status == status
+        service.wait_for_line(str(answer.getheader("X-Request-Id")))
 
 
 def test_a_path_may_come_with_scheme_and_host(service: Running) -> None:

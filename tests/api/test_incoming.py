@@ -44,6 +44,13 @@ def test_a_byte_now_and_then_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) 
         read(network, monkeypatch)
 
 
+def test_what_came_at_first_does_not_count_for_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network((1.0, 100 * LEAST_RATE), *[(20.0, 1)] * 1_000)
+
+    with pytest.raises(BodyTooSlow, match="2 bytes have come within 40 seconds"):
+        read(network, monkeypatch)
+
+
 def test_a_body_that_comes_slowly_but_steadily_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read(Network(*[(1.0, LEAST_RATE)] * 600), monkeypatch) == 600 * LEAST_RATE
 

@@ -35,6 +35,14 @@ WRONG = {
     "DATABASE_URL": "mysql://here/x",
     "REDIS_URL": "banana",
 }
+#: Addresses that begin well, each with a password that nobody may be shown.
+WRONG_ADDRESSES = (
+    ("DATABASE_URL", "postgresql://u:secr%zzet@here/x"),
+    ("DATABASE_URL", "postgresql://u:secret@here/x?colour=red"),
+    ("DATABASE_URL", "postgresql://u:secret@[::1/x"),
+    ("REDIS_URL", "redis://:secret@here:abc"),
+    ("REDIS_URL", "redis://:secret@here:6379/0?socket_timeout=soon"),
+)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -49,3 +57,18 @@ def test_a_wrong_setting_stops_the_start_with_one_line_that_names_it(
     assert ran.code == 1
     assert len(ran.err.splitlines()) == 1, ran.err
     assert name in ran.err, ran.err
+
+
+@pytest.mark.parametrize(("name", "address"), WRONG_ADDRESSES)
+def test_an_address_that_can_not_be_read_stops_the_start_and_its_password_is_not_shown(
+    pressroom: Callable[..., Ran], monkeypatch: Any, name: str, address: str
+) -> None:
+    monkeypatch.setenv(name, address)
+    monkeypatch.setattr("scripts.system.up.only_system", lambda data: pytest.fail("it is started"))
+
+    ran = pressroom("up")
+
+    assert ran.code == 1
+    assert len(ran.err.splitlines()) == 1, ran.err
+    assert name in ran.err
+    assert "secr" not in ran.err + ran.out

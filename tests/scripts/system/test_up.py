@@ -8,8 +8,10 @@ import shlex
 import signal
 import stat
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from urllib.error import HTTPError
@@ -18,16 +20,18 @@ from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
-from systems import Running, clean_environment, command, only, system
+from systems import Running, clean_environment, command, kill, only, system
 
 from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
 from pipeline.kinds import load_kinds, queues
 from pipeline.sessions import begin_session, csrf_token_of, make_token
 from pipeline.settings import Settings
 from pipeline.sign_in import use_link
+from pipeline.supervision import Pool
 from scripts.system import control, programs
-from scripts.system.programs import ROOT
-from scripts.system.up import in_turn
+from scripts.system.programs import ROOT, Server
+from scripts.system.up import _hopeless, in_turn
 
 pytestmark = pytest.mark.system
 
@@ -283,6 +287,28 @@ def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_pat
         assert process.wait(timeout=120) == 0
 
 
+def test_a_database_that_dies_while_it_is_prepared_is_waited_for(tmp_path: Path) -> None:
+    data, killed = tmp_path / "data", set[int]()
+
+    def kill_twice() -> None:
+        until = time.monotonic() + 60
+        while len(killed) < 2 and time.monotonic() < until:
+            with suppress(PressroomError, OSError):
+                for pid in [pid for pool in control.pools(data) if pool.name == "postgres" for pid in pool.pids]:
+                    if pid not in killed:
+                        time.sleep(0.3)  # it recovers, or takes connections, and the migration is under way
+                        killed.update({pid} if kill(pid) else ())
+            time.sleep(0.02)
+
+    killing = threading.Thread(target=kill_twice)
+    killing.start()
+    with system(data, *only()) as running:
+        killing.join()
+        running.wait_for_answer("/readyz")
+        assert running.ask("/tts/voices").status == 200
+    assert len(killed) == 2
+
+
 def test_the_procfile_has_the_same_programs():
     lines = (line for line in (ROOT / "Procfile").read_text().splitlines() if not line.startswith("#"))
     written = {name: shlex.split(text) for name, _, text in (line.partition(": ") for line in lines)}
@@ -306,3 +332,14 @@ def test_the_state_file_holds_what_a_command_needs(shared: Running):
         "redis_url",
     }
     assert stat.S_IMODE((shared.data / "system.json").stat().st_mode) == 0o600
+
+
+def test_only_a_server_that_does_not_start_ends_a_start() -> None:
+    servers = [Server("postgres", [], {}, url=""), Server("redis", [], {}, url="")]
+
+    def running(**restarts: int) -> list[Pool]:
+        return [Pool(name, wanted=1, pids=[], restarts=times, scalable=False) for name, times in restarts.items()]
+
+    assert _hopeless(servers, running(postgres=1, redis=0, api=9), {}) is None
+    assert _hopeless(servers, running(postgres=9, redis=0, api=0), {}) == "postgres"
+    assert _hopeless(servers, running(postgres=9, redis=0, api=0), {"postgres": 8}) is None
