@@ -132,10 +132,10 @@ class Runner:
 
     def stop(self) -> None:
         """Claim nothing more; `drain` and `serve` return when what is held has ended, or was given back."""
-        if not self._stopped.done():
-            self._stopped_at = time.monotonic()
-            self._stopped.set_result(None)
         with self._changed:
+            if not self._stopped.done():
+                self._stopped_at = time.monotonic()
+                self._stopped.set_result(None)
             self._changed.notify_all()
 
     def drain(self) -> None:
@@ -274,12 +274,19 @@ class Runner:
             except Exception:
                 log.exception("round failed", queue=self._queue)
 
+    def _has_reported_all(self) -> bool:
+        try:
+            return self._rounds.ask(None) and not self._heartbeat.held()
+        except PressroomError as error:
+            log.error("not reported yet", error=error.message)
+            return False
+
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
         # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
         deadline = self._stopped_at + 0.75 * self._settings.work.drain_seconds - TOLD_LATE_SECONDS
         # A round that began before the stop may be claiming, so it is waited for as well.
-        while not (self._rounds.ask(None) and not self._heartbeat.held()) and time.monotonic() < deadline:
+        while not self._has_reported_all() and time.monotonic() < deadline:
             with self._changed:
                 self._changed.wait(0.1)
         for run in self._heartbeat.held():

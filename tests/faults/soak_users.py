@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from systems import Running
 
 PAUSE_SECONDS = 0.5
-PAGES = ("/", "/docs", "/openapi.json", "/dashboard/sign-in", "/healthz", "/metrics", "/nowhere")
-LISTS = ("/jobs?limit=50", "/jobs?state=failed", "/usage", "/keys", "/voices", "/webhooks/deliveries")
+NOWHERE = "/nowhere"
+PAGES = ("/", "/docs", "/openapi.json", "/dashboard/sign-in", "/healthz", "/metrics", NOWHERE)
+LISTS = ("/jobs?limit=50", "/jobs?state=failed", "/usage", "/keys", "/tts/voices", "/webhooks/deliveries")
 
 
 class Users:
@@ -55,14 +56,15 @@ class Users:
         except BaseException as error:  # noqa: BLE001  the run raises it
             self.error = error
 
-    def _get(self, path: str) -> int:
-        return self._running.ask(path).status
-
     def _look(self) -> None:
-        assert self._get(self._choose.choice(PAGES)) < 500
+        path = self._choose.choice(PAGES)
+        status = self._running.ask(path).status
+        assert status == (404 if path == NOWHERE else 200), (path, status)
 
     def _list(self) -> None:
-        assert self._get(self._choose.choice(LISTS)) < 500
+        path = self._choose.choice(LISTS)
+        status = self._running.ask(path).status
+        assert status == 200, (path, status)
 
     def _cancel(self) -> None:
         job_id = self._running.submit({"items": [{"do": "sleep", "seconds": 60}]})
@@ -84,7 +86,12 @@ class Users:
     def _give_up(self) -> None:
         """Leave amid an upload, and amid an answer."""
         address = urlsplit(self._running.address)
-        upload = b"POST /tts/stt HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n" + b"x" * 500_000
+        head = (
+            f"POST /tts/stt HTTP/1.1\r\nHost: x\r\nX-API-Key: {self._running.key}\r\nContent-Length: 9000000\r\n"
+            "Content-Type: multipart/form-data; boundary=edge\r\n\r\n--edge\r\n"
+            'Content-Disposition: form-data; name="audio"; filename="a.wav"\r\n\r\n'
+        )
+        upload = head.encode() + b"x" * 500_000
         for sent in (upload, b"GET /"):
             try:
                 with socket.create_connection((str(address.hostname), address.port or 80), timeout=10) as connection:

@@ -302,17 +302,19 @@ def test_the_key_is_nowhere_and_the_first_one_where_it_is_said_to_be(
     service: Running, crashed: str, temporary: Path
 ) -> None:
     first = (service.data / FIRST_KEY).read_text("utf-8").strip()
-    sign_in = (service.data / FIRST_SIGN_IN).read_text("utf-8").partition("#")[2].strip() or first
+    sign_in = (service.data / FIRST_SIGN_IN).read_text("utf-8").strip().partition("token=")[2]
+    assert len(sign_in) > 20
     with Database(service.database_url) as database:
         assert rows(database, service.key, first, sign_in) == {}
         assert rows(database, hash_key(service.key).hex()).keys() == {"public.api_key"}
-    for secret in (service.key, first):
+    for secret in (service.key, first, sign_in):
         assert redis_keys(service.redis_url, secret.encode()) == []
         assert secret not in service.written()
-    assert files_with(temporary, service.key.encode(), first.encode()) == []
+    assert files_with(temporary, service.key.encode(), first.encode(), sign_in.encode()) == []
     # The files of the servers as well: their journals keep what was written.
     assert files_with(service.data, service.key.encode()) == []
     assert files_with(service.data, first.encode()) == [FIRST_KEY]
+    assert files_with(service.data, sign_in.encode()) == [FIRST_SIGN_IN]
 
 
 def test_a_text_is_in_its_rows_alone_and_in_no_log(service: Running, crashed: str, temporary: Path) -> None:

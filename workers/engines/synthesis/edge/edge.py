@@ -85,6 +85,7 @@ class Edge(Synthesizer):
         self._voices: list[Voice] = []
         self._on_change: Callable[[], None] = ignore
         pause = timedelta(seconds=settings.synthesis.edge.pause_seconds)
+        self._decoders = Spare(lambda: _Decoder(self._ffmpeg), after=SPARE_AFTER, keep_for=SPARE_FOR)
         self.breaker = CircuitBreaker(self.name, self._probe, pause=pause, on_change=lambda: self._on_change())
 
     @classmethod
@@ -111,8 +112,7 @@ class Edge(Synthesizer):
         if needs := self.readiness():
             raise NotReady(needs)
         load_sonic()
-        ffmpeg = find_ffmpeg(self._settings)
-        self._decoders = Spare(lambda: _Decoder(ffmpeg), after=SPARE_AFTER, keep_for=SPARE_FOR)
+        self._ffmpeg = find_ffmpeg(self._settings)
         self._artifacts = Artifacts(open_store(self._settings))
         self._voices = load_voices(self._artifacts)
         self.breaker.start()
