@@ -261,7 +261,7 @@ def test_a_file_of_25_mebibytes_is_taken_and_one_more_byte_is_not(clean: Service
 def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(clean: Service, client: Payer) -> None:
     sent = (
         f"POST /files-in HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\n"
-        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 54000000\r\n\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 54000000\r\nConnection: close\r\n\r\n"
     )
     received = clean.send_raw(sent.encode() + b"x" * 54_000_000)
     assert received.startswith(b"HTTP/1.1 413")
