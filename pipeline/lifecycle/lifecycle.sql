@@ -131,7 +131,8 @@ BEGIN
     END IF;
 
     v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
-    IF v_open_of_kind >= p_slice AND current_setting('lifecycle.taken_off', true) IS DISTINCT FROM p_account::text THEN
+    IF v_open_of_kind >= p_slice AND current_setting('lifecycle.taken_off', true) IS DISTINCT FROM p_account::text
+        AND EXISTS (SELECT FROM ended_job e WHERE e.account_id = p_account) THEN
         -- Jobs that have ended would push its items back, behind what is submitted after the next `uncount`. Once for all
         -- submissions of a transaction.
         SELECT t.open_by_kind, t.open_items INTO v_open_by_kind, open_items
