@@ -131,14 +131,15 @@ BEGIN
     END IF;
 
     v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
-    IF v_open_of_kind >= p_slice AND current_setting('lifecycle.taken_off', true) IS DISTINCT FROM p_account::text
-        AND EXISTS (SELECT FROM ended_job e WHERE e.account_id = p_account) THEN
+    IF v_open_of_kind >= p_slice AND current_setting('lifecycle.taken_off', true) IS DISTINCT FROM p_account::text THEN
         -- Jobs that have ended would push its items back, behind what is submitted after the next `uncount`. Once for all
         -- submissions of a transaction.
-        SELECT t.open_by_kind, t.open_items INTO v_open_by_kind, open_items
-        FROM lifecycle.take_off(p_account, v_open_by_kind) t;
-        v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
         PERFORM set_config('lifecycle.taken_off', p_account::text, true);
+        IF EXISTS (SELECT FROM ended_job e WHERE e.account_id = p_account) THEN
+            SELECT t.open_by_kind, t.open_items INTO v_open_by_kind, open_items
+            FROM lifecycle.take_off(p_account, v_open_by_kind) t;
+            v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
+        END IF;
     END IF;
 
     available := available - required;
