@@ -1,15 +1,16 @@
-"""Profile: whose processor time a round trip takes, and in which of our modules and libraries it goes."""
+"""Profile: whose processor time a round trip and an index check take, and in which modules and libraries it goes."""
 
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.client import load, request
 from benchmarks.environments import python_with
+from benchmarks.index import SLOTS, create, engine_process, wait
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree, processor_seconds
 from scripts.system import control
@@ -35,15 +36,41 @@ def measure(*, quick: bool) -> Iterator[Table]:
         yield _times(running, sent, seconds)
         for clients in CLIENTS:
             for program in SAMPLED:
-                yield _places(running, sent, program, clients, seconds)
+
+                def work(clients: int = clients) -> None:
+                    load(running.address, sent, connections=clients, seconds=seconds + 1.0).expect(200)
+
+                yield _places(running, f"{PROGRAMS[program]}, {clients} clients", program, work, seconds)
+    with engine_process() as (_, settings):
+        extra = settings | {f"PRESSROOM_SEARCH__FRESH_{unit}": "0" for unit in ("DAYS", "HOURS")}
+        with pressroom(PRESSROOM_SEARCH__SLOTS=str(SLOTS), **extra) as running:
+            yield from _checks(running, seconds)
+
+
+def _checks(running: Running, seconds: float) -> Iterator[Table]:
+    """Check URLs by an engine whose pages take no time: count, then sample."""
+    urls = round(300 * (seconds + 2.0))
+    programs = PROGRAMS | {"search_check": "worker"}
+    del programs["made_up"]
+    wait(running, create(running, 300))
+    before, began = _used(running, programs), time.perf_counter()
+    wait(running, create(running, urls))
+    took, after = time.perf_counter() - began, _used(running, programs)
+    each = ", ".join(f"{what} {1e6 * (after[name] - before[name]) / urls:,.0f}" for name, what in programs.items())
+    table = Table("Processor time of an index check", "Microseconds of a core for each URL; its engine runs beside.")
+    table.say(f"{SLOTS} at once, {urls / took:,.0f} URLs a second", each)
+    yield table
+    yield _places(
+        running, "worker, index checks", "search_check", lambda: wait(running, create(running, urls)), seconds
+    )
 
 
 def _times(running: Running, sent: bytes, seconds: float) -> Table:
     table = Table("Processor time", "Microseconds of a core for each round trip, one item at a time.")
     for clients in CLIENTS:
-        before, own = _used(running), time.process_time()
+        before, own = _used(running, PROGRAMS), time.process_time()
         answered = len(load(running.address, sent, connections=clients, seconds=seconds).expect(200).took)
-        own, after = time.process_time() - own, _used(running)
+        own, after = time.process_time() - own, _used(running, PROGRAMS)
         figures = {what: after[program] - before[program] for program, what in PROGRAMS.items()} | {"client": own}
         each = ", ".join(f"{what} {1e6 * used / answered:,.0f}" for what, used in figures.items())
         table.say(f"{clients} clients, {answered / seconds:,.0f} round trips a second", each)
@@ -55,9 +82,9 @@ def _pids(running: Running) -> Mapping[str, list[int]]:
     return {pool.name: [pid for top in pool.pids for pid in process_tree(top)] for pool in control.pools(running.data)}
 
 
-def _used(running: Running) -> dict[str, float]:
+def _used(running: Running, programs: Mapping[str, str]) -> dict[str, float]:
     pids = _pids(running)
-    return {program: sum(map(_used_by, pids[program])) for program in PROGRAMS}
+    return {program: sum(map(_used_by, pids[program])) for program in programs}
 
 
 def _used_by(pid: int) -> float:
@@ -67,16 +94,15 @@ def _used_by(pid: int) -> float:
         return 0.0
 
 
-def _places(running: Running, sent: bytes, program: str, clients: int, seconds: float) -> Table:
-    """Sample one program's processes while a load is on; say where their threads were while they ran Python."""
+def _places(running: Running, title: str, program: str, work: Callable[[], None], seconds: float) -> Table:
+    """Sample one program's processes beside some work; say where their threads were while they ran Python."""
     with TemporaryDirectory(prefix="pressroom-profile-") as folder, ThreadPoolExecutor(1) as client:
         files = {pid: Path(folder) / str(pid) for pid in _pids(running)[program]}
-        loaded = client.submit(load, running.address, sent, connections=clients, seconds=seconds + 1.0)
+        working = client.submit(work)
         samplers = [_sampler(pid, file, seconds) for pid, file in files.items()]
         failed = [text for sampler in samplers if (text := sampler.communicate()[1]) and sampler.returncode]
-        loaded.result().expect(200)
+        working.result()
         stacks = [line for file in files.values() if file.exists() for line in file.read_text().splitlines()]
-    title = f"{PROGRAMS[program]}, {clients} clients"
     if failed:
         return Table(title, f"py-spy can't sample here: {' '.join(failed)[:300]}")
     if not stacks:
