@@ -22,7 +22,8 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/pipeline/sitemaps/test_sitemap_reading.py tests/security/test_hostile_backups.py tests/workers/webhooks \
 	tests/api/webhooks/test_hostile_addresses.py tests/api/test_links_in_answers.py tests/api/test_limited_keys.py \
 	tests/api/test_jobs.py tests/api/test_dashboard.py tests/api/test_sign_in.py tests/api/test_operator_pages.py \
-	tests/api/test_memory.py tests/api/test_connections.py tests/api/test_incoming.py tests/pipeline/test_passwords.py tests/workers/catalogue \
+	tests/api/test_memory.py tests/api/test_connections.py tests/api/test_incoming.py \
+	tests/pipeline/test_passwords.py tests/workers/catalogue \
 	tests/scripts/imports/test_url_import.py tests/workers/engines/metadata/llm/test_llm.py \
 	tests/workers/engines/metadata/extractive/test_extractive.py \
 	tests/workers/engines/captioning/test_second_looks.py tests/test_supply_chain.py

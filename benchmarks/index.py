@@ -36,15 +36,12 @@ LEAST_RATIO = {0.0: 0.3, 0.05: 0.95}
 def measure(*, quick: bool) -> Iterator[Table]:
     """Create, check, export."""
     rounds = 3 if quick else 7
-    with engine_process() as (address, settings):
-        extra = settings | {f"PRESSROOM_SEARCH__FRESH_{unit}": "0" for unit in ("DAYS", "HOURS")}
-        extra["PRESSROOM_SEARCH__SLOTS"] = str(SLOTS)
-        with pressroom("--pool", "search_check=0", **extra) as running:
-            yield _creating(running, rounds)
-            yield _claiming(running, 50 if quick else 200)
-            control.scale(running.data, "search_check", 1)
-            yield _checking(running, address, 300 if quick else 1_000, rounds)
-            yield _filling(running, address, 2_000 if quick else URLS)
+    with engine_process() as (address, settings), pressroom("--pool", "search_check=0", **settings) as running:
+        yield _creating(running, rounds)
+        yield _claiming(running, 50 if quick else 200)
+        control.scale(running.data, "search_check", 1)
+        yield _checking(running, address, 300 if quick else 1_000, rounds)
+        yield _filling(running, address, 2_000 if quick else URLS)
 
 
 def _creating(running: Running, rounds: int) -> Table:
@@ -233,14 +230,17 @@ def queries_of(address: str) -> int:
 
 @contextmanager
 def engine_process() -> Iterator[tuple[str, dict[str, str]]]:
-    """Run the search engine of the tests in a process of its own; give back its address, and settings that use it."""
+    """Run the search engine of the tests in a process of its own; give back its address, and settings that use it.
+
+    Every URL is asked for, whoever has asked before."""
+    fresh = {f"PRESSROOM_SEARCH__FRESH_{unit}": "0" for unit in ("DAYS", "HOURS")}
     extra = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
     process = subprocess.Popen(
         [sys.executable, "-m", "search_engine"], env=environment() | extra, stdout=subprocess.PIPE, text=True
     )
     try:
         address, settings = json.loads(process.stdout.readline())
-        yield address, settings
+        yield address, settings | fresh | {"PRESSROOM_SEARCH__SLOTS": str(SLOTS)}
     finally:
         process.terminate()
         process.wait(timeout=10)

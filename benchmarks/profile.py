@@ -41,10 +41,8 @@ def measure(*, quick: bool) -> Iterator[Table]:
                     load(running.address, sent, connections=clients, seconds=seconds + 1.0).expect(200)
 
                 yield _places(running, f"{PROGRAMS[program]}, {clients} clients", program, work, seconds)
-    with engine_process() as (_, settings):
-        extra = settings | {f"PRESSROOM_SEARCH__FRESH_{unit}": "0" for unit in ("DAYS", "HOURS")}
-        with pressroom(PRESSROOM_SEARCH__SLOTS=str(SLOTS), **extra) as running:
-            yield from _checks(running, seconds)
+    with engine_process() as (_, settings), pressroom(**settings) as running:
+        yield from _checks(running, seconds)
 
 
 def _checks(running: Running, seconds: float) -> Iterator[Table]:

@@ -8,6 +8,7 @@ from uuid import UUID
 import psycopg
 
 from pipeline.database import Database
+from pipeline.lifecycle import SCHEMA
 from pipeline.migrations import migrate
 from pipeline.settings import RetentionSettings
 from pipeline.usage_days import sum_usage
@@ -86,6 +87,7 @@ def _write(connection: psycopg.Connection, size: Size) -> None:
     ):
         connection.execute(_OPEN, {"account": account, "keys": keys, "count": count})
     connection.execute(_BALANCES)
+    connection.execute(_COUNTERS)
 
 
 _PAYERS = """
@@ -170,12 +172,6 @@ INSERT INTO credit_entry (account_id, api_key_id, job_id, route, entry, availabl
 SELECT %(account)s, key, id, route, 'hold', -1, 1, created_at FROM wanted ORDER BY n
 """
 _BALANCES = """
-UPDATE account a SET available = (SELECT sum(available_change) FROM credit_entry e WHERE e.account_id = a.id),
-                     open_items = coalesce(o.items, 0), open_by_kind = coalesce(o.by_kind, '{}')
-FROM account b LEFT JOIN (
-    SELECT k.account_id, sum(k.items) AS items, jsonb_object_agg(k.kind, k.items) AS by_kind
-    FROM (SELECT j.account_id, j.kind, sum(j.items_total) AS items
-          FROM job j WHERE j.finished_at IS NULL GROUP BY j.account_id, j.kind) k
-    GROUP BY k.account_id) o ON o.account_id = b.id
-WHERE b.id = a.id
+UPDATE account a SET available = (SELECT sum(available_change) FROM credit_entry e WHERE e.account_id = a.id)
 """
+_COUNTERS = f"SELECT {SCHEMA}.count_open(a.id) FROM account a"
