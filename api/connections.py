@@ -1,9 +1,13 @@
-"""Connections: gunicorn's, with limits for a request's head and for an address, and with refusals in our words.
+"""Connections: gunicorn's, with limits for heads, unread answers and addresses, and with refusals in our words.
 
 What gunicorn refuses itself, before there is a request, is answered, logged and counted like all else."""
 
 import asyncio
+import fcntl
 import re
+import socket
+import struct
+import termios
 from http import HTTPStatus
 from typing import Any
 
@@ -12,6 +16,9 @@ from gunicorn.asgi.protocol import ASGIProtocol
 from api.address import is_uncounted, subscriber_of
 from api.refusals import HeadTooSlow, TooManyConnections, refusal_of
 from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
 
 #: How long what a refused client still sends is read and dropped: it would not see its answer if that was left unread.
 LINGER_SECONDS = 1.0
@@ -37,6 +44,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     _closed: bool
     #: The client was refused, and is given a moment to read why.
     _is_lingering = False
+    _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Begin; who sends no whole head is not waited for longer than the worker says."""
@@ -49,6 +57,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         """End."""
         if self._head_timer is not None:
             self._head_timer.cancel()
+        self._stop_looking_at_unread()
         self.worker.connections.discard(self)
         if self._subscriber is not None:
             self.worker.subscribers[self._subscriber] -= 1
@@ -65,6 +74,16 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         super().data_received(data)
         if self._awaiting_request and self.req_count != self._timed_head and not self._request_ready.is_set():
             self._time_head(self.req_count)
+
+    def pause_writing(self) -> None:
+        """Wait with what is written, as the client does not read; not for longer than the worker says."""
+        super().pause_writing()
+        self._look_at_unread()
+
+    def resume_writing(self) -> None:
+        """Go on, as the client has read."""
+        self._stop_looking_at_unread()
+        super().resume_writing()
 
     def close_if_idle(self) -> None:
         """Close the connection, unless a request is being answered on it, or was just read."""
@@ -106,6 +125,36 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         else:
             self._keepalive_timeout()
 
+    def _look_at_unread(self) -> None:
+        """Look in a while whether the client has taken anything of what is written for it."""
+        self._stop_looking_at_unread()
+        if self.transport.get_write_buffer_size():
+            seconds = self.worker.unread_seconds
+            self._unread_timer = self.worker.loop.call_later(seconds, self._limit_unread, self._unread_bytes())
+
+    def _stop_looking_at_unread(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
+
+    def _limit_unread(self, before: int) -> None:
+        """End a connection whose client took nothing since the last look: it would keep its answer for ever."""
+        if self._unread_bytes() < before:
+            self._look_at_unread()
+        else:
+            log.info("connection ended, its client reads nothing", seconds=self.worker.unread_seconds)
+            # Reset: the system would keep what is unread, and try to send it.
+            self.transport.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )
+            self.transport.abort()
+
+    def _unread_bytes(self) -> int:
+        """Return the bytes that the client has not taken: the transport's, and the system's (tcp(7), SIOCOUTQ)."""
+        queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, struct.pack("i", 0))
+        size: int = self.transport.get_write_buffer_size()
+        return size + int(struct.unpack("i", queued)[0])
+
     def _refuse(self, error: PressroomError) -> None:
         self._answer(error)
         self._close_transport()
@@ -124,6 +173,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def _close_transport(self) -> None:
         """Close the connection; a refused client is given a moment to read why."""
+        if not self._closed:
+            self._look_at_unread()  # closed once all was read
         if not self._is_lingering or self._closed:
             super()._close_transport()
             return

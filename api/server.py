@@ -45,6 +45,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.connections: set[Connection] = set()
         self.subscribers: Counter[str] = Counter()
         self.header_seconds = settings.header_seconds
+        self.unread_seconds = settings.unread_seconds
         self.connections_per_address = settings.connections_per_address
         self.trusted_proxies = read_networks(settings.trusted_proxies)
         gasgi.ASGIProtocol = Connection  # gunicorn has no setting for it

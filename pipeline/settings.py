@@ -75,6 +75,9 @@ class ApiSettings(BaseModel):
         3.0, ge=0, le=5.0, description="How long a process trusts a key it has looked up."
     )
     header_seconds: float = Field(10.0, gt=0, description="Longest wait for the head of a request.")
+    unread_seconds: float = Field(
+        120.0, gt=0, description="How long a connection is kept whose client reads nothing of its answer."
+    )
     connections_per_address: int = Field(
         256,
         ge=0,

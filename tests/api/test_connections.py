@@ -10,7 +10,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +30,11 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    extra = {"PRESSROOM_API__HEADER_SECONDS": "1.5", "PRESSROOM_API__KEEP_ALIVE_SECONDS": "8"}
+    extra = {
+        "PRESSROOM_API__HEADER_SECONDS": "1.5",
+        "PRESSROOM_API__KEEP_ALIVE_SECONDS": "8",
+        "PRESSROOM_API__UNREAD_SECONDS": "2",
+    }
     with system(tmp_path_factory.mktemp("connections") / "data", *only("synthesis"), extra=extra) as running:
         yield running
 
@@ -105,6 +109,40 @@ def test_a_head_that_came_while_its_process_was_busy_is_answered(service: Runnin
             for pid in workers:
                 os.kill(pid, signal.SIGCONT)
         assert client.makefile("rb").read().startswith(b"HTTP/1.1 200")
+
+
+#: How many answers are more than the system keeps for a client.
+MANY = 64
+
+
+@contextmanager
+def many_answers(service: Running) -> Iterator[socket.socket]:
+    """Ask for many large answers on one connection."""
+    host, port = service.address.removeprefix("http://").split(":")
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
+        client.settimeout(60)
+        client.connect((host, int(port)))
+        asked = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n"
+        client.sendall((asked + b"\r\n") * (MANY - 1) + asked + b"Connection: close\r\n\r\n")
+        yield client
+
+
+def test_a_client_that_reads_nothing_does_not_keep_its_answer_for_ever(service: Running) -> None:
+    with many_answers(service) as client:
+        service.wait_for_line("its client reads nothing")
+        with pytest.raises(ConnectionResetError):
+            client.makefile("rb").read()
+
+
+def test_a_client_that_reads_slowly_gets_all_of_its_answer(service: Running) -> None:
+    with many_answers(service) as client:
+        answers = b""
+        for _ in range(6):  # three times as long as one may read nothing
+            time.sleep(1)
+            answers += client.recv(100_000, socket.MSG_WAITALL)
+        answers += client.makefile("rb").read()
+        assert answers.count(b"HTTP/1.1 200 OK") == MANY
 
 
 def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
@@ -261,6 +299,7 @@ def test_an_address_has_so_many_connections_at_once() -> None:
             transport = SimpleNamespace(
                 get_extra_info={"peername": (address, 1)}.get,
                 set_write_buffer_limits=lambda **limits: None,
+                get_write_buffer_size=lambda: 0,
                 write=sent.append,
                 can_write_eof=lambda: False,
                 close=lambda: None,
