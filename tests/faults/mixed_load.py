@@ -33,11 +33,15 @@ class Wanted:
     content_type: str = "application/json"
     #: Whether a result is whole; None: nobody reads it.
     is_whole: Callable[[bytes], bool] | None = None
+    #: The result names pictures, which are read as well.
+    has_pictures: bool = False
 
 
-def as_json(path: str, is_whole: Callable[[bytes], bool] | None = None, **fields: Any) -> Wanted:
+def as_json(
+    path: str, is_whole: Callable[[bytes], bool] | None = None, *, has_pictures: bool = False, **fields: Any
+) -> Wanted:
     """Return a request of JSON."""
-    return Wanted(path, json.dumps(fields).encode(), is_whole=is_whole)
+    return Wanted(path, json.dumps(fields).encode(), is_whole=is_whole, has_pictures=has_pictures)
 
 
 def as_form(
@@ -97,7 +101,8 @@ def real_kinds(engine: SearchEngine) -> list[list[Wanted]]:
         [
             as_json(
                 "/blog/generate",
-                holds("images"),
+                holds("images", "excerpt", "category", "tags", "language"),
+                has_pictures=True,
                 title="Tomatoes on a balcony",
                 content="Tomatoes need sun, water and a pot. " * 9,
             )
@@ -196,7 +201,7 @@ class MixedLoad:
             if job_id:
                 assert self.jobs.setdefault(key, job_id) == job_id, f"{key} has two jobs"
                 if answer and answer.status == 200:
-                    return _check_whole(wanted, answer)
+                    return self._check_whole(wanted, answer)
                 if self._wait_for_end(job_id) == "succeeded" and wanted.is_whole:
                     self._read_result(job_id, wanted)
                 return None
@@ -227,13 +232,29 @@ class MixedLoad:
 
     def _read_result(self, job_id: str, wanted: Wanted) -> None:
         """Read the result of a job that has succeeded: it is there, and whole."""
+        if answer := self._read(f"/jobs/{job_id}/result"):
+            self._check_whole(wanted, answer)
+
+    def _check_whole(self, wanted: Wanted, answer: Answer) -> None:
+        """Raise AssertionError where a result was cut short, or says nothing."""
+        told = (wanted.path, len(answer.body), answer.body[:300])
+        assert wanted.is_whole is None or wanted.is_whole(answer.body), told
+        for picture in answer.json["images"] if wanted.has_pictures else ():
+            shown = self._read(picture["url"].removeprefix(self.running.address))
+            if shown:
+                with Image.open(io.BytesIO(shown.body)) as opened:
+                    opened.load()  # raises where its end is missing
+                    assert opened.size == (picture["width"], picture["height"]), told
+
+    def _read(self, path: str) -> Answer | None:
+        """Return what is at a path that must be there; None where the system went away."""
         until = time.monotonic() + PATIENCE_SECONDS
         while not self.is_abandoned:
-            answer = self._look(f"/jobs/{job_id}/result")
+            answer = self._look(path)
             if answer and answer.status < 500:
-                assert answer.status == 200, (job_id, answer)
-                return _check_whole(wanted, answer)
-            assert time.monotonic() < until, (job_id, answer)
+                assert answer.status == 200, (path, answer)
+                return answer
+            assert time.monotonic() < until, (path, answer)
             time.sleep(0.1)
         return None
 
@@ -242,11 +263,6 @@ class MixedLoad:
             return self.running.ask(path, timeout=10)
         except (OSError, HTTPException):
             return None
-
-
-def _check_whole(wanted: Wanted, answer: Answer) -> None:
-    """Raise AssertionError where a result was cut short, or says nothing."""
-    assert wanted.is_whole is None or wanted.is_whole(answer.body), (wanted.path, len(answer.body), answer.body[:300])
 
 
 def _job_id(answer: Answer) -> str | None:

@@ -37,7 +37,7 @@ part of `make test`, as are machines that are cut off ([many machines](operation
 
 After each fault every job must have ended, the ledger's audit must find nothing, the counters of open items must be
 exact, every request must have exactly one job, and the rate of answers must be back. At the end every webhook must have
-been told. Results of speech, transcripts, alt texts and posts are read, and must be whole.
+been told. Results of speech, transcripts, alt texts and posts are read, and must be whole; so must a post's pictures.
 
 ```sh
 make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
