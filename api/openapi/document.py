@@ -44,6 +44,7 @@ WEBHOOK_FIELDS: Json = {
 }
 #: Bytes: a file of a form, or of an answer. OpenAPI 3.1 has other words for it, which generators of clients don't read.
 FILE: Json = {"type": "string", "format": "binary"}
+TEXT: Json = {"type": "string"}
 #: Errors that every paid route can answer with.
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 
@@ -132,9 +133,12 @@ def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     answer = kind.answer
     json: Json = {} if answer.model is None else ref(add_model(schemas, answer.model))
     if answer.content_type != "application/json":
-        files = {name: {"schema": FILE} for name in (answer.content_type, *answer.alternatives)}
+        files = {
+            name: {"schema": TEXT if name.startswith("text/") else FILE}
+            for name in (answer.content_type, *answer.alternatives)
+        }
         return files | ({"application/json": {"schema": json}} if json else {})
-    others = {content_type: {"schema": {"type": "string"}} for content_type in answer.alternatives}
+    others = {content_type: {"schema": TEXT} for content_type in answer.alternatives}
     return {answer.content_type: {"schema": json}, **others}
 
 

@@ -9,7 +9,7 @@ from api.families.openai.models import ModelDocument, ModelListDocument, ModelNa
 from api.families.openai.speech import SpeechBody
 from api.families.openai.transcription_bodies import TranscriptionBody, TranslationBody
 from api.families.openai.voices import VoiceNames
-from api.openapi.document import FILE, WORK_ERRORS
+from api.openapi.document import FILE, TEXT, WORK_ERRORS
 from api.openapi.parts import JOB_PARAMETERS, WORK_HEADERS, Json, form_fields, json_answer, ref
 from pipeline.kinds.speech.formats import MEDIA_TYPES
 
@@ -136,7 +136,7 @@ def _form(body: type[BaseModel]) -> Json:
 
 
 def _transcript(model: type[BaseModel]) -> Json:
-    texts = {name: {"schema": {"type": "string"}} for name in ("text/plain", "application/x-subrip", "text/vtt")}
+    texts = {name: {"schema": TEXT} for name in ("text/plain", "application/x-subrip", "text/vtt")}
     return {"application/json": {"schema": ref(model.__name__)}, **texts}
 
 

@@ -24,7 +24,7 @@ from pipeline.kinds.alt_text.fields import (
 from pipeline.offers import Offers
 from pipeline.settings import Settings
 from pipeline.sources import Source
-from pipeline.timestamps import timestamp
+from pipeline.timestamps import Timestamp, timestamp
 
 #: Images of one request, unless the operator says otherwise.
 MAX_IMAGES = 100
@@ -65,7 +65,7 @@ class BatchResult(BaseModel):
     long_alt_text: str | None = None
     seo_alt_text: str | None = None
     image_url: str
-    generated_at: str
+    generated_at: Timestamp
     confidence: float | None = None
     language: str | None = None
     engine: str | None = None

@@ -13,6 +13,7 @@ from pipeline.kind import NOT_BLANK, Answer, FileLink, FinishedItem, Kind, Limit
 from pipeline.languages import LanguageTag
 from pipeline.offers import Offers
 from pipeline.sources import Source
+from pipeline.timestamps import Timestamp
 
 #: Credits of one post (docs/api.md, Limits).
 CREDITS = 3
@@ -98,7 +99,7 @@ class BlogPicture(BaseModel):
     content_type: str
     width: int
     height: int
-    expires_at: str
+    expires_at: Timestamp
 
 
 class BlogMetadataResult(BaseModel):
@@ -118,7 +119,7 @@ class BlogMetadataResult(BaseModel):
     image_note: str | None = Field(
         None, description="What is to be known of all pictures: that they are drawn, where no model makes photographs."
     )
-    generated_at: str
+    generated_at: Timestamp
 
 
 class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOutput]):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -98,7 +99,7 @@ class IndexCheckRequest(Request):
 class IndexJobCreated(BaseModel):
     """What is answered at once."""
 
-    job_id: str
+    job_id: UUID
     type: str
     total_urls: int
     status: str
@@ -198,9 +199,9 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     def receipt(self, job: Job) -> Response:
         """Return what is answered at once."""
         created = IndexJobCreated(
-            job_id=str(job.id), type=type_of(job.kind), total_urls=job.items_total, status=status_of_job(job)
+            job_id=job.id, type=type_of(job.kind), total_urls=job.items_total, status=status_of_job(job)
         )
-        return Response(created.model_dump(), status=201, headers={"Location": f"/indexing/jobs/{job.id}"})
+        return Response(as_json(created), status=201, headers={"Location": f"/indexing/jobs/{job.id}"})
 
     def response(self, job: Job, items: Sequence[FinishedItem[UrlInput, RawResult]]) -> Response:
         """Return the index job as it has ended."""

@@ -88,7 +88,7 @@ class CountedJob:
 class IndexJob(BaseModel):
     """An index job as its users see it."""
 
-    id: str
+    id: UUID
     name: str | None
     type: str
     total_urls: int
@@ -115,7 +115,7 @@ class IndexJob(BaseModel):
         status = status_of_job(job)
         has_message = status in {"cancelled", "failed"}
         return cls(
-            id=str(job.id),
+            id=job.id,
             name=job.name,
             type=type_of(job.kind),
             total_urls=job.items_total,
