@@ -174,7 +174,8 @@ class Runs:
                 wait_for(
                     goes_on, seconds=300, about=lambda: f"{told}\n{report.with_suffix('.log').read_text()[-5_000:]}"
                 )
-                assert join(process, 120) == 0, report.with_suffix(".log").read_text()[-5_000:]
+                status = join(process, 120)
+                assert status == 0, f"{status} {told}\n{report.with_suffix('.log').read_text()[-5_000:]}"
 
     def _check(self, copy: Copy, database: Database, about: str) -> None:
         assert database.run(discrepancies()) == [], about

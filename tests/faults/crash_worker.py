@@ -135,6 +135,7 @@ def become(environment: Mapping[str, str], report: Path) -> None:
     output = os.open(report.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    faulthandler.enable()  # one that dies of itself says where
     faulthandler.register(signal.SIGUSR1)
 
 
