@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
 from api.address import read_networks
 from api.app import create_app, import_parts
-from api.connections import Connection
+from api.connections import READ_SECONDS, Connection
 from api.middleware import RequestMiddleware
 from pipeline import log
 from pipeline.artifacts import Artifacts, open_store
@@ -59,6 +59,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         """Stop: no request waits for longer than this, and clients that keep a connection are not waited for."""
         super().handle_exit_signal()
         self.asgi.drain()
+        self.loop.call_later(READ_SECONDS, self._close_idle)
+
+    def _close_idle(self) -> None:
+        """Close the connections on which nobody has asked; what had come when the process was told to stop is read."""
         for connection in [*self.connections]:
             connection.close_if_idle()
 

@@ -5,6 +5,7 @@ import atexit
 import logging
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -26,6 +27,18 @@ SHARED: list[Processor] = [
 
 # Without the frames' variables: they hold requests, and requests hold keys.
 TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+
+
+def _write(text: str) -> None:
+    """Write to standard error. Never raises: who logs goes on, as a heartbeat must, whoever reads the log.
+
+    Dramatiq's processes have their master write it; where that was killed, the system's own is still there."""
+    for stream in (sys.stderr, sys.__stderr__):
+        with suppress(OSError, ValueError):
+            if stream is not None:
+                stream.write(text)
+                stream.flush()
+                return
 
 
 #: How long a line may wait for others that are written with it.
@@ -66,8 +79,7 @@ class Held:
         with self._lock:
             held, self._lines = [*self._lines, *lines], []
             if held:
-                sys.stderr.write("\n".join((*held, "")))
-                sys.stderr.flush()
+                _write("\n".join((*held, "")))
 
     def _write_later(self, loop: asyncio.AbstractEventLoop) -> None:
         if threading.get_ident() == self._thread:

@@ -1,6 +1,7 @@
 """What dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves the synthesis queue with one process."""
 
 import os
+import signal
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -15,7 +16,7 @@ from pipeline.database import Database
 from pipeline.kinds import load_kinds, queues
 from pipeline.metrics import Metrics
 from pipeline.operations.telling import Telling
-from pipeline.processes import die_with_parent
+from pipeline.processes import die_with_parent, take_once
 from pipeline.settings import Settings
 from workers import malloc
 from workers.handlers import load_handlers
@@ -99,6 +100,7 @@ class Pools(Middleware):
         )
 
 
+take_once(signal.SIGTERM)
 die_with_parent()
 # Before any library of the Hugging Face hub is imported: nobody is told what runs here.
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"

@@ -135,6 +135,20 @@ def test_a_process_that_loses_its_master_while_it_starts_takes_no_work(tmp_path:
             assert database.run(CRASHES) == [{"crashes": 0}]
 
 
+def test_a_process_that_loses_its_master_keeps_what_it_holds_and_gives_it_back(shared: Running) -> None:
+    # It is told of the death up to once a thread of its master, and its log goes through its master.
+    for _ in range(3):
+        job_id = shared.submit({"items": [{"do": "sleep", "seconds": 2.5}]})
+        shared.wait_for_state(job_id, "running")
+        for pid in shared.pids("made_up"):
+            kill(pid)
+
+        assert shared.wait_for_state(job_id)["state"] == "succeeded"
+        with Database(shared.database_url) as database:
+            crashes = Statement("SELECT crashes FROM item WHERE job_id = %(job)s", {"job": job_id}, list)
+            assert database.run(crashes) == [{"crashes": 0}]
+
+
 def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_job(shared: Running) -> None:
     answers = []
     body = {"count": 1}

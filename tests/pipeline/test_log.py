@@ -1,6 +1,7 @@
 """Lines of a process that holds them are written together, in order, and what is worse than information at once."""
 
 import asyncio
+import io
 import threading
 from types import SimpleNamespace
 
@@ -27,7 +28,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a process that holds its lines has written, a write an entry."""
     stderr = Counted()
     monkeypatch.setattr("pipeline.log.held", Held())
-    monkeypatch.setattr("pipeline.log.sys", SimpleNamespace(stderr=stderr))  # sys.stderr itself is pytest's
+    # sys.stderr itself is pytest's.
+    monkeypatch.setattr("pipeline.log.sys", SimpleNamespace(stderr=stderr, __stderr__=None))
     return stderr.writes
 
 
@@ -68,3 +70,27 @@ def test_a_warning_is_written_at_once_behind_what_was_held(written: list[str]) -
         held.end()
 
     asyncio.run(say())
+
+
+class Broken(io.StringIO):
+    """A stream whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_line_that_its_reader_never_gets_goes_to_the_system_s_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = io.StringIO()
+    monkeypatch.setattr("sys.stderr", Broken())
+    monkeypatch.setattr("sys.__stderr__", system)
+
+    Held().write("run started")
+
+    assert system.getvalue() == "run started\n"
+
+
+def test_who_logs_goes_on_where_no_line_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in (Broken(), None):
+        monkeypatch.setattr("sys.stderr", Broken())
+        monkeypatch.setattr("sys.__stderr__", stream)
+        Held().write("run started")

@@ -110,3 +110,26 @@ def test_grandchildren_made_by_a_plain_fork_die_with_the_master():
         assert os.getpgid(child) == process.pid
         process.kill()
     wait_for_end(child)
+
+
+def test_a_handler_takes_no_second_signal_at_once_but_one_a_second_later():
+    run = output_of("""
+        import os, signal, time
+        from pipeline.processes import AGAIN_SECONDS, take_once
+        signal.signal(signal.SIGTERM, lambda *_: print("taken", flush=True))
+        take_once(signal.SIGTERM)
+        for pause in (0, 0, AGAIN_SECONDS, 0):
+            time.sleep(pause)
+            os.kill(os.getpid(), signal.SIGTERM)
+    """)
+    assert (run.returncode, run.stdout) == (0, "taken\n" * 2)
+
+
+def test_a_signal_that_nobody_handles_ends_the_process_as_before():
+    run = output_of("""
+        import os, signal
+        from pipeline.processes import take_once
+        take_once(signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+    """)
+    assert run.returncode == -signal.SIGTERM
