@@ -124,11 +124,11 @@ def test_a_process_that_loses_its_master_while_it_starts_takes_no_work(tmp_path:
         running.wait_for_line("pool process ready")
         kill(running.workers("made_up")[0])
         job_ids = [running.submit({"items": [{"do": "sleep", "seconds": 2.5}]}) for _ in range(2)]
-        for seconds in (0.1, 0.3, 0.5, 0.8):
-            while not running.workers("made_up"):
+        for seconds in (0.3, 0.5, 0.7, 1.0):  # its process is made after a quarter of a second
+            while not (masters := running.pids("made_up")):
                 time.sleep(0.01)
             time.sleep(seconds)
-            kill(running.pids("made_up")[0])
+            kill(masters[0])
 
         assert [running.wait_for_state(job_id)["state"] for job_id in job_ids] == ["succeeded"] * 2
         with Database(running.database_url) as database:
