@@ -81,8 +81,10 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._look_at_unread()
 
     def resume_writing(self) -> None:
-        """Go on, as the client has read."""
+        """Go on, as the client has read; a connection that is being closed ends once all was read."""
         self._stop_looking_at_unread()
+        if self._closed:
+            self._look_at_unread()
         super().resume_writing()
 
     def close_if_idle(self) -> None:
@@ -173,9 +175,10 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def _close_transport(self) -> None:
         """Close the connection; a refused client is given a moment to read why."""
-        if not self._closed:
-            self._look_at_unread()  # closed once all was read
-        if not self._is_lingering or self._closed:
+        if self._closed:
+            return
+        self._look_at_unread()  # it ends once all was read
+        if not self._is_lingering:
             super()._close_transport()
             return
         self._closed = True

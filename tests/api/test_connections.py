@@ -21,7 +21,8 @@ from servers import wait_for_end
 from systems import Running, only, system
 
 from api.address import read_networks
-from api.connections import Connection
+from api.connections import READ_SECONDS, Connection
+from api.server import Worker
 from pipeline.settings import Settings
 from scripts.system import control
 
@@ -143,6 +144,58 @@ def test_a_client_that_reads_slowly_gets_all_of_its_answer(service: Running) -> 
             answers += client.recv(100_000, socket.MSG_WAITALL)
         answers += client.makefile("rb").read()
         assert answers.count(b"HTTP/1.1 200 OK") == MANY
+
+
+def stand_in(**fields: Any) -> SimpleNamespace:
+    """Return what a connection needs of its worker, but for the loop."""
+    return SimpleNamespace(
+        cfg=Config(), log=logging.getLogger(), nr_conns=0, connections=set(), subscribers=Counter(),
+        header_seconds=60.0, **{"asgi": None, "connections_per_address": 0, "trusted_proxies": (), **fields},
+    )  # fmt: skip
+
+
+def test_a_connection_that_is_being_closed_is_not_kept_for_its_last_unread_bytes() -> None:
+    async def close() -> list[str]:
+        ended: list[str] = []
+        ours, theirs = socket.socketpair()
+        worker = stand_in(unread_seconds=0.05)
+        worker.loop = asyncio.get_running_loop()
+        connection = Connection(worker)
+        connection.connection_made(SimpleNamespace(
+            get_extra_info={"peername": ("198.51.100.1", 1), "socket": ours}.get,
+            set_write_buffer_limits=lambda **limits: None,
+            get_write_buffer_size=lambda: 1_000,
+            can_write_eof=lambda: False,
+            close=lambda: ended.append("closed"),
+            abort=lambda: ended.append("aborted"),
+            is_closing=lambda: False,
+        ))  # fmt: skip
+        connection.pause_writing()
+        connection._close_transport()
+        connection.resume_writing()  # little is left, and none of it is read
+        await asyncio.sleep(0.5)
+        connection.connection_lost(None)
+        await asyncio.sleep(0)
+        for end in (ours, theirs):
+            end.close()
+        return ended
+
+    assert asyncio.run(close()) == ["closed", "aborted"]
+
+
+def test_what_came_before_a_process_was_told_to_stop_is_read_before_idle_connections_are_closed() -> None:
+    async def stop() -> list[str]:
+        done: list[str] = []
+        worker = Worker.__new__(Worker)
+        worker.loop = asyncio.get_running_loop()
+        worker.asgi = SimpleNamespace(drain=lambda: None)
+        worker.connections = [SimpleNamespace(close_if_idle=lambda: done.append("closed"))]
+        worker.handle_exit_signal()
+        worker.loop.call_later(READ_SECONDS / 5, done.append, "read")
+        await asyncio.sleep(READ_SECONDS * 5)
+        return done
+
+    assert asyncio.run(stop()) == ["read", "closed"]
 
 
 def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
@@ -279,17 +332,7 @@ def asked(connection: socket.socket) -> bytes:
 
 def test_an_address_has_so_many_connections_at_once() -> None:
     app = SimpleNamespace(refuse=lambda error: ({}, str(error.code).encode()))
-    worker = SimpleNamespace(
-        cfg=Config(),
-        log=logging.getLogger(),
-        asgi=app,
-        nr_conns=0,
-        connections=set(),
-        subscribers=Counter(),
-        connections_per_address=2,
-        trusted_proxies=read_networks("192.0.2.7"),
-        header_seconds=60.0,
-    )
+    worker = stand_in(asgi=app, connections_per_address=2, trusted_proxies=read_networks("192.0.2.7"))
 
     async def connect(*addresses: str) -> list[bytes]:
         worker.loop = asyncio.get_running_loop()
