@@ -68,8 +68,8 @@ class Gate:
             raise NotSignedIn("The account is gone.")
         return owner
 
-    async def new_password(self, owner: Owner, password: str) -> Statement[bool]:
-        """Return what sets a password. Raises PasswordInvalid."""
+    async def new_password(self, owner: Owner, password: str) -> Statement[int]:
+        """Return what sets a password, and signs all browsers out. Raises PasswordInvalid."""
         async with self._hashing:
             return await asyncio.to_thread(set_password, owner.account_id, password)
 

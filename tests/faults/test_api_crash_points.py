@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from crash_actions import ACTIONS, Action, World, check_books
+from crash_account_actions import ACCOUNT_ACTIONS
+from crash_actions import Action, World, check_books
 from crash_api import CrashingApi, crashing_api
+from crash_dashboard_actions import DASHBOARD_ACTIONS
+from crash_job_actions import JOB_ACTIONS
 from crash_points import AFTER, BEFORE, Plan, Told, sides_of
 from crash_runs import MOST_POINTS, is_long
 from crash_site import Copy, copy_of_database
@@ -17,6 +20,7 @@ from crash_site import Copy, copy_of_database
 from pipeline.database import Database
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
+ACTIONS = (*JOB_ACTIONS, *ACCOUNT_ACTIONS, *DASHBOARD_ACTIONS)
 TABLE = Path("out", "faults-api-crash-points").with_suffix(".md")
 HEAD = "| request | calls | deaths | at calls of |\n|---|---:|---:|---|"
 

@@ -48,7 +48,6 @@ class Account(Resource):
             await self._show(req, resp, errors, email=form.text("email"))
             return
         if has_new_password:
-            await self._services.database.run(end_sessions(session.account_id))
             await sessions.begin(req, resp, session.account_id)
         redirect(req, resp, PAGE.path, "Your account is changed.")
 
@@ -61,13 +60,11 @@ class Account(Resource):
             raise PasswordInvalid("Choose a password: without one nobody can sign in by e-mail.")
         email = form.text("email")
         try:
-            await database.run(set_email(owner.account_id, email))
+            await database.run_together([set_email(owner.account_id, email), *filter(None, [setting])])
         except UniqueViolation as error:
             raise InvalidRequest(f"Another account has the e-mail {email}.", code="email_taken") from error
         except CheckViolation as error:
             raise EmailInvalid(f"{email!r} has letters that can't be told apart when small.") from error
-        if setting is not None:
-            await database.run(setting)
         return setting is not None
 
     async def _show(

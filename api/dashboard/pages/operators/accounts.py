@@ -16,7 +16,7 @@ from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound, PressroomError
 from pipeline.log import get_logger
 from pipeline.operations.accounts import MAX_SEARCH, PAGE_SIZE, AccountSummary, find_account, list_accounts, list_grants
-from pipeline.sessions import Session, end_sessions
+from pipeline.sessions import Session
 
 log = get_logger(__name__)
 
@@ -99,7 +99,6 @@ class Account(Resource):
                 raise InvalidRequest("This is your own account: suspended, you could not let it go on again.")
             case "suspend":
                 await self._services.database.run(lifecycle.suspend_account(account.id, suspended=True))
-                await self._services.database.run(end_sessions(account.id))
                 return "The account is suspended. Its open jobs end within seconds."
             case "resume":
                 await self._services.database.run(lifecycle.suspend_account(account.id, suspended=False))

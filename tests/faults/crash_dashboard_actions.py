@@ -1,0 +1,143 @@
+"""What is asked at the dashboard of an API whose process dies meanwhile."""
+
+import re
+from datetime import timedelta
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from crash_actions import CREDITS, Action
+from crash_api import Answer
+from payers import open_account
+
+from pipeline.sessions import begin_session, csrf_token_of, make_token
+from pipeline.sign_in import set_email, set_password
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
+PASSWORD = "four words in a row"
+NEW_PASSWORD = "five words in a row"
+
+
+class OfDashboard(Action):
+    """A request of a browser that is signed in."""
+
+    def sign_in(self, account_id: object) -> None:
+        self.token = make_token()
+        self.world.database.run(begin_session(account_id, self.token, lasts=timedelta(hours=1)))
+
+    def submit(self, path: str, **fields: str) -> tuple[str, str, bytes | None, dict[str, str]]:
+        """Return a form as the browser sends it."""
+        form = urlencode({"csrf_token": csrf_token_of(self.token), **fields}).encode()
+        return "POST", path, form, {**FORM, "Cookie": f"pressroom_session={self.token}"}
+
+
+class TopUp(OfDashboard):
+    """Credits are added once or not at all; a person who got no page looks at the balance first."""
+
+    decisive = "postgres: grant_credits"
+    is_repeated = False
+
+    def prepare(self) -> None:
+        operator = open_account(self.world.database)
+        set_up = "UPDATE account SET is_operator = true WHERE id = %(operator)s RETURNING id"
+        self.world.rows(set_up, operator=operator.account_id)
+        self.sign_in(operator.account_id)
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        path = f"/dashboard/operators/accounts/{self.world.payer.account_id}"
+        return self.submit(path, change="top-up", credits="5")
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        if first is not None:
+            assert first.status == 303
+        assert self.world.available() in ((CREDITS, CREDITS + 5) if first is None else (CREDITS + 5,))
+
+
+class Suspend(TopUp):
+    """A suspended account is refused, and nobody stays signed in there: not for when it goes on, either."""
+
+    decisive = "postgres: WITH ended AS (DELETE FROM session"
+    is_repeated = True
+
+    def prepare(self) -> None:
+        self.world.database.run(begin_session(self.world.payer.account_id, make_token(), lasts=timedelta(hours=1)))
+        super().prepare()
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        path = f"/dashboard/operators/accounts/{self.world.payer.account_id}"
+        return self.submit(path, change="suspend")
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        assert {answer.status for answer in (first, again) if answer} == {303}
+        assert self.world.sessions() == []
+        answer = self.world.api.ask_until_answered("POST", "/made-up", b'{"count": 1}', self.world.keyed())
+        assert (answer.status, answer.json["code"]) == (403, "account_suspended")
+
+
+class SignIn(Action):
+    """Who signs in again is signed in."""
+
+    decisive = "postgres: WITH gone AS (DELETE FROM session"
+
+    def prepare(self) -> None:
+        self.email = f"{uuid4().hex}@example.com"
+        self.world.database.run(set_email(self.world.payer.account_id, self.email))
+        self.world.database.run(set_password(self.world.payer.account_id, PASSWORD))
+        page = self.world.api.ask_until_answered("GET", "/dashboard/sign-in", None, {"Accept": "text/html"})
+        found = re.search(r'name="csrf_token" value="([^"]*)"', page.body.decode())
+        assert found
+        self.token, self.cookie = found[1], page.headers["set-cookie"].split(";")[0]
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        form = {"csrf_token": self.token, "email": self.email, "password": PASSWORD, "next": ""}
+        return "POST", "/dashboard/sign-in", urlencode(form).encode(), {**FORM, "Cookie": self.cookie}
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        answers = [answer for answer in (first, again) if answer]
+        assert [answer.status for answer in answers] == [303] * len(answers)
+        session = answers[-1].headers["set-cookie"].split(";")[0]
+        assert session.startswith("pressroom_session=")
+        page = self.world.api.ask_until_answered("GET", "/dashboard", None, {"Accept": "text/html", "Cookie": session})
+        assert page.status == 200
+
+
+class ChangePassword(OfDashboard):
+    """Whoever knew the old password is signed out as soon as there is a new one."""
+
+    decisive = "postgres: end of pipeline"
+
+    def prepare(self) -> None:
+        account = self.world.payer.account_id
+        self.email = f"{uuid4().hex}@example.com"
+        self.world.database.run(set_email(account, self.email))
+        self.world.database.run(set_password(account, PASSWORD))
+        self.world.database.run(begin_session(account, make_token(), lasts=timedelta(hours=1)))
+        self.old = self.world.password_hash()
+        self.sign_in(account)
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        return self.submit("/dashboard/account", email=self.email, password=NEW_PASSWORD, current=PASSWORD)
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        # The second is sent to the page for signing in where the first has come that far.
+        assert {answer.status for answer in (first, again) if answer} == {303}
+        assert self.world.password_hash() != self.old
+        assert len(self.world.sessions()) <= 1
+
+
+class SignOut(OfDashboard):
+    """Who signs out is signed out."""
+
+    decisive = "postgres: DELETE FROM session"
+
+    def prepare(self) -> None:
+        self.sign_in(self.world.payer.account_id)
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        return self.submit("/dashboard/sign-out")
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        assert {answer.status for answer in (first, again) if answer} == {303}
+        assert self.world.sessions() == []
+
+
+DASHBOARD_ACTIONS: tuple[type[Action], ...] = (TopUp, Suspend, SignIn, ChangePassword, SignOut)
