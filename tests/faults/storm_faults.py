@@ -292,17 +292,18 @@ def _needs_clock(site: Site) -> str:
     return "" if site.clock.can_step else "there is no C compiler for the clock's library"
 
 
-#: What a way to a server can do, and to which server it does it in the short form too.
-PROXY_FAULTS: tuple[tuple[Fault, str, str], ...] = (
-    ("latency", "answers late", "PostgreSQL"),
-    ("reset", "resets connections", "Redis"),
-    ("half-open", "leaves connections half-open", "PostgreSQL"),
-    ("slow", "is read slowly", "PostgreSQL"),
-    ("swallow", "swallows everything", "Redis"),
+#: What a way to a server can do, and to which servers it does it in the short form too.
+PROXY_FAULTS: tuple[tuple[Fault, str, tuple[str, ...]], ...] = (
+    ("latency", "answers late", ("PostgreSQL",)),
+    ("reset", "resets connections", ("Redis", "the API")),
+    ("half-open", "leaves connections half-open", ("PostgreSQL",)),
+    ("slow", "is read slowly", ("PostgreSQL",)),
+    ("swallow", "swallows everything", ("Redis",)),
 )
 PROXIES: tuple[tuple[str, Callable[[Site], TcpProxy]], ...] = (
     ("Redis", lambda site: site.redis_proxy),
     ("PostgreSQL", lambda site: site.database_proxy),
+    ("the API", lambda site: site.api_proxy),
 )
 
 SCENARIOS = (
@@ -322,7 +323,7 @@ SCENARIOS = (
     Scenario("disk full: artifacts", fill_artifact_disk, _needs_disk),
     Scenario("clock stepped by 10 s, both ways", step_clock, _needs_clock),
     *(
-        Scenario(f"the way to {server} {says}", partial(hurt_by_proxy, fault, proxy), is_short=server == in_short)
+        Scenario(f"the way to {server} {says}", partial(hurt_by_proxy, fault, proxy), is_short=server in in_short)
         for server, proxy in PROXIES
         for fault, says, in_short in PROXY_FAULTS
     ),

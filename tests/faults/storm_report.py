@@ -32,8 +32,8 @@ INTRODUCTION = """# Faults
 
 `make faults` strikes a whole system of real processes under mixed load: speech, transcripts, alt texts, posts, index
 checks, webhooks and made-up items. Clients send each request until it is answered, under one Idempotency-Key.
-PostgreSQL and Redis are reached over TCP, each through a proxy that can be late, cut, silent or slow. A short form is
-part of `make test`, as are machines that are cut off ([many machines](operations.md#on-many-machines)).
+PostgreSQL, Redis and the API are reached over TCP, each through a proxy that can be late, cut, silent or slow. A
+short form is part of `make test`, as are machines that are cut off ([many machines](operations.md#on-many-machines)).
 
 After each fault every job must have ended, the ledger's audit must find nothing, the counters of open items must be
 exact, every request must have exactly one job, and the rate of answers must be back. At the end every webhook must have

@@ -1,4 +1,4 @@
-"""A site for storms: a whole system whose PostgreSQL and Redis are ours to hurt, each behind a proxy of our own."""
+"""A site for storms: a whole system, whose PostgreSQL, Redis and API are each reached through a proxy of our own."""
 
 import os
 import shutil
@@ -156,6 +156,7 @@ class Site:
     redis_url: str
     database_proxy: TcpProxy
     redis_proxy: TcpProxy
+    api_proxy: TcpProxy
     database_disk: Disk
     artifact_disk: Disk
     receiver: Receiver
@@ -206,6 +207,8 @@ def storm_site(folder: Path, *, clients: int = 3) -> Iterator[Site]:
         running = held.enter_context(system(folder / "data", "--pool", "made_up=2", extra=extra))
         _ = running.key
         wait_for_offers(running)
+        api_proxy = held.enter_context(TcpProxy(int(running.address.rpartition(":")[2])))
+        running.address = f"http://127.0.0.1:{api_proxy.port}"
         load = held.enter_context(
             MixedLoad(running, [made_up()] * clients + real_kinds(engine), webhook=quote(receiver.url, safe=":/"))
         )
@@ -218,6 +221,7 @@ def storm_site(folder: Path, *, clients: int = 3) -> Iterator[Site]:
             own["redis"].url,
             database_proxy,
             redis_proxy,
+            api_proxy,
             database_disk,
             artifact_disk,
             receiver,

@@ -1,6 +1,6 @@
-"""A proxy of our own between a system and a server: latency, resets, half-open connections, slow reads, silence.
+"""A proxy of our own between clients and a server: latency, resets, half-open connections, slow reads, silence.
 
-Clients reach it over TCP; it reaches the server over the server's unix socket.
+Clients reach it over TCP; it reaches the server over its unix socket, or at a port of this machine.
 """
 
 import asyncio
@@ -49,11 +49,11 @@ class _Link:
 class TcpProxy:
     """Runs in a thread of its own until the block ends; what it has hurt, it counts."""
 
-    def __init__(self, unix_socket: str) -> None:
-        self._unix_socket = unix_socket
+    def __init__(self, server: str | int) -> None:
+        self._at = server
         self._links: set[_Link] = set()
         self._fault: Fault = ""
-        self._choose = random.Random(unix_socket)
+        self._choose = random.Random(str(server))
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
         self._hurting: Future[None] | None = None
@@ -107,7 +107,7 @@ class TcpProxy:
         link = _Link(writer)
         self._links.add(link)
         try:
-            server_reader, link.server = await asyncio.open_unix_connection(self._unix_socket, limit=CHUNK_BYTES)
+            server_reader, link.server = await self._reach()
             there = asyncio.create_task(self._pump(link, reader, link.server, is_answer=False))
             back = asyncio.create_task(self._pump(link, server_reader, writer, is_answer=True))
             await asyncio.wait({there, back}, return_when=asyncio.FIRST_COMPLETED)
@@ -123,6 +123,11 @@ class TcpProxy:
             for side in (link.client, link.server):
                 if side:
                     side.close()
+
+    async def _reach(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if isinstance(self._at, int):
+            return await asyncio.open_connection("127.0.0.1", self._at, limit=CHUNK_BYTES)
+        return await asyncio.open_unix_connection(self._at, limit=CHUNK_BYTES)
 
     async def _pump(
         self, link: _Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_answer: bool
