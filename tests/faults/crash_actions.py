@@ -77,16 +77,16 @@ class World:
         return answer.headers["x-job-id"]
 
     def end(self, *, failed: int) -> None:
-        """Carry out what waits: `failed` items fail."""
-        items = self.database.run(lifecycle.claim({"made_up": 100}, lease_for=timedelta(minutes=1)))
+        """Carry out all that waits, what other requests have left as well: of each job `failed` items fail."""
         error = {"status": 400, "error": "Invalid Request", "message": "No.", "code": "asked_to_fail"}
-        outcomes = [
-            Outcome(item.item_id, "failed", 0, error=error)
-            if item.index < failed
-            else Outcome(item.item_id, "done", item.price, {"index": item.index})
-            for item in items
-        ]
-        self.database.run(lifecycle.report(items[0].lease_id, outcomes))
+        while items := self.database.run(lifecycle.claim({"made_up": 100}, lease_for=timedelta(minutes=1))):
+            outcomes = [
+                Outcome(item.item_id, "failed", 0, error=error)
+                if item.index < failed
+                else Outcome(item.item_id, "done", item.price, {"index": item.index})
+                for item in items
+            ]
+            self.database.run(lifecycle.report(items[0].lease_id, outcomes))
 
 
 class Action:
