@@ -1,5 +1,6 @@
 """Accounts: opening one, with its first key, and locking one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -29,31 +30,38 @@ class OpenedAccount:
 def open_account(database: Database, *, name: str, tier: str, credits: int, key_name: str = "first") -> OpenedAccount:
     """Make an account with a key and an opening balance."""
     opened = OpenedAccount(uuid4(), make_key())
-    database.run(
-        lifecycle.open_account(
-            opened.id,
-            name,
-            tier,
-            credits,
-            key_id=opened.key.id,
-            key_name=key_name,
-            key_hash=opened.key.hash,
-            hint=opened.key.hint,
-        )
-    )
+    database.run(_opening(opened, name=name, tier=tier, credits=credits, key_name=key_name))
     return opened
 
 
-def create_first_account(database: Database, *, link_lasts: timedelta) -> FirstAccount | None:
-    """Make a first account, an operator's, when there is none; return None when there is one already."""
+def _opening(opened: OpenedAccount, *, name: str, tier: str, credits: int, key_name: str) -> Statement[None]:
+    key = opened.key
+    return lifecycle.open_account(
+        opened.id, name, tier, credits, key_id=key.id, key_name=key_name, key_hash=key.hash, hint=key.hint
+    )
+
+
+def create_first_account(
+    database: Database, keep: Callable[[FirstAccount], None], *, link_lasts: timedelta
+) -> FirstAccount | None:
+    """Make a first account, an operator's, when there is none; return None when there is one already.
+
+    `keep` is called with what its owner gets before there is an account: whatever dies here, and whenever, leaves none
+    whose key nobody has."""
     has_account = Statement("SELECT EXISTS (SELECT FROM account) AS found", {}, lambda rows: bool(rows[0]["found"]))
     if database.run(has_account):
         return None
-    opened = open_account(database, name="first", tier="enterprise", credits=FIRST_CREDITS)
-    database.run(set_operator(opened.id, is_operator=True))
-    token = make_token()
-    database.run(add_link(opened.id, token, lasts=link_lasts))
-    return FirstAccount(opened.key.secret, token)
+    opened, token = OpenedAccount(uuid4(), make_key()), make_token()
+    first = FirstAccount(opened.key.secret, token)
+    keep(first)
+    database.run_together(
+        [
+            _opening(opened, name="first", tier="enterprise", credits=FIRST_CREDITS, key_name="first"),
+            set_operator(opened.id, is_operator=True),
+            add_link(opened.id, token, lasts=link_lasts),
+        ]
+    )
+    return first
 
 
 def lock_account(account_id: UUID) -> Statement[None]:

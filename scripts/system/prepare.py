@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from pipeline.processes import shimmed
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system.embedded.postgres import create_database
-from scripts.system.first_steps import read_first
+from scripts.system.first_steps import keep_first, read_first
 from scripts.system.programs import module
 
 if TYPE_CHECKING:
@@ -42,14 +43,20 @@ ANSWERS = "the database answers"
 
 
 async def run_preparation(
-    *, embedded: bool, environment: Mapping[str, str], console: Console, when_database_answers: Callable[[], None]
+    address: str,
+    *,
+    embedded: bool,
+    environment: Mapping[str, str],
+    console: Console,
+    when_database_answers: Callable[[], None],
 ) -> FirstAccount | None:
     """Run the process; return what the first account gets, until it has signed in. Raises NotReady.
 
+    `address`: where the service is, for the link that signs in; it may be another one at each start.
     `when_database_answers` is called each time that it does: it may go away again while it is prepared."""
     ours, theirs = os.pipe()
     process = await asyncio.create_subprocess_exec(
-        *shimmed(module("scripts.system.prepare", *(["--embedded"] if embedded else []))),
+        *shimmed(module("scripts.system.prepare", address, *(["--embedded"] if embedded else []))),
         env=environment,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -77,17 +84,18 @@ async def run_preparation(
 def main() -> None:
     """Write to standard output a line whenever the database answers, and JSON when it is prepared.
 
-    The JSON is what the first account gets, until it has signed in, or null."""
+    The first argument is the address of the service. The JSON is what the first account gets, until it has signed in;
+    then it is null."""
     settings = Settings()
     try:
-        first = prepare_patiently(settings, embedded="--embedded" in sys.argv)
+        first = prepare_patiently(settings, sys.argv[1], embedded="--embedded" in sys.argv)
     except PressroomError as error:
         sys.stderr.write(f"{error.message}\n")
         sys.exit(1)
     json.dump(first and asdict(first), sys.stdout)
 
 
-def prepare_patiently(settings: Settings, *, embedded: bool) -> FirstAccount | None:
+def prepare_patiently(settings: Settings, address: str, *, embedded: bool) -> FirstAccount | None:
     """Prepare the database, and begin again when it goes away meanwhile: all steps are safe to repeat. Raises NotReady.
 
     The server that answers first may be that of a killed system, which is just shutting down."""
@@ -98,7 +106,7 @@ def prepare_patiently(settings: Settings, *, embedded: bool) -> FirstAccount | N
         sys.stdout.write(f"{ANSWERS}\n")
         sys.stdout.flush()
         try:
-            return prepare(settings)
+            return prepare(settings, address)
         except Exception as error:
             # Whatever library it comes from: what passes is waited for, and everything else raised.
             if not _passes(error):
@@ -149,8 +157,10 @@ def _first_line(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
 
 
-def prepare(settings: Settings) -> FirstAccount | None:
-    """Migrate; return what the first account gets: if it was made now, or if its sign-in link can still be used."""
+def prepare(settings: Settings, address: str) -> FirstAccount | None:
+    """Migrate; return what the first account gets: if it was made now, or if its sign-in link can still be used.
+
+    It is kept in private files, of which there is no other copy, with this address."""
     # Here, because these imports take a while, and the API starts before them.
     from pipeline.accounts import create_first_account
     from pipeline.database import Database
@@ -162,7 +172,12 @@ def prepare(settings: Settings) -> FirstAccount | None:
         migrate(settings.database_url or "")
     with Database(settings.database_url or "") as database:
         lasts = timedelta(hours=settings.dashboard.sign_in_link_hours)
-        return create_first_account(database, link_lasts=lasts) or _not_signed_in(database, settings.data)
+        keep = partial(keep_first, address=address, data=settings.data)
+        if first := create_first_account(database, keep, link_lasts=lasts):
+            return first
+        if first := _not_signed_in(database, settings.data):
+            keep(first)
+        return first
 
 
 def _not_signed_in(database: "Database", data: Path) -> FirstAccount | None:

@@ -22,7 +22,7 @@ from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
-from scripts.system.first_steps import keep_first, show_first_steps
+from scripts.system.first_steps import show_first_steps
 from scripts.system.folders import only_system
 from scripts.system.kept_log import KeptLog
 from scripts.system.listener import becomes_ready, listening, reachable
@@ -150,8 +150,6 @@ class _Up:
             self._supervisor.run(server)
         self._console.say("preparing the database")
         first = await self._prepare()
-        if first:  # at once: should the start fail from here on, there is no other copy; the address may be another
-            keep_first(first, self._system.address, self._settings.data)
         beside, then = in_turn(self._sizes, processors=os.cpu_count() or 1)
         self._run_pools(beside)
         is_ready = await becomes_ready(self._listener, POOLS_WAIT)
@@ -169,6 +167,7 @@ class _Up:
     async def _prepare(self) -> FirstAccount | None:
         """Prepare the database; return what the first account gets, until it has signed in. Raises NotReady."""
         preparation = run_preparation(
+            self._system.address,
             embedded=any(server.name == "postgres" for server in self._servers),
             environment=self._environment,
             console=self._console,

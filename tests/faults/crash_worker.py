@@ -126,6 +126,19 @@ def sweep_process(environment: Mapping[str, str], plan: Plan, report: Path) -> N
         points.end()
 
 
+def prepare_process(environment: Mapping[str, str], plan: Plan, report: Path) -> None:
+    """Be the process that prepares the database of a system that starts."""
+    become(environment, report)
+    import pipeline.accounts  # noqa: F401  before the calls that count
+    from pipeline.settings import Settings
+    from scripts.system.prepare import prepare
+
+    points = crash_points.install(report)
+    points.arm(plan)
+    prepare(Settings(), "http://127.0.0.1:8000")
+    points.end()
+
+
 def become(environment: Mapping[str, str], report: Path) -> None:
     """Take on an environment and a log of its own."""
     os.environ.clear()

@@ -26,6 +26,7 @@ CRASH_POINTS = {
         "Workers": "crash-points",
         "The API": "api-crash-points",
         "The sweep": "sweep-crash-points",
+        "The first start": "first-start-crash-points",
     }.items()
 }
 INTRODUCTION = """# Faults

@@ -2,10 +2,13 @@
 
 from datetime import timedelta
 
+import pytest
+
 from models.account import TIERS
 from models.job import JOB_STATES
 from pipeline import accounts, jobs
 from pipeline.database import Database, Statement
+from pipeline.first_account import FirstAccount
 from pipeline.keys import find_caller, hash_key
 from pipeline.sign_in import use_link
 
@@ -19,9 +22,11 @@ def test_the_states_that_readers_know_are_those_of_the_table() -> None:
 
 
 def test_a_fresh_system_gets_one_first_account(database: Database) -> None:
-    first = accounts.create_first_account(database, link_lasts=timedelta(hours=1))
+    kept: list[FirstAccount] = []
+    first = accounts.create_first_account(database, kept.append, link_lasts=timedelta(hours=1))
 
     assert first is not None
+    assert kept == [first]
     caller = database.run(find_caller(hash_key(first.api_key)))
     assert caller is not None
     assert caller.tier == "enterprise"
@@ -30,4 +35,15 @@ def test_a_fresh_system_gets_one_first_account(database: Database) -> None:
     assert owner.account_id == caller.account_id
     sql = "SELECT is_operator FROM account WHERE id = %(id)s"
     assert database.run(Statement(sql, {"id": owner.account_id})) == [{"is_operator": True}]
-    assert accounts.create_first_account(database, link_lasts=timedelta(hours=1)) is None
+    assert accounts.create_first_account(database, kept.append, link_lasts=timedelta(hours=1)) is None
+    assert kept == [first]
+
+
+def test_what_can_not_be_kept_makes_no_account(database: Database) -> None:
+    def keep(_: FirstAccount) -> None:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        accounts.create_first_account(database, keep, link_lasts=timedelta(hours=1))
+
+    assert database.run(Statement("SELECT id FROM account")) == []

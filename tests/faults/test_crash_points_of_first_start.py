@@ -1,0 +1,79 @@
+"""Whatever call the first start dies at, the next one has an account whose key and link are those that were kept.
+
+`CRASH_POINTS=all` tries each call, those around the account's making otherwise.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from crash_points import AFTER, BEFORE, Plan, Told, sides_of
+from crash_runs import KILLED, MOST_POINTS, is_long
+from crash_site import Copy, copy_of_database
+from crash_worker import forked, prepare_process
+
+from pipeline.database import Database, Statement
+from pipeline.keys import find_caller, hash_key
+from pipeline.sign_in import has_link
+from scripts.system.first_steps import read_first
+
+pytestmark = [pytest.mark.system, pytest.mark.timeout(1_200)]
+TABLE = Path("out", "faults-first-start-crash-points").with_suffix(".md")
+#: What makes the account, and what keeps its key and its link.
+MAKES, KEEPS = "postgres: end of pipeline", "file: os.rename"
+
+
+def start(own: Copy, plan: Plan) -> Told:
+    """Prepare the database in a process that may die."""
+    report = own.folder / "prepare.json"
+    with forked(prepare_process, own.environment, plan, report) as process:
+        process.join(120)
+        told = Told(**json.loads(report.read_text()))
+        assert process.exitcode == (KILLED if told.died_at else 0), report.with_suffix(".log").read_text()[-5_000:]
+    return told
+
+
+def check(own: Copy, told: Told) -> None:
+    """Check that there is one account, and that its owner can get in."""
+    first = read_first(own.folder / "data")
+    assert first, told
+    with Database(own.database_url) as database:
+        (account,) = database.run(Statement("SELECT id, is_operator FROM account"))
+        caller = database.run(find_caller(hash_key(first.api_key)))
+        assert caller, told
+        assert (caller.account_id, account["is_operator"]) == (account["id"], True)
+        assert database.run(has_link(first.sign_in_token)), told
+
+
+def test_a_first_start_that_dies_leaves_no_account_whose_key_nobody_has(
+    make_database: Callable[[], str], redis_server: str, tmp_path: Path
+) -> None:
+    deaths: list[str] = []
+
+    def die(plan: Plan) -> Told:
+        own = copy_of_database(make_database(), redis_server, tmp_path / f"{plan.call}-{plan.number}-{plan.side}", {})
+        told = start(own, plan)
+        if told.died_at:
+            deaths.append(told.died_at)
+            start(own, Plan())
+        check(own, told)
+        return told
+
+    calls = die(Plan()).calls
+    assert calls.index(KEEPS) < calls.index(MAKES), calls
+    if not is_long():
+        for call, side in ((KEEPS, BEFORE), (MAKES, BEFORE), (MAKES, AFTER)):
+            assert die(Plan(call=call, side=side)).died_at
+        return
+    for call in dict.fromkeys(calls):
+        for number in range(1, MOST_POINTS):
+            if die(Plan(number, BEFORE, call)).died_at is None:
+                break
+            for side in sides_of(call)[1:]:
+                die(Plan(number, side, call))
+    print(f"\nfirst start: {calls}, {len(deaths)} deaths")
+    TABLE.parent.mkdir(exist_ok=True)
+    where = "before each of them, and after those of the database"
+    TABLE.write_text(f"{len(calls)} calls, {len(deaths)} deaths: {where}.\n")
+    assert len(deaths) >= len(calls)
