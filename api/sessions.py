@@ -14,6 +14,7 @@ from pipeline.dashboard_settings import DashboardSettings
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
 from pipeline.sessions import Session, begin_session, end_session, find_session, make_token
+from pipeline.sign_in import Owner
 
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -88,12 +89,18 @@ class Sessions:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
         return session
 
-    async def begin(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID) -> None:
-        """Sign an account in, under a new token: one that was there before may be somebody else's."""
+    async def begin(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, *, checked: Owner | None = None
+    ) -> bool:
+        """Sign an account in, under a new token: one that was there before may be somebody else's.
+
+        Returns false where the account is not as it was `checked`, and nobody is signed in."""
         await self.end(req, resp)
         token = make_token()
-        await self._database.run(begin_session(account_id, token, lasts=self._lasts))
-        self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
+        begun = await self._database.run(begin_session(account_id, token, lasts=self._lasts, checked=checked))
+        if begun:
+            self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
+        return begun
 
     async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Sign out, if somebody is signed in."""

@@ -29,16 +29,21 @@ class OpenedAccount:
 
 def open_account(database: Database, *, name: str, tier: str, credits: int, key_name: str = "first") -> OpenedAccount:
     """Make an account with a key and an opening balance."""
-    opened = OpenedAccount(uuid4(), make_key())
-    database.run(_opening(opened, name=name, tier=tier, credits=credits, key_name=key_name))
+    opened, opening = new_account(name=name, tier=tier, credits=credits, key_name=key_name)
+    database.run(opening)
     return opened
 
 
-def _opening(opened: OpenedAccount, *, name: str, tier: str, credits: int, key_name: str) -> Statement[None]:
-    key = opened.key
-    return lifecycle.open_account(
+def new_account(
+    *, name: str, tier: str, credits: int, key_name: str = "first"
+) -> tuple[OpenedAccount, Statement[None]]:
+    """Return an account with a key and an opening balance, and what makes it."""
+    key = make_key()
+    opened = OpenedAccount(uuid4(), key)
+    opening = lifecycle.open_account(
         opened.id, name, tier, credits, key_id=key.id, key_name=key_name, key_hash=key.hash, hint=key.hint
     )
+    return opened, opening
 
 
 def create_first_account(
@@ -46,20 +51,17 @@ def create_first_account(
 ) -> FirstAccount | None:
     """Make a first account, an operator's, when there is none; return None when there is one already.
 
-    `keep` is called with what its owner gets before there is an account: whatever dies here, and whenever, leaves none
-    whose key nobody has."""
+    Before the account is made, `keep` is called with its key and its link: wherever the process dies, no account is
+    left whose key nobody has."""
     has_account = Statement("SELECT EXISTS (SELECT FROM account) AS found", {}, lambda rows: bool(rows[0]["found"]))
     if database.run(has_account):
         return None
-    opened, token = OpenedAccount(uuid4(), make_key()), make_token()
+    opened, opening = new_account(name="first", tier="enterprise", credits=FIRST_CREDITS)
+    token = make_token()
     first = FirstAccount(opened.key.secret, token)
     keep(first)
     database.run_together(
-        [
-            _opening(opened, name="first", tier="enterprise", credits=FIRST_CREDITS, key_name="first"),
-            set_operator(opened.id, is_operator=True),
-            add_link(opened.id, token, lasts=link_lasts),
-        ]
+        [opening, set_operator(opened.id, is_operator=True), add_link(opened.id, token, lasts=link_lasts)]
     )
     return first
 

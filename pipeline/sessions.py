@@ -5,10 +5,14 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pipeline.database import Row, Statement
 from pipeline.keys import Caller
+
+if TYPE_CHECKING:
+    from pipeline.sign_in import Owner
 
 #: Bytes of a token.
 TOKEN_BYTES = 32
@@ -55,25 +59,33 @@ def csrf_token_of(token: str) -> str:
     return hmac.new(token.encode(), b"pressroom csrf", hashlib.sha256).hexdigest()
 
 
-def begin_session(account_id: UUID, token: str, *, lasts: timedelta) -> Statement[None]:
-    """Sign an account in; the key for its sessions is made, or revived, and sessions of all that have ended go."""
+def begin_session(account_id: UUID, token: str, *, lasts: timedelta, checked: "Owner | None" = None) -> Statement[bool]:
+    """Sign an account in; the key for its sessions is made, or revived, and sessions of all that have ended go.
+
+    `checked`: what was read of the account before its password was checked. Where the account has another password by
+    now, or is suspended, nobody is signed in, and the result is false."""
     return Statement(
         # Two that sign in at once don't wait for each other's rows.
         "WITH gone AS (DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session"
         "  WHERE expires_at < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)),"
+        # The lock: one who changes the password now is waited for, or waits and then ends this session.
+        " same AS (SELECT id FROM account WHERE id = %(account)s AND (NOT %(is_checked)s OR"
+        "  suspended_at IS NULL AND password_hash IS NOT DISTINCT FROM %(password_hash)s) FOR SHARE),"
         " key AS (INSERT INTO api_key (account_id, name, hash, hint, is_dashboard)"
-        "  VALUES (%(account)s, %(name)s, %(secret)s, '', true)"
+        "  SELECT id, %(name)s, %(secret)s, '', true FROM same"
         "  ON CONFLICT (account_id) WHERE is_dashboard DO UPDATE SET revoked_at = NULL)"
         " INSERT INTO session (token_hash, account_id, expires_at)"
-        " VALUES (%(token)s, %(account)s, now() + %(lasts)s) RETURNING 1 AS begun",
+        " SELECT %(token)s, id, now() + %(lasts)s FROM same RETURNING 1 AS begun",
         {
             "account": account_id,
+            "is_checked": checked is not None,
+            "password_hash": checked and checked.password_hash,
             "name": KEY_NAME,
             "secret": secrets.token_bytes(32),  # the hash of no key that anybody has
             "token": hash_token(token),
             "lasts": lasts,
         },
-        lambda rows: None,
+        bool,
         repeatable=False,
     )
 

@@ -1,10 +1,12 @@
 """E-mails: accounts named by them on the command line, and given them."""
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, NotFound
 from pipeline.sign_in import Owner, find_owner, find_owner_by_id, read_email, set_email
 from scripts.identifiers import find_id
@@ -19,12 +21,15 @@ def find_account(database: Database, text: str) -> Owner:
     return found
 
 
-def give_email(database: Database, account_id: UUID, email: str) -> None:
-    """Give an account an e-mail. Raises Conflict where another has it."""
+def run_with_email(database: Database, account_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
+    """Make changes and give an account its e-mail, if any, in one transaction; returns what the last change returns.
+
+    Raises Conflict where another account has the e-mail."""
+    setting = [set_email(account_id, email)] if email else []
     try:
-        database.run(set_email(account_id, email))
+        return database.run_together([*changes, *setting])[len(changes) - 1]
     except UniqueViolation as error:
-        raise email_taken(email) from error
+        raise email_taken(email or "") from error
 
 
 def email_taken(email: str) -> Conflict:

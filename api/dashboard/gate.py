@@ -1,6 +1,7 @@
 """Gate: passwords and links, checked; attempts counted before, and hashes made a few at a time."""
 
 import asyncio
+from typing import Any
 
 import falcon.asgi
 
@@ -68,8 +69,8 @@ class Gate:
             raise NotSignedIn("The account is gone.")
         return owner
 
-    async def new_password(self, owner: Owner, password: str) -> Statement[int]:
-        """Return what sets a password, and signs all browsers out. Raises PasswordInvalid."""
+    async def new_password(self, owner: Owner, password: str) -> list[Statement[Any]]:
+        """Return what sets a password and signs all browsers out, for one transaction. Raises PasswordInvalid."""
         async with self._hashing:
             return await asyncio.to_thread(set_password, owner.account_id, password)
 

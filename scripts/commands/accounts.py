@@ -12,7 +12,7 @@ from pipeline.accounts import TIERS
 from pipeline.errors import InvalidRequest, NotFound
 from pipeline.sign_in import find_owner, read_email, set_operator
 from scripts.commands import ACCOUNTS, under
-from scripts.emails import email_taken, give_email
+from scripts.emails import email_taken, run_with_email
 from scripts.identifiers import find_id
 from scripts.options import Data, list_rows, open_database, read_name
 from scripts.terminal import show_table
@@ -41,10 +41,8 @@ def create(
     with open_database(data) as database:
         if email and database.run(find_owner(email)):
             raise email_taken(email)
-        opened = accounts.open_account(database, name=read_name(name), tier=tier, credits=credits)
-        database.run(set_operator(opened.id, is_operator=operator))
-        if email:
-            give_email(database, opened.id, email)
+        opened, opening = accounts.new_account(name=read_name(name), tier=tier, credits=credits)
+        run_with_email(database, opened.id, email, [opening, set_operator(opened.id, is_operator=operator)])
     if as_json:
         typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
     else:

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -131,7 +132,9 @@ def cancel(job_id: JobId, data: Data = None) -> None:
 
 @group.command()
 def retry(job_id: JobId, data: Data = None) -> None:
-    """Submit what a finished job did not deliver as a new job of the same account, at the same price."""
+    """Submit what a finished job did not deliver as a new job of the same account, at the same price.
+
+    While that runs, a further retry is the same job."""
     from pipeline.broker import WakeBroker, connect
 
     settings = settings_of_running(settings_for(data))
@@ -150,10 +153,10 @@ def retry(job_id: JobId, data: Data = None) -> None:
         submission = database.run(resubmission(job, kind, settings))
         if submission is None:
             raise Conflict(f"Job {job_id} left nothing undelivered that is still stored.")
-        submitted = database.run(lifecycle.submit(submission))
+        submitted = database.run(lifecycle.submit(replace(submission, joins_open=True)))
     if submitted.outcome == "insufficient":
         raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
-    if submitted.outcome != "accepted":
+    if submitted.outcome not in ("accepted", "replayed"):
         raise Conflict(f"The new job was refused: {submitted.outcome}.")
     WakeBroker(connect(settings.server_urls()[1])).wake(kind.queue)
     typer.echo(f"job {submitted.job_id}")

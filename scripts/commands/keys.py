@@ -96,11 +96,11 @@ def rotate_links(
 ) -> None:
     """Sign links to files with a new secret; those that there are stay good until they expire."""
     with open_database(data) as database:
-        number = database.run(links.add_next_key())
-        forgotten = database.run(links.delete_old_keys()) if forget else 0
+        changes = [links.add_next_key(), *([links.delete_old_keys()] if forget else [])]
+        number, *forgotten = database.run_together(changes)
     minutes = links.SETTLES_AFTER.total_seconds() / 60
     typer.echo(
         f"secret {number} signs {'within a minute' if forget else f'in {minutes:.0f} minutes, when all know it'}"
     )
-    if forgotten:
+    if any(forgotten):
         typer.echo("links signed until now answer 403 within a minute")

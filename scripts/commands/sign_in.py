@@ -11,7 +11,7 @@ from pipeline.settings import Settings
 from pipeline.sign_in import add_link, set_operator, set_password
 from scripts.commands import ACCOUNTS, under
 from scripts.commands.accounts import group
-from scripts.emails import find_account, give_email
+from scripts.emails import find_account, run_with_email
 from scripts.options import Data, open_database, settings_for
 from scripts.system.control import find_system
 from scripts.system.first_steps import sign_in_link
@@ -30,10 +30,7 @@ def change_password(
     """Set the password for the dashboard, asked for or read from standard input; ends all sessions."""
     with open_database(data) as database:
         found = find_account(database, account)
-        setting = set_password(found.account_id, _read_password())
-        if email:
-            give_email(database, found.account_id, email)
-        ended = database.run(setting)
+        ended = run_with_email(database, found.account_id, email, set_password(found.account_id, _read_password()))
     typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
 
 

@@ -28,12 +28,19 @@ def private_folder(folder: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner reads, in place of any that is there."""
+    """Write a file that only its owner reads, in place of any that is there; it outlives a loss of power."""
     unfinished = file.with_name(f"{file.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
         opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
     unfinished.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 @contextmanager

@@ -90,8 +90,9 @@ def main() -> None:
     try:
         first = prepare_patiently(settings, sys.argv[1], embedded="--embedded" in sys.argv)
     except PressroomError as error:
-        sys.stderr.write(f"{error.message}\n")
-        sys.exit(1)
+        sys.exit(error.message)
+    except OSError as error:  # such as a full disk, where the first key is to be kept
+        sys.exit(str(error))
     json.dump(first and asdict(first), sys.stdout)
 
 
@@ -160,7 +161,7 @@ def _first_line(error: Exception) -> str:
 def prepare(settings: Settings, address: str) -> FirstAccount | None:
     """Migrate; return what the first account gets: if it was made now, or if its sign-in link can still be used.
 
-    It is kept in private files, of which there is no other copy, with this address."""
+    Key and link are written to private files, their only copy; the link has this address."""
     # Here, because these imports take a while, and the API starts before them.
     from pipeline.accounts import create_first_account
     from pipeline.database import Database

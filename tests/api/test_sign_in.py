@@ -40,7 +40,7 @@ def owner(database: Database, email: str, *, password: str = PASSWORD) -> Payer:
     """Make an account with an e-mail and a password."""
     payer = open_account(database)
     database.run(set_email(payer.account_id, email))
-    database.run(set_password(payer.account_id, password))
+    database.run_together(set_password(payer.account_id, password))
     return payer
 
 

@@ -81,7 +81,7 @@ class SignIn(Action):
     def prepare(self) -> None:
         self.email = f"{uuid4().hex}@example.com"
         self.world.database.run(set_email(self.world.payer.account_id, self.email))
-        self.world.database.run(set_password(self.world.payer.account_id, PASSWORD))
+        self.world.database.run_together(set_password(self.world.payer.account_id, PASSWORD))
         page = self.world.api.ask_until_answered("GET", "/dashboard/sign-in", None, {"Accept": "text/html"})
         found = re.search(r'name="csrf_token" value="([^"]*)"', page.body.decode())
         assert found
@@ -109,7 +109,7 @@ class ChangePassword(OfDashboard):
         account = self.world.payer.account_id
         self.email = f"{uuid4().hex}@example.com"
         self.world.database.run(set_email(account, self.email))
-        self.world.database.run(set_password(account, PASSWORD))
+        self.world.database.run_together(set_password(account, PASSWORD))
         self.world.database.run(begin_session(account, make_token(), lasts=timedelta(hours=1)))
         self.old = self.world.password_hash()
         self.sign_in(account)

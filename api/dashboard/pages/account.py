@@ -55,17 +55,17 @@ class Account(Resource):
         """Change what the form has; return whether the password is new. Raises InvalidRequest."""
         database = self._services.database
         password = form.get("password", [""])[-1]
-        setting = await self._gate.new_password(owner, password) if password else None
-        if setting is None and owner.password_hash is None:
+        setting = await self._gate.new_password(owner, password) if password else []
+        if not setting and owner.password_hash is None:
             raise PasswordInvalid("Choose a password: without one nobody can sign in by e-mail.")
         email = form.text("email")
         try:
-            await database.run_together([set_email(owner.account_id, email), *filter(None, [setting])])
+            await database.run_together([set_email(owner.account_id, email), *setting])
         except UniqueViolation as error:
             raise InvalidRequest(f"Another account has the e-mail {email}.", code="email_taken") from error
         except CheckViolation as error:
             raise EmailInvalid(f"{email!r} has letters that can't be told apart when small.") from error
-        return setting is not None
+        return bool(setting)
 
     async def _show(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, errors: dict[str, str], *, email: str | None = None

@@ -12,6 +12,7 @@ from api.resource import Resource
 from api.services import Services
 from api.sessions import SIGN_IN, CsrfTokenInvalid
 from pipeline.sessions import csrf_token_of, make_token
+from pipeline.sign_in import Owner
 
 IS_PUBLIC = True
 LINK = f"{SIGN_IN}/link"
@@ -41,6 +42,11 @@ class _SigningIn(Resource):
             raise CsrfTokenInvalid
         return await read_form_with(req, csrf_token_of(visitor))
 
+    async def _begin(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, owner: Owner) -> None:
+        """Sign in who was let in. Raises NotSignedIn where the account has another password by now, or is suspended."""
+        if not await self._services.sessions.begin(req, resp, owner.account_id, checked=owner):
+            raise NotSignedIn("The account has just been changed. Sign in again.")
+
 
 class SignIn(_SigningIn):
     """GET and POST /dashboard/sign-in."""
@@ -62,11 +68,11 @@ class SignIn(_SigningIn):
         try:
             # Not form.text: spaces around a password belong to it.
             owner = await self._gate.by_password(req, form.text("email"), form.get("password", [""])[-1])
+            await self._begin(req, resp, owner)
         except NotSignedIn as error:
             resp.status = falcon.HTTP_403
             await self._show(req, resp, wanted, email=form.text("email"), error=error.message)
             return
-        await self._services.sessions.begin(req, resp, owner.account_id)
         redirect(req, resp, wanted)
 
     async def _show(
@@ -90,7 +96,7 @@ class SignInByLink(_SigningIn):
         """Sign in."""
         form = await self._read_form(req)
         owner = await self._gate.by_link(req, form.text("token"))
-        await self._services.sessions.begin(req, resp, owner.account_id)
+        await self._begin(req, resp, owner)
         if owner.password_hash is None:
             redirect(req, resp, ACCOUNT, "Welcome. Choose an e-mail and a password, so that you can come back.")
         else:

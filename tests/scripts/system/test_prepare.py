@@ -32,7 +32,8 @@ def test_a_server_that_dies_while_its_database_is_prepared_is_waited_for(
     settings = Settings(data=tmp_path, database_url=server.url)
     found: list[object] = []
     preparing = threading.Thread(
-        target=lambda: found.append(prepare.prepare_patiently(settings, embedded=embedded)), daemon=True
+        target=lambda: found.append(prepare.prepare_patiently(settings, "http://127.0.0.1:8000", embedded=embedded)),
+        daemon=True,
     )
 
     with running(server, tmp_path, lambda: create_database(server.url)) as process:
