@@ -48,8 +48,8 @@ async def cancel_job(services: Services, caller: Caller, job_id: UUID) -> Job:
 async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
     """Delete what an ended job was asked and has delivered. Raises JobNotFound, JobNotFinished, ServiceUnavailable.
 
-    The rows go first: nobody then finds the way to a file that is being deleted. What is done twice, or is done again
-    after it was broken off, does no harm."""
+    The rows go first: nobody then finds the way to a file that is being deleted. What is done twice does no harm, and
+    what is broken off, as when the client leaves, the sweep ends."""
     await _require_route(services, caller, job_id)
     while True:
         erased = await services.database.run(lifecycle.erase(job_id, caller.account_id))
@@ -64,6 +64,7 @@ async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
             break
     await asyncio.to_thread(services.artifacts.delete_results, job_id)
     await asyncio.to_thread(services.artifacts.delete_upload, job_id)
+    await services.database.run(lifecycle.erased(job_id))
 
 
 class JobCancellation(Resource):

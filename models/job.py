@@ -48,6 +48,11 @@ class Job(SQLModel, table=True):
             "job_expires_at_idx", "expires_at", postgresql_where=text("purged_at IS NULL AND expires_at IS NOT NULL")
         ),
         Index("job_purged_idx", "finished_at", postgresql_where=text("purged_at IS NOT NULL")),
+        Index(
+            "job_being_deleted_idx",
+            "deleted_at",
+            postgresql_where=text("deleted_at IS NOT NULL AND purged_at IS NULL"),
+        ),
         # What operators look through for reasons (pipeline/operations/failures.py).
         # Neither names a column that the first claim changes (`state`, `started_at`), which then writes no index.
         Index(

@@ -5,7 +5,7 @@ API and the sync workers run alike. docs/architecture.md draws the state machine
 """
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
-from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase
+from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import Outcome, Taken, report, report_together
 from pipeline.lifecycle.schema import SCHEMA, install_sql
@@ -53,7 +53,9 @@ __all__ = [
     "claim_alone",
     "end_suspended",
     "erase",
+    "erased",
     "expire",
+    "find_being_deleted",
     "forget",
     "grant_credits",
     "has_crashed_ready",

@@ -1,6 +1,7 @@
 """Erasing: what a job was asked and has delivered is deleted before its time; its summary and the ledger stay."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from pipeline.database import Statement
@@ -30,4 +31,19 @@ def erase(job_id: UUID, account_id: UUID) -> Statement[Erased]:
         "erase",
         {"job": job_id, "account": account_id, "message": DELETED_MESSAGE, "limit": SWEEP_ROWS},
         lambda rows: Erased(**rows[0]),
+    )
+
+
+def erased(job_id: UUID) -> Statement[bool]:
+    """Note that all of a deleted job is gone, its files too; false: it has items yet, or this was noted before."""
+    return call("erased", {"job": job_id}, lambda rows: bool(rows[0]["erased"]))
+
+
+def find_being_deleted(since: timedelta) -> Statement[list[tuple[UUID, UUID]]]:
+    """Return jobs, and their accounts, whose deletion began so long ago and has not ended."""
+    return Statement(
+        "SELECT id, account_id FROM job WHERE deleted_at < now() - %(since)s AND purged_at IS NULL"
+        " ORDER BY deleted_at LIMIT 100",
+        {"since": since},
+        lambda rows: [(row["id"], row["account_id"]) for row in rows],
     )

@@ -739,14 +739,15 @@ BEGIN
 END $$;
 
 -- purge (sweep): delete the items and the request text of one job whose result has expired, some rows at a time. The
--- address that was to be told goes as well: it has been told, and may be a secret.
+-- address that was to be told goes as well: it has been told, and may be a secret. Not of a job that its account deletes,
+-- whose files go first (erased).
 -- Returns how many items went, or null when no job is due.
 CREATE FUNCTION lifecycle.purge(p_limit integer) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_job uuid;
     v_gone bigint;
 BEGIN
-    SELECT j.id INTO v_job FROM job j WHERE j.purged_at IS NULL AND j.expires_at < now()
+    SELECT j.id INTO v_job FROM job j WHERE j.purged_at IS NULL AND j.expires_at < now() AND j.deleted_at IS NULL
     ORDER BY j.expires_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
     IF v_job IS NULL THEN
         RETURN NULL;
@@ -761,9 +762,10 @@ BEGIN
 END $$;
 
 -- erase: delete, as its account wishes, what a job was asked and what it delivered, some items at a time; the summary
--- and the ledger stay. From the first call on its result is gone, and the sweep (purge) ends what was begun. Returns the
--- state found (null: no such job of this account) and how many items went; an open job stays as it is. `p_message`
--- stands in place of what its error says, which may quote the request; the status stays, for was_refused.
+-- and the ledger stay. From the first call on its result is gone. Then its files are deleted, and `erased` notes that;
+-- the sweep ends what was begun and not noted. Returns the state found (null: no such job of this account) and how many
+-- items went; an open job stays as it is. `p_message` stands in place of what its error says, which may quote the
+-- request; the status stays, for was_refused.
 CREATE FUNCTION lifecycle.erase(
     p_job uuid, p_account uuid, p_message text, p_limit integer, OUT state text, OUT gone bigint
 ) LANGUAGE plpgsql AS $$
@@ -775,7 +777,8 @@ BEGIN
         RETURN;
     END IF;
     UPDATE job j SET
-        deleted_at = now(), expires_at = least(j.expires_at, now()), request = '{}', webhook_url = NULL,
+        deleted_at = now(), purged_at = NULL, expires_at = least(j.expires_at, now()),
+        request = '{}', webhook_url = NULL,
         error = CASE WHEN j.error IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
             'status', j.error -> 'status', 'error', j.error -> 'error', 'code', j.error -> 'code',
             'message', p_message)) END
@@ -790,9 +793,14 @@ BEGIN
     DELETE FROM item i WHERE i.id = ANY (ARRAY(
         SELECT d.id FROM item d WHERE d.job_id = p_job ORDER BY d.index LIMIT p_limit));
     GET DIAGNOSTICS gone = ROW_COUNT;
-    IF gone < p_limit THEN
-        UPDATE job j SET purged_at = now() WHERE j.id = p_job AND j.purged_at IS NULL;
-    END IF;
+END $$;
+
+-- erased: note that all of a deleted job is gone, its files too; not while it has items. Returns whether it was noted.
+CREATE FUNCTION lifecycle.erased(p_job uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE job j SET purged_at = now() WHERE j.id = p_job AND j.deleted_at IS NOT NULL AND j.purged_at IS NULL
+        AND NOT EXISTS (SELECT FROM item i WHERE i.job_id = p_job);
+    RETURN FOUND;
 END $$;
 
 -- forget (sweep): delete the summaries of jobs that ended long ago; the ledger keeps their lines.

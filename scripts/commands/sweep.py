@@ -36,6 +36,8 @@ from workers.webhooks.sending import Webhooks
 
 logger = log.get_logger(__name__)
 
+#: A deletion that its API process has not ended after so long has been broken off.
+DELETION_TAKES = timedelta(minutes=1)
 #: Deleting files is not urgent, and listing them costs requests to an S3 store.
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 #: Jobs that one step of a sweep handles at most, so that the other steps don't wait for long.
@@ -67,6 +69,7 @@ class Sweep:
             "expired": self._end_jobs(lifecycle.expire),
             "suspended": self._end_jobs(lifecycle.end_suspended),
             "purged": self._repeat(lambda: self._database.run(lifecycle.purge()) is not None),
+            "deleted": self._end_deletions(),
             "forgotten": self._database.run(lifecycle.forget(timedelta(days=self._settings.retention.summary_days))),
         }
         if time.monotonic() >= self._housekeeping_due:
@@ -128,6 +131,18 @@ class Sweep:
             return job_id is not None
 
         return self._repeat(end_one)
+
+    def _end_deletions(self) -> int:
+        """Delete the rest of jobs that their accounts delete, where the API's process died or its client left."""
+        begun = self._database.run(lifecycle.find_being_deleted(DELETION_TAKES))
+        return sum(self._tried(partial(self._end_deletion, *job)) for job in begun)
+
+    def _end_deletion(self, job_id: UUID, account_id: UUID) -> int:
+        while self._database.run(lifecycle.erase(job_id, account_id)).goes_on:
+            pass
+        self._artifacts.delete_results(job_id)
+        self._artifacts.delete_upload(job_id)
+        return int(self._database.run(lifecycle.erased(job_id)))
 
     def _repeat(self, step: Callable[[], bool]) -> int:
         """Repeat a step, one transaction each, until it finds nothing; returns how often it found something."""
