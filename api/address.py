@@ -45,20 +45,18 @@ def counted_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str
 def subscriber_of(address: str) -> str:
     """Return whose an address is: itself; of IPv6 its network, all of which is its own."""
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = _parse(address)
     except ValueError:
         return address
     if parsed.version == 4:
-        return address
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
+        return str(parsed)
     return str(ipaddress.IPv6Network((int(parsed), SUBSCRIBER_BITS), strict=False))
 
 
 def is_uncounted(address: str, trusted: Sequence[Network]) -> bool:
     """Return whether connections from an address may stand for many clients: a proxy's, or one of this machine."""
     try:
-        return ipaddress.ip_address(address).is_loopback or _is_trusted(address, trusted)
+        return _parse(address).is_loopback or _is_trusted(address, trusted)
     except ValueError:  # a unix socket has none
         return True
 
@@ -77,6 +75,12 @@ def base_url(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
     return f"{scheme}://{next(filter(HOST.fullmatch, hosts), own)}"
 
 
+def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return an address; one of IPv4 as such, also where a socket of both protocols has it. Raises ValueError."""
+    parsed = ipaddress.ip_address(address)
+    return (parsed.ipv4_mapped or parsed) if isinstance(parsed, ipaddress.IPv6Address) else parsed
+
+
 def _peer(req: falcon.asgi.Request) -> str:
     """Return the address at the other end of the connection; empty for a unix socket."""
     peer, *_ = req.scope.get("client") or ("",)
@@ -85,7 +89,7 @@ def _peer(req: falcon.asgi.Request) -> str:
 
 def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = _parse(address)
     except ValueError:
         return False
     return any(parsed in network for network in trusted)

@@ -18,7 +18,7 @@ CHUNK_BYTES = 64 * 1024
 #: A body of this size may take a tenth of a second to read; some dozens in a row would seem a process that hangs.
 LARGE_BYTES = 128 * 1024
 _large = asyncio.Semaphore(1)
-#: What the bodies that are coming to a process may have together: sixteen of the largest.
+#: What the bodies that are coming to a process, or wait to be read, may have together: sixteen of the largest.
 MOST_COMING_BYTES = 512 * 2**20
 #: How long the rest of a refused body is waited for before its answer: what was sent with the head is there by then.
 PATIENCE_SECONDS = 0.03
@@ -34,6 +34,10 @@ class BodiesTooMany(ServiceUnavailable):
     retry_after = timedelta(seconds=1)
 
 
+#: Counts bytes of a body. Raises BodiesTooMany.
+Take = Callable[[int], None]
+
+
 class _Coming:
     """The bytes of all bodies that are coming; without a limit many connections together could take all memory."""
 
@@ -42,7 +46,7 @@ class _Coming:
         self._bytes = 0
 
     @contextlib.contextmanager
-    def room(self) -> Iterator[Callable[[int], None]]:
+    def room(self) -> Iterator[Take]:
         """Give a function that counts bytes of one body until the block ends; it raises BodiesTooMany."""
         mine = 0
 
@@ -59,17 +63,18 @@ class _Coming:
             self._bytes -= mine
 
 
-_coming = _Coming(MOST_COMING_BYTES)
+coming = _Coming(MOST_COMING_BYTES)
 
 
 async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes, dict[str, Any]]:
     """Return a JSON object as sent and as read. Raises InvalidRequest, PayloadTooLarge, UnsupportedMediaType."""
     require_type(req, "application/json")
-    body = (await read_body(req, max_bytes=max_bytes)).removeprefix(BOM)
-    return body, await parse_without_haste(body)
+    with coming.room() as take:  # until it is read: many may wait for that
+        body = (await _read_body(req, take, max_bytes=max_bytes)).removeprefix(BOM)
+        return body, await _parse_without_haste(body)
 
 
-async def parse_without_haste(body: bytes) -> dict[str, Any]:
+async def _parse_without_haste(body: bytes) -> dict[str, Any]:
     """Return the JSON object in a body; large ones are read one after the other, while others are answered."""
     if len(body) < LARGE_BYTES:
         return parse_object(body)
@@ -98,17 +103,21 @@ def require_type(req: falcon.asgi.Request, wanted: str) -> None:
 
 async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
     """Return a body, counted while it comes. Raises PayloadTooLarge, InvalidRequest, BodiesTooMany."""
+    with coming.room() as take:
+        return await _read_body(req, take, max_bytes=max_bytes)
+
+
+async def _read_body(req: falcon.asgi.Request, take: Take, *, max_bytes: int) -> bytes:
     chunks = []
     size = 0
-    with _coming.room() as take:
-        while chunk := await req.stream.read(CHUNK_BYTES):
-            size += len(chunk)
-            if size > max_bytes:
-                raise too_large(max_bytes)
-            take(len(chunk))
-            chunks.append(chunk)
-        require_whole(req, size)
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    while chunk := await req.stream.read(CHUNK_BYTES):
+        size += len(chunk)
+        if size > max_bytes:
+            raise too_large(max_bytes)
+        take(len(chunk))
+        chunks.append(chunk)
+    require_whole(req, size)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def require_whole(req: falcon.asgi.Request, size: int) -> None:
@@ -122,14 +131,13 @@ def require_whole(req: falcon.asgi.Request, size: int) -> None:
         raise InvalidRequest("The body broke off before its last chunk.", code="body_incomplete")
 
 
-async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = PATIENCE_SECONDS) -> bool:
-    """Read and drop what is left of a body, for a moment; returns whether it has ended."""
+async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = PATIENCE_SECONDS) -> None:
+    """Read and drop what is left of a body, for a moment."""
     dropped = 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while not req.stream.eof and dropped < max_bytes:
                 dropped += len(await req.stream.read(CHUNK_BYTES))
-    return bool(req.stream.eof)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

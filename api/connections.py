@@ -157,6 +157,18 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         size: int = self.transport.get_write_buffer_size()
         return size + int(struct.unpack("i", queued)[0])
 
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        """Read what has come; returns whether the connection goes on."""
+        try:
+            goes_on: bool = super()._feed_callback_parser(data)
+        except ValueError as error:  # a length of more digits than Python reads
+            self._send_error_response(HTTPStatus.BAD_REQUEST, str(error))
+            self._close_transport()
+            return False
+        if goes_on and not self._awaiting_request and not self._request_ready.is_set():
+            self._time_head(self.req_count + 1)  # it has begun to come behind the request that was answered
+        return goes_on
+
     def _refuse(self, error: PressroomError) -> None:
         self._answer(error)
         self._close_transport()
@@ -190,14 +202,17 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def _build_http_scope(self, request: Any, sockname: Any, peername: Any) -> dict[str, Any]:
         scope: dict[str, Any] = super()._build_http_scope(request, sockname, peername)
         if ABSOLUTE.match(scope["path"]):  # RFC 9112, section 3.2.2: a server takes the form that proxies are sent
-            scope["path"] = ABSOLUTE.sub("", scope["path"]) or "/"
-            scope["raw_path"] = ABSOLUTE_BYTES.sub(b"", scope["raw_path"]) or b"/"
+            scope["path"] = ABSOLUTE.sub("", scope["path"], count=1) or "/"
+            scope["raw_path"] = ABSOLUTE_BYTES.sub(b"", scope["raw_path"], count=1) or b"/"
         return scope
 
     def _send_response_start(self, status: int, headers: Any, request: Any, close: bool = False) -> None:
-        if status >= HTTPStatus.BAD_REQUEST and (b"connection", b"close") in headers:
+        is_refusal = status >= HTTPStatus.BAD_REQUEST and (b"connection", b"close") in headers
+        # HTTP/1.0 has no chunks: what has no length ends with its connection.
+        ends_by_close = request.version < (1, 1) and b"content-length" not in {name.lower() for name, _ in headers}
+        if is_refusal or ends_by_close:
             self._is_last = True
-        super()._send_response_start(status, headers, request, close)
+        super()._send_response_start(status, headers, request, close or ends_by_close)
 
     async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:
         goes_on = await super()._serve_http_request(request, sockname, peername)

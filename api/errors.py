@@ -82,9 +82,10 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
 
     async def has_ended(req: falcon.asgi.Request, context: RequestContext) -> bool:
         """Return whether all of a body has come. One that is encoded is not decoded only to be dropped."""
-        if context.is_encoded and context.incoming is not None:
-            return context.incoming.has_ended
-        return await drop_rest(req, max_drained_bytes)
+        if not context.is_encoded:
+            await drop_rest(req, max_drained_bytes)
+        # Falcon takes a body that stands still for one that has ended.
+        return context.incoming is None or context.incoming.has_ended
 
     async def leave_body(req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Let a refusal wait for no body: what has not come yet is dropped after it, and the connection ends."""

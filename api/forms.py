@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,7 +15,7 @@ from falcon.asgi.multipart import BodyPart, MultipartForm
 from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
-from api.bodies import CHUNK_BYTES, require_type, require_whole
+from api.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
 from pipeline.artifacts import Artifacts, upload_key
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
@@ -144,20 +145,21 @@ class FormReader:
         """Return the form's texts by field, its files kept. Raises InvalidRequest, PayloadTooLarge."""
         require_type(req, "multipart/form-data")
         try:
-            coming = self._counted(req)
-            form = await self._handler.deserialize_async(_FormStream(coming), req.content_type, req.content_length)
-            texts = await self._read_parts(form, upload)
-            if req.content_length is None:  # what is behind the form's last line tells whether all has come
-                async for _ in coming:
-                    pass
-                require_whole(req, 0)
+            sent = self._counted(req)
+            form = await self._handler.deserialize_async(_FormStream(sent), req.content_type, req.content_length)
+            with coming.room() as take:
+                texts = await self._read_parts(form, upload, take)
+                if req.content_length is None:  # what is behind the form's last line tells whether all has come
+                    async for _ in sent:
+                        pass
+                    require_whole(req, 0)
             return texts
         except falcon.HTTPError as error:
             raise FormInvalid(f"The form can't be read: {error.description or error.title}.") from error
         except UnicodeDecodeError as error:
             raise FormInvalid("The form can't be read: its headers or texts are not UTF-8.") from error
 
-    async def _read_parts(self, form: MultipartForm, upload: Upload) -> dict[str, Any]:
+    async def _read_parts(self, form: MultipartForm, upload: Upload, take: Take) -> dict[str, Any]:
         texts: dict[str, Any] = {}
         seen: set[str] = set()
         count = 0
@@ -175,9 +177,9 @@ class FormReader:
             if name in self._files:
                 await upload.store(self._files[name], aiter(part.stream), max_bytes=self._max_file_bytes)
             elif (entries := self._shape.list_of(name)) is not None:
-                texts.setdefault(entries, []).append(await _text(part, name, max_bytes=self._max_field_bytes))
+                texts.setdefault(entries, []).append(await _text(part, name, take, max_bytes=self._max_field_bytes))
             elif name in self._texts:
-                texts[name] = await _text(part, name, max_bytes=self._max_field_bytes)
+                texts[name] = await _text(part, name, take, max_bytes=self._max_field_bytes)
             # Any other is ignored, whatever it holds: the form goes on behind it.
         return texts
 
@@ -218,11 +220,12 @@ def _plain_headers(headers: bytes) -> bytes:
     return b"\r\n".join(lines)
 
 
-async def _text(part: BodyPart, name: str, *, max_bytes: int) -> str:
+async def _text(part: BodyPart, name: str, take: Take, *, max_bytes: int) -> str:
     sent = await part.stream.read(max_bytes + 1)
     if len(sent) > max_bytes:
         raise FormInvalid(f"The field {name} is longer than {max_bytes:,} bytes; send a shorter one.", field=name)
     text = sent.decode()
+    take(sys.getsizeof(text))  # a character may take four bytes
     if "\0" in text:
         raise FormInvalid(f"The field {name} holds a NUL character.", code="text_has_nul", field=name)
     return text

@@ -30,9 +30,12 @@ class Incoming:
         #: Bytes that have come since the last look.
         self._bytes = 0
         self.has_ended = False
+        self._is_refused = False
 
     async def __call__(self) -> Mapping[str, Any]:
-        """Return what comes next. Raises BodyTooSlow; only the time counts in which the body is waited for."""
+        """Return what comes next. Raises BodyTooSlow, once; only the time counts in which the body is waited for."""
+        if self._is_refused:
+            return {"type": "http.disconnect"}
         began = monotonic()
         message = await self._receive()
         if message["type"] != "http.request":  # the client has left
@@ -42,6 +45,7 @@ class Incoming:
         self.has_ended = not message.get("more_body", False)
         if not self.has_ended and self._waited > GRACE_SECONDS:
             if self._bytes < LEAST_RATE * self._waited:
+                self._is_refused = True
                 raise BodyTooSlow(
                     f"Of the body {self._bytes:,} bytes have come within {self._waited:.0f} seconds; "
                     f"send it with {LEAST_RATE:,} bytes a second or more."

@@ -74,6 +74,9 @@ class RequestMiddleware:
             # Foreseen, but after the answer had begun. The server closes the connection when we return without its
             # last chunk; given the exception, it would write a traceback as well.
             log.warning("answer broken off", code=error.code, error=error.message)
+        except Exception:
+            context.status = context.status or HTTPStatus.INTERNAL_SERVER_ERROR  # which the server answers
+            raise
         finally:
             context.at_end.close()
             self._note(context)

@@ -25,9 +25,10 @@ from pressroom.uploads import Upload, repeatable
 
 T = TypeVar("T")
 
-#: Statuses after which the same request may succeed; and those of them that say that nothing was done.
+#: Statuses after which the same request may succeed; those of them that say that nothing was done; but for this code.
 TEMPORARY = frozenset({429, 502, 503, 504})
 UNDONE = frozenset({429, 503})
+PERHAPS_DONE = "database_interrupted"
 #: How long a service is tried that has never answered: more likely its address is wrong than that it restarts.
 FIRST_PATIENCE = timedelta(seconds=10)
 #: Longest pause before a request is sent again, unless the service names one.
@@ -178,7 +179,8 @@ class Service:
         """Return an error as our own, and whether the request may be sent again."""
         if isinstance(error, Refused):
             self._has_answered = True
-            return error, error.status in (TEMPORARY if ask.repeatable else UNDONE)
+            is_undone = error.status in UNDONE and error.code != PERHAPS_DONE
+            return error, is_undone or (ask.repeatable and error.status in TEMPORARY)
         never_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
         return (
             ConnectionLost(f"The service can't be reached: {error or type(error).__name__}."),

@@ -39,16 +39,21 @@ def require_unlimited(caller: Caller) -> None:
         raise KeyIsLimited
 
 
-async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> NewKey:
-    """Make a key; its secret is known to nobody else. Raises RouteUnknown, TooManyKeys."""
+async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, StoredKey]:
+    """Make a key, and return it as it is stored too; its secret is known to nobody else.
+
+    Raises RouteUnknown, TooManyKeys."""
     check_routes(wanted.routes, services.key_routes)
     key = make_key()
     most = services.settings.limits.api_keys
     adding = add_key_within(account_id, key, wanted.name, wanted.limits, most=most)
-    _, is_made = await services.database.run_together([lock_account(account_id), adding])
-    if not is_made:
+    # Read in the same transaction: were it read afterwards, and that failed, the key would be there and nobody have it.
+    _, _, stored = await services.database.run_together(
+        [lock_account(account_id), adding, find_key(key.id, account_id)]
+    )
+    if stored is None:
         raise TooManyKeys(f"The account has {most:,} keys, the most it may have. Delete one that is not used.")
-    return key
+    return key, stored
 
 
 async def find_own_key(services: Services, account_id: UUID, key_id: str) -> StoredKey:

@@ -51,8 +51,7 @@ class Keys(KeyBase):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make a key, and answer with its secret, this once."""
         caller, body = await self._sent(req)
-        made = await create_key(self._services, caller.account_id, read_fields(KeyRequest, body or b"{}"))
-        stored = await find_own_key(self._services, caller.account_id, str(made.id))
+        made, stored = await create_key(self._services, caller.account_id, read_fields(KeyRequest, body or b"{}"))
         created = KeyCreated(**Key.of(stored).model_dump(), api_key=made.secret)
         resp.set_header("Location", f"/keys/{made.id}")
         show_json(resp, created.model_dump(mode="json"), 201)

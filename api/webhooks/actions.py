@@ -21,15 +21,19 @@ class DeliveryNotFound(NotFound):
     message = "There is no such delivery. GET /webhooks/deliveries lists yours, of the last 30 days."
 
 
-async def set_webhook(services: Services, caller: Caller, url: str | None, events: list[str] | None) -> str | None:
-    """Set where an account is told of events; returns its secret if that was just made. Raises InvalidRequest."""
+async def set_webhook(
+    services: Services, caller: Caller, url: str | None, events: list[str] | None
+) -> tuple[AccountWebhook, str | None]:
+    """Set where an account is told of events; returns that, and its secret if that was just made.
+
+    Raises InvalidRequest."""
     if url is not None:
         url = check_url(url, services.settings.fetch.allow_networks)
     wanted = None if events is None else check_events(events)
     *_, made, webhook = await services.database.run_together(
         [*ensure_webhook(caller.account_id), set_default(caller.account_id, url, wanted)]
     )
-    return webhook.secret if made else None
+    return webhook, webhook.secret if made else None
 
 
 async def new_secret(services: Services, caller: Caller) -> AccountWebhook:

@@ -42,8 +42,8 @@ class AccountHook(Resource):
         """Set where the account is told of events; its first secret is made, and shown."""
         caller, body = await read_sent(self._services, req)
         wanted = read_fields(WebhookRequest, body)
-        secret = await set_webhook(self._services, caller, wanted.webhook_url, wanted.webhook_events)
-        _show(resp, await self._services.database.run(find_webhook(caller.account_id)), secret)
+        webhook, secret = await set_webhook(self._services, caller, wanted.webhook_url, wanted.webhook_events)
+        _show(resp, webhook, secret)
 
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Tell the account of nothing by default; its secret stays."""

@@ -132,6 +132,7 @@ HEADS = {
     "two names of the job": "Idempotency-Key: one\r\nIdempotency-Key: two",
     "two lengths": "Content-Length: 3\r\nContent-Length: 14",
     "a length with a sign": "Content-Length: +14",
+    "a length of 5,000 digits": f"Content-Length: {'1' * 5_000}",
     "a negative length": "Content-Length: -1",
     "lengths in a list": "Content-Length: 14, 14",
     "a length in hex": "Content-Length: 0xe",

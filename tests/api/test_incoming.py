@@ -71,3 +71,18 @@ def test_a_client_that_leaves_has_sent_no_whole_body_and_is_not_called_slow() ->
 
 def test_time_in_which_nobody_reads_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read(Network(*[(1.0, 1)] * 20), monkeypatch, pause=60.0) == 20
+
+
+def test_a_body_that_was_given_up_is_read_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(*[(40.0, 1)] * 3)
+    monkeypatch.setattr(incoming, "monotonic", lambda: network.now)
+
+    async def read_twice() -> Mapping[str, Any]:
+        body = Incoming(network)
+        with pytest.raises(BodyTooSlow):
+            await body()
+        assert not body.has_ended
+        return await body()
+
+    assert asyncio.run(read_twice()) == {"type": "http.disconnect"}
+    assert network.now == 40.0

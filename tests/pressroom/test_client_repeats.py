@@ -87,6 +87,23 @@ def test_a_service_that_names_a_time_is_not_asked_before_it() -> None:
     assert time.monotonic() - began >= 1
 
 
+@pytest.mark.parametrize(("code", "repeats"), [("database_unavailable", True), ("database_interrupted", False)])
+def test_a_key_that_was_perhaps_made_is_not_made_again(code: str, repeats: bool) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.method)
+        return web.json_response({"message": "The database went away.", "code": code}, status=503)
+
+    async def ask() -> None:
+        async with serving(answer, patience=timedelta(seconds=1)) as client:
+            await client.create_key("of the shop")
+
+    with pytest.raises(ServiceUnavailable, match="went away"):
+        asyncio.run(ask())
+    assert (len(asked) > 1) is repeats
+
+
 @pytest.mark.parametrize("wait", ["3600", "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_one_that_names_a_longer_time_than_there_is_says_so_at_once(wait: str) -> None:
     with pytest.raises(RateLimitExceeded, match="Slow down") as refused:

@@ -54,7 +54,7 @@ class KeysPage(KeysBase):
         form = await read_form(req, session)
         try:
             wanted = read_key(form)
-            made = await create_key(self._services, session.account_id, wanted)
+            made, _ = await create_key(self._services, session.account_id, wanted)
         except (FieldsInvalid, RouteUnknown, TooManyKeys) as error:
             resp.status = error.status
             await self._show(req, resp, session, as_written(form), faults_of(error))

@@ -46,7 +46,7 @@ class Webhooks(Resource):
                 await send_test(self._services, caller, None)
                 redirect(req, resp, PAGE.path, "A test is on its way. Its delivery is listed below.")
                 return
-            secret = await set_webhook(self._services, caller, form.text("webhook_url") or None, _events(form))
+            _, secret = await set_webhook(self._services, caller, form.text("webhook_url") or None, _events(form))
         except InvalidRequest as error:
             resp.status = error.status
             await self._show(req, resp, error=error.message, sent=form.text("webhook_url"))

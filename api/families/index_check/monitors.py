@@ -98,12 +98,6 @@ class MonitorBase(Resource):
         except Refused as refused:
             raise AddressInvalid(f"{name} can't be {shown_url(url)}: {refused.why}.", field=name) from None
 
-    async def _show(
-        self, resp: falcon.asgi.Response, caller: Caller, monitor_id: UUID, secret: str | None, status: int = 200
-    ) -> None:
-        document = IndexMonitor.of(await self._find(caller, str(monitor_id))).model_dump(mode="json")
-        show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
-
 
 class Monitors(MonitorBase):
     """GET and POST /indexing/monitors."""
@@ -141,15 +135,22 @@ class Monitors(MonitorBase):
         )
         most = services.settings.limits.index_monitors
         hooked = [add_webhook(webhook)] if webhook else []
-        *_, is_made = await services.database.run_together(
-            [lock_account(caller.account_id), *hooked, add_monitor(monitor, most=most)]
+        # Read in the same transaction: were it read afterwards, and that failed, a client would make another one.
+        made: Monitor | None
+        *_, made = await services.database.run_together(
+            [
+                lock_account(caller.account_id),
+                *hooked,
+                add_monitor(monitor, most=most),
+                find_monitor(monitor.id, caller.account_id),
+            ]
         )
-        if not is_made:
+        if made is None:
             if webhook:
                 await services.database.run(delete_webhook(webhook.id))
             raise TooManyMonitors(f"The account has {most:,} monitors, the most it may have. Delete one first.")
         resp.set_header("Location", f"/indexing/monitors/{monitor.id}")
-        await self._show(resp, caller, monitor.id, webhook.secret if webhook else None, status=201)
+        _show(resp, made, webhook.secret if webhook else None, status=201)
 
 
 class MonitorResource(MonitorBase):
@@ -183,10 +184,11 @@ class MonitorResource(MonitorBase):
         changing = change_monitor(monitor.id, caller.account_id, changed)
         # A new webhook is there before its monitor names it; a monitor is locked before its webhook, as by the sweep.
         statements: list[Statement[Any]] = [*hooked, changing] if webhook else [changing, *hooked]
-        is_there = (await self._services.database.run_together(statements))[statements.index(changing)]
-        if not is_there:
+        statements.append(find_monitor(monitor.id, caller.account_id))
+        *_, found = await self._services.database.run_together(statements)
+        if found is None:
             raise MonitorNotFound
-        await self._show(resp, caller, monitor.id, webhook.secret if webhook else None)
+        _show(resp, found, webhook.secret if webhook else None)
 
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Delete the monitor; jobs that it has made go on."""
@@ -213,6 +215,12 @@ class MonitorChangeList(MonitorBase):
         show_json(resp, [shown(change) for change in page])
 
     on_head = on_get
+
+
+def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:
+    """Answer with a monitor, and with the secret of its webhook if that was just made."""
+    document = IndexMonitor.of(monitor).model_dump(mode="json")
+    show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
 
 
 def _webhook_changes(
