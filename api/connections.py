@@ -179,7 +179,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._answer(refusal_of(status, message))
 
     def _answer(self, error: PressroomError) -> None:
-        headers, body = self.app.refuse(error)
+        # A request whose head has come, and that the loop has taken: else it is not answered at all any more.
+        is_noted = bool(self.req_count) and not self._awaiting_request and self._current_request is not None
+        headers, body = self.app.refuse(error, is_noted=is_noted)
         status = HTTPStatus(error.status)
         lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in headers.items())]
         self._safe_write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + body)

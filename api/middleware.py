@@ -91,10 +91,12 @@ class RequestMiddleware:
         context.is_encoded = read is not context.incoming
         return shown, _holding(read, context)
 
-    def refuse(self, error: PressroomError) -> tuple[Mapping[str, str], bytes]:
-        """Note what is refused before there is a request; returns the answer's headers and body."""
+    def refuse(self, error: PressroomError, *, is_noted: bool = False) -> tuple[Mapping[str, str], bytes]:
+        """Note what is refused before there is a request; returns the answer's headers and body.
+
+        `is_noted`: it is of a request that is being answered, which is noted when that ends."""
         context = RequestContext(uuid4().hex, "OTHER", "", status=error.status)
-        if error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # that was a request, which is noted as one
+        if not is_noted and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # that was a request, too
             with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
                 self._note(context)
         body = to_json({**with_details(error.document()), "request_id": context.request_id})

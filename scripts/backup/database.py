@@ -17,9 +17,11 @@ from psycopg.pq import Conninfo
 
 from pipeline.errors import NotReady
 from pipeline.processes import shimmed
+from pipeline.secret_box import KEY_FILE
 from pipeline.settings import Settings
 from scripts.system.control import find_system
 from scripts.system.embedded import postgres
+from scripts.system.first_steps import FIRST_KEY, FIRST_SIGN_IN
 from scripts.system.folders import only_system
 from scripts.system.programs import environment
 
@@ -46,7 +48,8 @@ def any_database(settings: Settings) -> Iterator[str]:
 def empty_database(settings: Settings, *, replace: bool, aside: str) -> Iterator[str]:
     """Yield the URL of a database with no system in it, a new embedded one unless DATABASE_URL is set.
 
-    `replace`: an embedded one that is there is moved to the folder `aside`. Raises NotReady when there is one."""
+    `replace`: an embedded one that is there is moved to the folder `aside`, and the files of keys that belong to it are
+    copied there, since those of the backup may take their place. Raises NotReady when there is one."""
     if settings.database_url is not None:
         if _is_used(settings.database_url):
             raise NotReady("The database of DATABASE_URL has a system in it. Make an empty one, and name that.")
@@ -56,9 +59,17 @@ def empty_database(settings: Settings, *, replace: bool, aside: str) -> Iterator
         if _has_system(settings.data):
             if not replace:
                 raise NotReady(f"There is a system in {settings.data}. --replace moves its database aside.")
+            _keep_keys(settings.data, settings.data / "postgres" / aside)
             postgres.set_aside(settings.data, aside)
         with _started(settings.data, postgres.VERSION) as url:
             yield url
+
+
+def _keep_keys(data: Path, aside: Path) -> None:
+    aside.mkdir(mode=0o700)
+    for name in (KEY_FILE, FIRST_KEY, FIRST_SIGN_IN):
+        if (data / name).exists():
+            shutil.copy2(data / name, aside / name)  # its mode as well: nobody else reads it
 
 
 def dump(url: str, file: Path) -> None:

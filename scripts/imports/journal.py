@@ -47,12 +47,13 @@ class Journal:
             os.fsync(opened.fileno())
 
     def _read(self) -> None:
-        lines = []
-        for text in self.file.read_text("utf-8").splitlines():
+        lines, whole = [], b""
+        for text in self.file.read_bytes().splitlines(keepends=True):
             try:
                 lines.append(json.loads(text))
             except ValueError:
                 break  # the import was stopped while it wrote this line
+            whole += text
         if not lines:
             self.file.unlink()
             return
@@ -61,5 +62,9 @@ class Journal:
                 f"{self.file} is of another import: the file or the options have changed since. {self._remedy}"
             )
         self.steps = lines[1:]
-        # Without the line that was half written.
-        self.file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        # Without the line that was half written. Cut, not written anew: a stop in the midst of that would lose all.
+        with self.file.open("r+b") as opened:
+            opened.truncate(len(whole))
+            if not whole.endswith(b"\n"):
+                opened.seek(0, os.SEEK_END)
+                opened.write(b"\n")

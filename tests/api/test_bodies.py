@@ -259,6 +259,21 @@ def test_a_body_that_is_longer_than_it_says_makes_one_request(service: Service, 
     assert received.count(b"HTTP/1.1 2") == 1
 
 
+def test_a_bad_chunk_of_a_request_is_noted_once(service: Service, client: Payer) -> None:
+    before = service.log.read_text().count('"method":"OTHER"')
+    with socket.create_connection(("127.0.0.1", service.port), timeout=120) as connection:
+        connection.sendall(
+            f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\nX-Request-Id: bad-chunk\r\n"
+            "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n".encode()
+        )
+        time.sleep(0.3)  # the request is being read
+        connection.sendall(b"xyz\r\n")
+        assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
+
+    assert service.wait_for_line(event="request answered", request_id="bad-chunk")["status"] == 400
+    assert service.log.read_text().count('"method":"OTHER"') == before
+
+
 def test_a_client_that_is_cut_off_harms_nobody(service: Service, client: Payer) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as connection:
         connection.sendall(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")

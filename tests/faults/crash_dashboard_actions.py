@@ -30,11 +30,8 @@ class OfDashboard(Action):
         return "POST", path, form, {**FORM, "Cookie": f"pressroom_session={self.token}"}
 
 
-class TopUp(OfDashboard):
-    """Credits are added once or not at all; a person who got no page looks at the balance first."""
-
-    decisive = "postgres: grant_credits"
-    is_repeated = False
+class OfOperators(OfDashboard):
+    """A change of an account by an operator."""
 
     def prepare(self) -> None:
         operator = open_account(self.world.database)
@@ -42,9 +39,18 @@ class TopUp(OfDashboard):
         self.world.rows(set_up, operator=operator.account_id)
         self.sign_in(operator.account_id)
 
+    def change(self, **fields: str) -> tuple[str, str, bytes | None, dict[str, str]]:
+        return self.submit(f"/dashboard/operators/accounts/{self.world.payer.account_id}", **fields)
+
+
+class TopUp(OfOperators):
+    """Credits are added once or not at all; a person who got no page looks at the balance first."""
+
+    decisive = "postgres: grant_credits"
+    is_repeated = False
+
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
-        path = f"/dashboard/operators/accounts/{self.world.payer.account_id}"
-        return self.submit(path, change="top-up", credits="5")
+        return self.change(change="top-up", credits="5")
 
     def check(self, first: Answer | None, again: Answer | None) -> None:
         if first is not None:
@@ -52,19 +58,17 @@ class TopUp(OfDashboard):
         assert self.world.available() in ((CREDITS, CREDITS + 5) if first is None else (CREDITS + 5,))
 
 
-class Suspend(TopUp):
+class Suspend(OfOperators):
     """A suspended account is refused, and nobody stays signed in there: not for when it goes on, either."""
 
     decisive = "postgres: WITH ended AS (DELETE FROM session"
-    is_repeated = True
 
     def prepare(self) -> None:
         self.world.database.run(begin_session(self.world.payer.account_id, make_token(), lasts=timedelta(hours=1)))
         super().prepare()
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
-        path = f"/dashboard/operators/accounts/{self.world.payer.account_id}"
-        return self.submit(path, change="suspend")
+        return self.change(change="suspend")
 
     def check(self, first: Answer | None, again: Answer | None) -> None:
         assert {answer.status for answer in (first, again) if answer} == {303}
@@ -111,6 +115,8 @@ class ChangePassword(OfDashboard):
         self.world.database.run(set_email(account, self.email))
         self.world.database.run_together(set_password(account, PASSWORD))
         self.world.database.run(begin_session(account, make_token(), lasts=timedelta(hours=1)))
+        (elsewhere,) = self.world.sessions()
+        self.elsewhere = elsewhere["token_hash"]
         self.old = self.world.password_hash()
         self.sign_in(account)
 
@@ -121,7 +127,9 @@ class ChangePassword(OfDashboard):
         # The second is sent to the page for signing in where the first has come that far.
         assert {answer.status for answer in (first, again) if answer} == {303}
         assert self.world.password_hash() != self.old
-        assert len(self.world.sessions()) <= 1
+        here = self.world.sessions()
+        assert len(here) <= 1
+        assert self.elsewhere not in {session["token_hash"] for session in here}
 
 
 class SignOut(OfDashboard):

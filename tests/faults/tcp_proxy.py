@@ -47,7 +47,9 @@ class _Link:
 
 
 class TcpProxy:
-    """Runs in a thread of its own until the block ends; what it has hurt, it counts."""
+    """Runs in a thread of its own until the block ends; what it has hurt, it counts.
+
+    `server`: the path of its unix socket, or its port."""
 
     def __init__(self, server: str | int) -> None:
         self._at = server

@@ -52,10 +52,16 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
     assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
     off = pressroom("backup", str(tmp_path / "off.tar"), "--data", str(tmp_path / "other"))
     assert (off.returncode, off.stderr) == (0, "")
+    (tmp_path / "other" / "secrets.key").write_text("a key that was made since")
+    (tmp_path / "other" / "first-key").write_text("an account's key")
     replaced = pressroom("restore", str(tmp_path / "off.tar"), "--replace", "--data", str(tmp_path / "other"))
     assert (replaced.returncode, replaced.stderr) == (0, "")
     (aside,) = (tmp_path / "other" / "postgres").glob("before-restore-*")
     assert (aside / postgres.VERSION / "PG_VERSION").exists()
+    # What is aside can be read again: its keys are there too.
+    assert (aside / "secrets.key").read_text() == "a key that was made since"
+    assert (aside / "first-key").read_text() == "an account's key"
+    assert (tmp_path / "other" / "secrets.key").read_text() == "a key of stored credentials"
 
 
 def test_an_older_postgresql_is_not_passed_over_and_moves_by_backup_and_restore(tmp_path: Path) -> None:
