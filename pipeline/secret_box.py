@@ -94,6 +94,8 @@ def _make_key(file: Path) -> None:
         descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(key)
+            opened.flush()
+            os.fsync(descriptor)  # before anything is encrypted with it
         with suppress(FileExistsError):
             os.link(written, file)
         written.unlink()

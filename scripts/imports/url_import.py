@@ -125,9 +125,9 @@ class UrlImport(Import):
                         raise Gone(f"{kept} {BEGIN_ANEW}") from error
                     output.flush()
                     journal.note(batch=batch.number, size=output.buffer.tell())
-        journal.close()
         if self._earlier:
-            self._earlier.close()
+            self._earlier.close()  # first: left behind without its journal, it would be taken for the last results
+        journal.close()
 
     def _read_earlier(self) -> None:
         """Take the answers that earlier results have, once."""
