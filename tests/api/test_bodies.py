@@ -264,10 +264,10 @@ def test_a_bad_chunk_of_a_request_is_noted_once(service: Service, client: Payer)
     with socket.create_connection(("127.0.0.1", service.port), timeout=120) as connection:
         connection.sendall(
             f"POST /echo HTTP/1.1\r\nHost: x\r\nX-API-Key: {client.api_key}\r\nX-Request-Id: bad-chunk\r\n"
-            "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n".encode()
+            "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n".encode()
         )
-        time.sleep(0.3)  # the request is being read
-        connection.sendall(b"xyz\r\n")
+        assert connection.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # it is being read
+        connection.sendall(b"1\r\n{\r\nxyz\r\n")
         assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
 
     assert service.wait_for_line(event="request answered", request_id="bad-chunk")["status"] == 400

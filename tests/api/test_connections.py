@@ -354,7 +354,7 @@ def asked(connection: socket.socket) -> bytes:
 
 
 def test_an_address_has_so_many_connections_at_once() -> None:
-    app = SimpleNamespace(refuse=lambda error: ({}, str(error.code).encode()))
+    app = SimpleNamespace(refuse=lambda error, is_noted: ({}, str(error.code).encode()))
     worker = stand_in(asgi=app, connections_per_address=2, trusted_proxies=read_networks("192.0.2.7"))
 
     async def connect(*addresses: str) -> list[bytes]:
