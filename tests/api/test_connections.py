@@ -235,6 +235,20 @@ def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
     assert "Handling signal: term" in service.written()
 
 
+def test_a_first_request_that_is_on_its_way_when_the_process_is_told_to_stop_is_answered(service: Running) -> None:
+    kept(service).close()  # it is there, whatever was stopped before
+    host, port = service.address.removeprefix("http://").split(":")
+    (api,) = (pool.pids[0] for pool in control.pools(service.data) if pool.name == "api")
+    with socket.create_connection((host, int(port)), timeout=60) as new:
+        time.sleep(0.3)  # it is accepted
+        os.kill(api, signal.SIGTERM)
+        time.sleep(8 * READ_SECONDS)
+        new.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert new.makefile("rb").read().startswith(b"HTTP/1.1 200 ")
+
+    wait_for_end(api)
+
+
 UNREADABLE = {
     "line": (b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"a" * 9_000), 414, "request_line_too_long"),
     "header": (b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n\r\n" % (b"a" * 70_000), 431, "headers_too_large"),
