@@ -22,8 +22,6 @@ log = get_logger(__name__)
 
 #: How long what a refused client still sends is read and dropped: it would not see its answer if that was left unread.
 LINGER_SECONDS = 1.0
-#: How long a process that stops waits for the first request on a connection: a way round the world and back.
-FIRST_REQUEST_SECONDS = 1.0
 #: uvloop runs what is due before it reads what has come.
 READ_SECONDS = 0.05
 #: Scheme and host before a path.
@@ -47,8 +45,6 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     #: The client was refused, and is given a moment to read why.
     _is_lingering = False
     _unread_timer: asyncio.TimerHandle | None = None
-    #: No request has come on it yet, and it was not closed for that when the process was told to stop.
-    _was_spared = False
 
     def connection_made(self, transport: Any) -> None:
         """Begin; who sends no whole head is not waited for longer than the worker says."""
@@ -91,16 +87,14 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._look_at_unread()
         super().resume_writing()
 
-    def close_if_idle(self) -> None:
-        """Close the connection, unless a request is being answered on it, or was just read.
+    @property
+    def is_new(self) -> bool:
+        """Whether no request has come on it yet."""
+        return bool(self.req_count <= 1)
 
-        On a new one the first request may be on its way: it is given a moment."""
-        if not self._awaiting_request or self._finishing_calls or self._request_ready.is_set():
-            return
-        if self.req_count == 1 and not self._was_spared:
-            self._was_spared = True
-            self.worker.loop.call_later(FIRST_REQUEST_SECONDS, self.close_if_idle)
-        else:
+    def close_if_idle(self) -> None:
+        """Close the connection, unless a request is being answered on it, or was just read."""
+        if self._awaiting_request and not self._finishing_calls and not self._request_ready.is_set():
             self._keepalive_timeout()
 
     def _count(self, peer: Any) -> None:

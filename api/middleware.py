@@ -96,7 +96,7 @@ class RequestMiddleware:
 
         `is_noted`: it is of a request that is being answered, which is noted when that ends."""
         context = RequestContext(uuid4().hex, "OTHER", "", status=error.status)
-        if not is_noted and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # that was a request, too
+        if not is_noted and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # which is that of a request as well
             with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
                 self._note(context)
         body = to_json({**with_details(error.document()), "request_id": context.request_id})

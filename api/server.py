@@ -1,6 +1,7 @@
 """Server: what gunicorn loads, as `gunicorn -k api.server.Worker api.server:app`."""
 
 from collections import Counter
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +24,8 @@ from pipeline.kinds import load_kinds
 from pipeline.processes import die_with_parent
 from pipeline.settings import Settings
 
+#: How long a process that stops waits for the first request on a connection: a way round the world and back.
+FIRST_REQUEST_SECONDS = 1.0
 #: Redis answers in well under a millisecond; one that does not in this time counts as away.
 REDIS_TIMEOUT_SECONDS = 1.0
 #: redis-py stops at 100 by default and then raises.
@@ -59,12 +62,16 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         """Stop: no request waits for longer than this, and clients that keep a connection are not waited for."""
         super().handle_exit_signal()
         self.asgi.drain()
-        self.loop.call_later(READ_SECONDS, self._close_idle)
+        self.loop.call_later(READ_SECONDS, partial(self._close_idle, new=False))
+        self.loop.call_later(FIRST_REQUEST_SECONDS, partial(self._close_idle, new=True))
 
-    def _close_idle(self) -> None:
-        """Close the connections on which nobody has asked; what had come when the process was told to stop is read."""
+    def _close_idle(self, *, new: bool) -> None:
+        """Close the connections on which nobody has asked; what had come when the process was told to stop is read.
+
+        `new`: also those on which no request has come at all, whose first one may be on its way."""
         for connection in [*self.connections]:
-            connection.close_if_idle()
+            if new or not connection.is_new:
+                connection.close_if_idle()
 
 
 def name_statuses() -> None:

@@ -24,7 +24,6 @@ from api.address import read_networks
 from api.connections import READ_SECONDS, Connection
 from api.server import Worker
 from pipeline.settings import Settings
-from scripts.system import control
 
 pytestmark = pytest.mark.system
 
@@ -211,7 +210,7 @@ def test_what_came_before_a_process_was_told_to_stop_is_read_before_idle_connect
         worker = Worker.__new__(Worker)
         worker.loop = asyncio.get_running_loop()
         worker.asgi = SimpleNamespace(drain=lambda: None)
-        worker.connections = [SimpleNamespace(close_if_idle=lambda: done.append("closed"))]
+        worker.connections = [SimpleNamespace(is_new=False, close_if_idle=lambda: done.append("closed"))]
         worker.handle_exit_signal()
         worker.loop.call_later(READ_SECONDS / 5, done.append, "read")
         await asyncio.sleep(READ_SECONDS * 5)
@@ -222,7 +221,7 @@ def test_what_came_before_a_process_was_told_to_stop_is_read_before_idle_connect
 
 def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
     connections = [kept(service) for _ in range(4)]
-    (api,) = (pool.pids[0] for pool in control.pools(service.data) if pool.name == "api")
+    (api,) = service.pids("api")
 
     began = time.monotonic()
     os.kill(api, signal.SIGTERM)
@@ -238,7 +237,7 @@ def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
 def test_a_first_request_that_is_on_its_way_when_the_process_is_told_to_stop_is_answered(service: Running) -> None:
     kept(service).close()  # it is there, whatever was stopped before
     host, port = service.address.removeprefix("http://").split(":")
-    (api,) = (pool.pids[0] for pool in control.pools(service.data) if pool.name == "api")
+    (api,) = service.pids("api")
     with socket.create_connection((host, int(port)), timeout=60) as new:
         time.sleep(0.3)  # it is accepted
         os.kill(api, signal.SIGTERM)
