@@ -14,6 +14,7 @@ from uuid import uuid4
 from pipeline.errors import NotReady
 from pipeline.installing import install_command
 from pipeline.settings import Settings
+from pipeline.syncing import sync_folder
 
 #: The name of the key's file in DATA.
 KEY_FILE = "secrets.key"
@@ -99,6 +100,7 @@ def _make_key(file: Path) -> None:
         with suppress(FileExistsError):
             os.link(written, file)
         written.unlink()
+        sync_folder(file.parent)
     except OSError as error:
         raise SecretsUnavailable(
             f"No key can be kept in {file} ({error.strerror}). Set PRESSROOM_SECRETS_KEY, or another --data."

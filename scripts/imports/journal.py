@@ -47,13 +47,13 @@ class Journal:
             os.fsync(opened.fileno())
 
     def _read(self) -> None:
-        lines, whole = [], b""
+        lines, size, last = [], 0, b""
         for text in self.file.read_bytes().splitlines(keepends=True):
             try:
                 lines.append(json.loads(text))
             except ValueError:
                 break  # the import was stopped while it wrote this line
-            whole += text
+            size, last = size + len(text), text
         if not lines:
             self.file.unlink()
             return
@@ -64,7 +64,7 @@ class Journal:
         self.steps = lines[1:]
         # Without the line that was half written. Cut, not written anew: a stop in the midst of that would lose all.
         with self.file.open("r+b") as opened:
-            opened.truncate(len(whole))
-            if not whole.endswith(b"\n"):
+            opened.truncate(size)
+            if not last.endswith(b"\n"):
                 opened.seek(0, os.SEEK_END)
                 opened.write(b"\n")

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from pipeline.errors import NotReady
+from pipeline.syncing import sync_folder
 
 #: How long a server waits for the one before it, which may still shut down after the supervisor's death.
 PREDECESSOR_PATIENCE = timedelta(seconds=60)
@@ -36,11 +37,7 @@ def write_private(file: Path, text: str) -> None:
         opened.flush()
         os.fsync(opened.fileno())
     unfinished.replace(file)
-    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(file.parent)
 
 
 @contextmanager
