@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
@@ -76,6 +76,26 @@ HEAD = (
 )
 
 
+def run_once(target: Callable[[Mapping[str, str], Plan, Path], None], own: Copy, plan: Plan) -> Told:
+    """Run a process that may die, and return what it has told."""
+    report = own.folder / f"{target.__name__}.json"
+    with forked(target, own.environment, plan, report) as process:
+        status = join(process, 300)
+        told = Told(**json.loads(report.read_text()))
+        assert status == (KILLED if told.died_at else 0), report.with_suffix(".log").read_text()[-5_000:]
+    return told
+
+
+def die_at_each(call: str, run: Callable[[Plan], Told]) -> int:
+    """Run with a death at the first, second … call of a name, on all sides of it; returns how many there are."""
+    for number in range(1, MOST_POINTS):
+        if run(Plan(number, BEFORE, call)).died_at is None:
+            return number - 1
+        for side in sides_of(call)[1:]:
+            run(Plan(number, side, call))
+    raise AssertionError(f"no run completes without a further {call}")
+
+
 class Runs:
     """All runs of one kind."""
 
@@ -113,13 +133,7 @@ class Runs:
         return self.found
 
     def _each_of(self, call: str) -> int:
-        """Run with a death at each call of a name; returns how many there are."""
-        for number in range(1, MOST_POINTS):
-            if self.one(Plan(number, BEFORE, call)).died_at is None:
-                return number - 1
-            for side in sides_of(call)[1:]:
-                self.one(Plan(number, side, call))
-        raise AssertionError(f"no run completes without a further {call}")
+        return die_at_each(call, self.one)
 
     def _run(self, plan: Plan) -> Told:
         with self._site.copy(f"crash_of_{self._kind.name}") as copy, Database(copy.database_url) as database:

@@ -13,8 +13,8 @@ from crash_actions import Action, World, check_books
 from crash_api import CrashingApi, crashing_api
 from crash_dashboard_actions import DASHBOARD_ACTIONS
 from crash_job_actions import JOB_ACTIONS
-from crash_points import AFTER, BEFORE, Plan, Told, sides_of
-from crash_runs import MOST_POINTS, is_long
+from crash_points import AFTER, BEFORE, Plan, Told
+from crash_runs import die_at_each, is_long
 from crash_site import Copy, copy_of_database
 
 from pipeline.database import Database
@@ -84,19 +84,10 @@ def test_a_request_whose_process_dies_is_carried_out_once_when_it_is_sent_again(
                 died[told.died_at.split()[1].rstrip(":")] += 1
             return told
 
-        def die_at_each(call: str) -> int:
-            """Die at the first, second … call of a name, on all sides of it; returns how many there are."""
-            for number in range(1, MOST_POINTS):
-                if die(Plan(number, BEFORE, call)).died_at is None:
-                    return number - 1
-                for side in sides_of(call)[1:]:
-                    die(Plan(number, side, call))
-            raise AssertionError(f"no request completes without a further {call}")
-
         told, calls = perform(action, api, own, database, Plan()), 0
         if is_long():
             # By name: what a process does by itself comes between, so that the n-th of all is another one each time.
-            calls = sum(map(die_at_each, dict.fromkeys(told.calls)))
+            calls = sum(die_at_each(name, die) for name in dict.fromkeys(told.calls))
         else:
             call = next((name for name in told.calls if name.startswith(action.decisive)), None)
             assert call, told.calls

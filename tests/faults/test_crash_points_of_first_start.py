@@ -3,15 +3,14 @@
 `CRASH_POINTS=all` tries each call, those around the account's making otherwise.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crash_points import AFTER, BEFORE, Plan, Told, sides_of
-from crash_runs import KILLED, MOST_POINTS, is_long
+from crash_points import AFTER, BEFORE, Plan, Told
+from crash_runs import die_at_each, is_long, run_once
 from crash_site import Copy, copy_of_database
-from crash_worker import forked, prepare_process
+from crash_worker import prepare_process
 
 from pipeline.database import Database, Statement
 from pipeline.keys import find_caller, hash_key
@@ -26,12 +25,7 @@ MAKES, KEEPS = "postgres: end of pipeline", "file: os.rename"
 
 def start(own: Copy, plan: Plan) -> Told:
     """Prepare the database in a process that may die."""
-    report = own.folder / "prepare.json"
-    with forked(prepare_process, own.environment, plan, report) as process:
-        process.join(120)
-        told = Told(**json.loads(report.read_text()))
-        assert process.exitcode == (KILLED if told.died_at else 0), report.with_suffix(".log").read_text()[-5_000:]
-    return told
+    return run_once(prepare_process, own, plan)
 
 
 def check(own: Copy, told: Told) -> None:
@@ -67,11 +61,7 @@ def test_a_first_start_that_dies_leaves_no_account_whose_key_nobody_has(
             assert die(Plan(call=call, side=side)).died_at
         return
     for call in dict.fromkeys(calls):
-        for number in range(1, MOST_POINTS):
-            if die(Plan(number, BEFORE, call)).died_at is None:
-                break
-            for side in sides_of(call)[1:]:
-                die(Plan(number, side, call))
+        die_at_each(call, die)
     print(f"\nfirst start: {calls}, {len(deaths)} deaths")
     TABLE.parent.mkdir(exist_ok=True)
     where = "before each of them, and after those of the database"

@@ -3,15 +3,14 @@
 `CRASH_POINTS=all` tries each call, those around the sending otherwise.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from crash_points import AFTER, BEFORE, Plan, Told, sides_of
-from crash_runs import KILLED, MOST_POINTS, is_long
+from crash_runs import MOST_POINTS, is_long, run_once
 from crash_site import Copy, copy_of_database
-from crash_worker import forked, sweep_process
+from crash_worker import sweep_process
 from payers import open_account
 from webhook_receiver import Receiver, webhook_receiver
 
@@ -27,12 +26,7 @@ BODY = '{"type": "test.happened", "timestamp": "2026-11-23T00:00:00.000Z", "data
 
 def sweep(own: Copy, plan: Plan) -> Told:
     """Run a sweep that may die."""
-    report = own.folder / "sweep.json"
-    with forked(sweep_process, own.environment, plan, report) as process:
-        process.join(300)
-        told = Told(**json.loads(report.read_text()))
-        assert process.exitcode == (KILLED if told.died_at else 0), report.with_suffix(".log").read_text()[-5_000:]
-    return told
+    return run_once(sweep_process, own, plan)
 
 
 def die(own: Copy, database: Database, receiver: Receiver, plan: Plan) -> Told:
