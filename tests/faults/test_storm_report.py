@@ -1,7 +1,9 @@
 """A storm's report: when the rate of answers counts as sunk."""
 
+from dataclasses import replace
+
 import pytest
-from storm_report import Back, Books, Outcome, Report
+from storm_report import AGAIN, Back, Books, Outcome, Report
 
 BACK = Back(5.0, 1.0)
 BOOKS = Books(frozenset(), 0, 0, 0)
@@ -28,3 +30,13 @@ def test_rates_that_sink_with_the_machine_are_steady() -> None:
 def test_rates_that_sink_by_themselves_fail_the_run() -> None:
     with pytest.raises(AssertionError, match="83% of the first"):
         report(*[(60.0, 1.0)] * 5, *[(50.0, 1.1)] * 5).check_rates()
+
+
+def test_a_rate_that_comes_back_after_any_strike_is_back() -> None:
+    found = report((60.0, 1.0))
+    missed = replace(found.outcomes[0], back=Back(share=0.9))
+    found.outcomes[:] = [missed, replace(missed, name=missed.name + AGAIN)]
+    with pytest.raises(AssertionError, match="not back"):
+        found.check_rates()
+    found.outcomes.append(replace(missed, name=missed.name + AGAIN + AGAIN, back=BACK))
+    found.check_rates()
