@@ -19,7 +19,7 @@ from typing import Any
 
 import crash_points
 from crash_points import Plan, Told
-from crash_worker import become, forked
+from crash_worker import become, ended, forked
 
 AT, TELL = b"x-crash-at", b"x-crash-tell"
 PATIENCE_SECONDS = 120
@@ -98,7 +98,7 @@ def crashing_api(folder: Path, environment: Mapping[str, str]) -> Iterator[Crash
     with forked(api_process, dict(environment), api.report, listener) as process:
         listener.close()
         assert api.ask_until_answered("GET", "/healthz").status == 200
-        assert process.is_alive()
+        assert ended(process) is None
         yield api
 
 

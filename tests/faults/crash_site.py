@@ -23,7 +23,7 @@ import redis
 import tiny_whisper
 from crash_api import crashing_api
 from crash_points import Plan
-from crash_worker import forked, pool_process
+from crash_worker import forked, join, pool_process
 from payers import Payer, open_account
 from PIL import Image
 from search_engine import SearchEngine, search_engine
@@ -236,8 +236,7 @@ def _publish_offers(site: Site, seed: Copy, database: Database) -> None:
         before = len(database.run(Statement("SELECT 1 FROM offer")))
         report = seed.folder / f"{queue}.json"
         with forked(pool_process, seed.environment, queue, Plan(), report, True) as process:
-            process.join(120)
-            assert process.exitcode == 0, report.with_suffix(".log").read_text()[-5_000:]
+            assert join(process, 120) == 0, report.with_suffix(".log").read_text()[-5_000:]
         assert len(database.run(Statement("SELECT 1 FROM offer"))) > before, queue
 
 

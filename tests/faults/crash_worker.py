@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ WARM = (
     "workers.webhooks.sender",
 )
 
+#: Held while a process is asked for its exit code, or one is started, which asks all others. CPython reads the code
+#: from a pipe: of two threads that read at once, the second finds the pipe at its end, and keeps 255.
+_ASKING = threading.Lock()
+
 
 @cache
 def _server() -> Any:
@@ -61,14 +66,16 @@ def _server() -> Any:
 def forked(target: Callable[..., None], *arguments: Any) -> Iterator[Any]:
     """Run a process until the block ends."""
     process = _server().Process(target=target, args=arguments, daemon=True)
-    process.start()
+    with _ASKING:
+        process.start()
     try:
         yield process
     finally:
-        if process.is_alive():
+        if ended(process) is None:
             os.kill(process.pid, signal.SIGQUIT)  # gunicorn then waits for nobody
-        process.join(60)
-        process.close()
+        ended(process, 60)
+        with _ASKING:
+            process.close()
 
 
 def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report: Path, idle: bool = False) -> None:
@@ -152,13 +159,20 @@ def become(environment: Mapping[str, str], report: Path) -> None:
     faulthandler.register(signal.SIGUSR1)
 
 
+def ended(process: Any, seconds: float = 0) -> int | None:
+    """Wait so long for a process to end; return its exit code, None where it has not ended."""
+    wait([process.sentinel], seconds)
+    with _ASKING:
+        status: int | None = process.exitcode
+    return status
+
+
 def join(process: Any, seconds: float) -> int | None:
     """Return a process's exit code; one that does not end says in its log where each of its threads is."""
-    process.join(seconds)
-    if process.is_alive():
+    status = ended(process, seconds)
+    if status is None:
         os.kill(process.pid, signal.SIGUSR1)
-        process.join(1)
-    status: int | None = process.exitcode
+        status = ended(process, 1)
     return status
 
 
