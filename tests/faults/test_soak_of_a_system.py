@@ -86,6 +86,8 @@ def test_nothing_that_a_system_holds_grows(tmp_path_factory: pytest.TempPathFact
     assert expected <= measures.series.keys()
     # Each of the API's workers holds a file open there, so none at all would mean that another folder is used.
     assert min(measures.series["files: temporary"].values) > 0
+    for memory in ("API: memory MiB", "PostgreSQL: memory MiB", "PostgreSQL: shared memory MiB"):
+        assert min(measures.series[memory].values) > 1, memory
     if MINUTES:
         judged = measures.judged()
         PAGE.write_text(page(judged, minutes, answered, measured()))
