@@ -73,8 +73,9 @@ The first third of a run is not compared: caches fill meanwhile. Median and rise
 `files: temporary` are the files in the system's own TMPDIR, and those that its processes hold open there without a
 name. The orphan reaper is a process that ends what a killed supervisor leaves running.
 
-`memory` is what no file stands behind: of libraries and models that are mapped, a process has the less the more others
-map them. `shared memory` is counted apart: PostgreSQL's are its buffers, of 128 MiB, which the ledger fills.
+`memory` is a process's own. `mapped files`, its share of libraries and models, are counted apart: it rises when another
+process that maps them ends. So is `shared memory`: PostgreSQL's are its buffers, which the ledger fills; it may be no
+more than PostgreSQL's settings say.
 
 """
 
@@ -173,6 +174,7 @@ class Measures:
                 held = {
                     "memory MiB": int(kilobytes["Pss_Anon"]) / 1024,
                     "shared memory MiB": int(kilobytes["Pss_Shmem"]) / 1024,
+                    "mapped files MiB": int(kilobytes["Pss_File"]) / 1024,
                     "descriptors": float(len(list((folder / "fd").iterdir()))),
                     "threads": float(len(list((folder / "task").iterdir()))),
                 }

@@ -15,6 +15,7 @@ from soak_measures import (
     APART_SECONDS,
     HEADINGS,
     INTRODUCTION,
+    LEAST,
     LOAD,
     Judgement,
     Measures,
@@ -30,7 +31,7 @@ from systems import system
 from webhook_receiver import webhook_receiver
 
 from pipeline.artifacts import Artifacts, open_store
-from pipeline.database import Database
+from pipeline.database import Database, Row, Statement
 from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
 
@@ -39,6 +40,11 @@ PAGE = ROOT / "docs" / "soak.md"
 MINUTES = 60 * float(os.environ.get("HOURS", "0"))
 #: A short run takes some measurements all the same.
 SHORT_MINUTES, SHORT_APART_SECONDS = 0.15, 1.0
+#: PostgreSQL's shared memory is what its settings ask for at most, in MiB, and a little that queries take for a while.
+SHARED = "PostgreSQL: shared memory MiB"
+SHARED_MEMORY: Statement[list[Row]] = Statement(
+    "SELECT pg_size_bytes(current_setting('shared_memory_size')) / 1048576 AS mib"
+)
 #: What is kept, is kept so briefly that deleting begins within the warm-up.
 BRIEF = {
     "PRESSROOM_RETENTION__RESULT_HOURS": "0.01",
@@ -75,6 +81,7 @@ def test_nothing_that_a_system_holds_grows(tmp_path_factory: pytest.TempPathFact
                 load.stop()
             with Database(running.database_url) as database:
                 assert database.run(discrepancies()) == []
+                (settings,) = database.run(SHARED_MEMORY)
     answered = len(load.ended) + users.done
     assert answered
     artifacts = data / "artifacts"
@@ -86,8 +93,9 @@ def test_nothing_that_a_system_holds_grows(tmp_path_factory: pytest.TempPathFact
     assert expected <= measures.series.keys()
     # Each of the API's workers holds a file open there, so none at all would mean that another folder is used.
     assert min(measures.series["files: temporary"].values) > 0
-    for memory in ("API: memory MiB", "PostgreSQL: memory MiB", "PostgreSQL: shared memory MiB"):
+    for memory in ("API: memory MiB", "API: mapped files MiB", "PostgreSQL: memory MiB", SHARED):
         assert min(measures.series[memory].values) > 1, memory
+    assert max(measures.series[SHARED].values) <= settings["mib"] + LEAST["MiB"]
     if MINUTES:
         judged = measures.judged()
         PAGE.write_text(page(judged, minutes, answered, measured()))
