@@ -74,8 +74,8 @@ The first third of a run is not compared: caches fill meanwhile. Median and rise
 name. The orphan reaper is a process that ends what a killed supervisor leaves running.
 
 `memory` is a process's own. `mapped files`, its share of libraries and models, are counted apart: it rises when another
-process that maps them ends. So is `shared memory`: PostgreSQL's are its buffers, which the ledger fills; it may be no
-more than PostgreSQL's settings say.
+process that maps them ends. So is `shared memory`: PostgreSQL's are its buffers, which the ledger fills, so that they
+grow by design until they are full; it may be no more than PostgreSQL's settings say.
 
 """
 

@@ -283,7 +283,8 @@ class Report:
         assert crashed <= MOST_GIVEN_UP, f"{crashed} items were given up"
         self.ended = (
             f"{len(rows):,} jobs, all ended ({', '.join(f'{number:,} {state}' for state, number in states.items())}); "
-            f"{crashed} items given up after three crashes; {len(site.load.told):,} jobs told to a webhook."
+            f"{crashed} item{'s' * (crashed != 1)} given up after three crashes; "
+            f"{len(site.load.told):,} jobs told to a webhook."
         )
         print(self.ended)
 
