@@ -30,15 +30,10 @@ TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.Excepti
 
 
 def _write(text: str) -> None:
-    """Write to standard error. Never raises: who logs goes on, as a heartbeat must, whoever reads the log.
-
-    Dramatiq's processes have their master write it; where that was killed, the system's own is still there."""
-    for stream in (sys.stderr, sys.__stderr__):
-        with suppress(OSError, ValueError):
-            if stream is not None:
-                stream.write(text)
-                stream.flush()
-                return
+    """Write to standard error. Never raises: who logs goes on, as a heartbeat must, whoever reads the log."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 #: How long a line may wait for others that are written with it.
@@ -110,6 +105,14 @@ class Lines:
 
     debug = info
     log = warn = warning = fatal = failure = err = error = critical = exception = msg
+
+
+def write_directly() -> None:
+    """Have a Dramatiq worker write to its own standard output and error; call it before `configure`.
+
+    Dramatiq sends both through a pipe to the worker's master. A worker holds both ends of it, so that once its master
+    was killed no write fails and nobody reads: lines are lost, and with 64 KiB of them each write waits for ever."""
+    sys.stdout, sys.stderr = sys.__stdout__ or sys.stdout, sys.__stderr__ or sys.stderr
 
 
 def configure(settings: Settings) -> None:

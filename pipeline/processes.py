@@ -44,8 +44,10 @@ def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.
         os.kill(os.getpid(), sent)
 
 
-def take_once(number: signal.Signals) -> None:
+def take_once(number: signal.Signals, *, also: Callable[[], object] = lambda: None) -> None:
     """Have a signal's handler take no further one for a second after the first; call it from the main thread.
+
+    `also` is called before the handler.
 
     The kernel may tell of one death several times: a child of a process with threads goes to another of them when the
     one that made it ends, and so on to the last (prctl(2), PR_SET_PDEATHSIG). Dramatiq takes a second SIGTERM for a
@@ -61,6 +63,7 @@ def take_once(number: signal.Signals) -> None:
         nonlocal taken_at
         if time.monotonic() - taken_at >= AGAIN_SECONDS:
             taken_at = time.monotonic()
+            also()
             handler(received, frame)
 
     signal.signal(number, take)

@@ -49,7 +49,16 @@ class Pools(Middleware):
             self._end_telling = Telling(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        """On SIGTERM: claim nothing more, and finish or give back what is held."""
+        """Stop, where the signal came before this module was loaded."""
+        self.stop()
+
+    def stop(self) -> None:
+        """Claim nothing more, and finish or give back what is held; called by SIGTERM's handler.
+
+        Dramatiq's own stop comes up to a second later. It never comes where the master was killed while it waited for
+        this worker to start: the worker's main thread then waits for it for ever (multiprocessing.Event)."""
+        if self._is_stopping:
+            return
         self._is_stopping = True  # first, for a runner that is just being made
         for runner in list(self._runners.values()):
             runner.stop()
@@ -100,14 +109,15 @@ class Pools(Middleware):
         )
 
 
-take_once(signal.SIGTERM)
-die_with_parent()
 # Before any library of the Hugging Face hub is imported: nobody is told what runs here.
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 malloc.use_one_arena()
 _settings = Settings()
+log.write_directly()
 log.configure(_settings)
 _pools = Pools(_settings)
+take_once(signal.SIGTERM, also=_pools.stop)
+die_with_parent()
 broker = WakeBroker(connect(_settings.server_urls()[1]), middleware=[_pools])
 dramatiq.set_broker(broker)
 _pools.declare(broker)

@@ -34,8 +34,8 @@ log = get_logger(__name__)
 LOOK_SECONDS = 0.25
 #: A gate that opens so soon is waited for here, and no item with it; later ones are found by the next look.
 LONGEST_PAUSE = timedelta(seconds=1)
-#: Dramatiq looks once a second whether its process was told to stop, so it may have been told so long before.
-TOLD_LATE_SECONDS = 1.0
+#: How long giving back may take on a busy machine.
+GIVE_BACK_SECONDS = 1.5
 #: A wait for a wake-up of no time at all would be one without an end.
 SHORTEST_WAIT = 0.005
 
@@ -284,7 +284,8 @@ class Runner:
     def _give_back(self) -> None:
         """Wait for what is held, and release what is not done in time: another process goes on with it."""
         # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
-        deadline = self._stopped_at + 0.75 * self._settings.work.drain_seconds - TOLD_LATE_SECONDS
+        drain = self._settings.work.drain_seconds
+        deadline = self._stopped_at + drain - max(0.25 * drain, GIVE_BACK_SECONDS)
         # A round that began before the stop may be claiming, so it is waited for as well.
         while not self._has_reported_all() and time.monotonic() < deadline:
             with self._changed:

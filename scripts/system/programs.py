@@ -93,9 +93,10 @@ def pool(settings: Settings, queue: str) -> tuple[str, ...]:
         "--threads=1",
         f"--path={ROOT}",
         f"--worker-shutdown-timeout={drain // timedelta(milliseconds=1)}",
-        # The master waits so many ms for its worker before it looks after it, as a worker that dies while it starts
-        # tells nobody. By default that is 30 s, for processes of middleware that are forked then; there are none here.
-        "--worker-fork-timeout=100",
+        # So many ms, and no fewer are allowed, the master waits for its worker before it looks after it: one that dies
+        # while it starts tells nobody, and one whose master is killed while it waits can't end. By default that is
+        # 30 s, for processes of middleware that are forked then; there are none here.
+        "--worker-fork-timeout=10",
     )
 
 

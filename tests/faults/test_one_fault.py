@@ -2,10 +2,11 @@
 
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
@@ -13,10 +14,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from systems import FAST, Running, kill, only, system
+from systems import FAST, Running, children, clean_environment, kill, only, system
 
+from pipeline import supervision
 from pipeline.database import Database, Row, Statement
 from pipeline.ledger import discrepancies
+from pipeline.settings import Settings
+from scripts.system import programs
 
 pytestmark = pytest.mark.system
 
@@ -136,7 +140,7 @@ def test_a_process_that_loses_its_master_while_it_starts_takes_no_work(tmp_path:
 
 
 def test_a_process_that_loses_its_master_keeps_what_it_holds_and_gives_it_back(shared: Running) -> None:
-    # It is told of the death up to once a thread of its master, and its log goes through its master.
+    # It is told of the death up to once a thread of its master.
     for _ in range(3):
         job_id = shared.submit({"items": [{"do": "sleep", "seconds": 2.5}]})
         shared.wait_for_state(job_id, "running")
@@ -147,6 +151,41 @@ def test_a_process_that_loses_its_master_keeps_what_it_holds_and_gives_it_back(s
         with Database(shared.database_url) as database:
             crashes = Statement("SELECT crashes FROM item WHERE job_id = %(job)s", {"job": job_id}, list)
             assert database.run(crashes) == [{"crashes": 0}]
+    shared.wait_for_line("items given back")  # in the system's log, though its master is dead
+
+
+@contextmanager
+def lone_process(running: Running, log: Path) -> Iterator[tuple[int, int]]:
+    """Start a process of the made-up pool whose master waits until it has started; yield the pids of both."""
+    servers = {"DATABASE_URL": running.database_url, "REDIS_URL": running.redis_url}
+    command = (*programs.pool(Settings(), "made_up"), "--worker-fork-timeout=60000")
+    environment = clean_environment(running.mark, {**FAST, "PRESSROOM_DATA": str(running.data)}) | servers
+    with log.open("wb") as output, subprocess.Popen(command, env=environment, stdout=output, stderr=output) as master:
+        while not (found := children(master.pid)):
+            time.sleep(0.01)
+        try:
+            yield master.pid, found[0]
+        finally:
+            kill(master.pid)
+            kill(found[0])
+
+
+def test_a_process_that_can_not_tell_a_dead_master_that_it_has_started_takes_no_work(tmp_path: Path) -> None:
+    log = tmp_path / "lone.log"
+    with system(tmp_path / "data", "--pool", "made_up=0", *only("made_up"), extra=FAST) as running:
+        job_id = running.submit({})
+        with lone_process(running, log) as (master, _):
+            time.sleep(0.1)  # it waits from a millisecond after its start
+            kill(master)
+            until = time.monotonic() + 120
+            while "pool process ready" not in log.read_text():
+                assert time.monotonic() < until, log.read_text()
+                time.sleep(0.01)
+            time.sleep(1)
+            assert running.ask(f"/jobs/{job_id}").json["state"] == "queued"
+
+        supervision.scale(running.data, "made_up", 1)
+        assert running.wait_for_state(job_id)["state"] == "succeeded"
 
 
 def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_job(shared: Running) -> None:

@@ -117,12 +117,12 @@ def test_a_handler_takes_no_second_signal_at_once_but_one_a_second_later():
         import os, signal, time
         from pipeline.processes import AGAIN_SECONDS, take_once
         signal.signal(signal.SIGTERM, lambda *_: print("taken", flush=True))
-        take_once(signal.SIGTERM)
+        take_once(signal.SIGTERM, also=lambda: print("also", end=" ", flush=True))
         for pause in (0, 0, AGAIN_SECONDS, 0):
             time.sleep(pause)
             os.kill(os.getpid(), signal.SIGTERM)
     """)
-    assert (run.returncode, run.stdout) == (0, "taken\n" * 2)
+    assert (run.returncode, run.stdout) == (0, "also taken\n" * 2)
 
 
 def test_a_signal_that_nobody_handles_ends_the_process_as_before():

@@ -296,7 +296,7 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
 
 
 def test_a_process_that_has_no_time_gives_back_at_once(pool: Pool) -> None:
-    pool.settings.work.drain_seconds = 1  # and may have been told a second ago
+    pool.settings.work.drain_seconds = 1
     job = pool.submit({"do": "sleep", "seconds": 0.4})
     working = threading.Thread(target=pool.runner.drain)
     working.start()
