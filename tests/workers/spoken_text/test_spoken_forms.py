@@ -1,12 +1,12 @@
 """Reading: what is said for a written text, and that ordinary prose is left alone."""
 
 import re
-import time
 
 import pytest
 from examples.posts import POSTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processor_time import least_processor_time
 
 from workers.spoken_text.language import Language
 from workers.spoken_text.reading import read, spoken_form
@@ -175,7 +175,8 @@ LEFT_ALONE = {
     "nl": ["Dhr. Jansen betaalde $100k voor 28km."],
 }
 
-#: Repeated until they are long.
+#: Repeated until they are long, as are those below.
+ORDINARY = "The bridge, which was built in 1903, is 1,250 m long and cost $5.2 million; it opens at 9:30. "
 HOSTILE = [
     "1", "/", ".", "$", "1.", "1,", "1/", "1-", "a/", "a.", "a.b@", ".a", "12:", "*", "_", "`", "[", "[a](", "](",
     "http://", "www.", "#", "+1", "(1", "XI", "1k", "$1k/", "°", "~", "&", "&a", "😀", "--", "1–", "a-", "1e", "x@x.",
@@ -225,8 +226,9 @@ def test_the_sources_of_the_spans_are_the_text(text, language):
     ("language", "length"), [("en", 20_000), ("es", 2_000), ("fr", 2_000), ("de", 2_000), ("pt", 2_000), ("it", 2_000)]
 )
 def test_no_text_is_slow_to_read(language, length):
+    def took(piece):
+        return least_processor_time(lambda: read((piece * length)[:length], language))
+
+    ordinary = took(ORDINARY)
     for piece in HOSTILE:
-        text = (piece * length)[:length]
-        started = time.process_time()
-        read(text, language)
-        assert time.process_time() - started < length / 6_000, piece
+        assert took(piece) < 10 * ordinary, piece  # it is 5 times at most

@@ -1,9 +1,9 @@
 """Writing: a text that the voice can't read is refused, and who sent it learns what to do."""
 
-import time
 from dataclasses import asdict
 
 import pytest
+from processor_time import least_processor_time
 
 from pipeline.kinds.speech.offered_voices import OfferedVoices
 from pipeline.kinds.speech.voices import Voice, shipped_voices
@@ -129,7 +129,5 @@ def test_an_engine_of_a_package_has_to_say_itself_what_it_cannot_read() -> None:
 
 def test_a_long_text_takes_a_moment() -> None:
     text = "".join(map(chr, range(0x3400, 0x9FFF))) * 2
-    started = time.process_time()
-    check_readable(text[:50_000], voice("cmn"), offered())
 
-    assert time.process_time() - started < 0.5
+    assert least_processor_time(lambda: check_readable(text[:50_000], voice("cmn"), offered())) < 0.5

@@ -1,10 +1,9 @@
 """Word times: each word of the written text gets the time of what was said for it."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processor_time import least_processor_time
 
 from workers.engines.synthesis.utterance import SpokenWord, Utterance
 from workers.handlers.speech.word_times import estimated_words, heard_words
@@ -115,9 +114,9 @@ def test_an_utterance_without_letters_has_no_words():
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece):
     text = (piece * 20_000)[:20_000]
     words = [SpokenWord(place, place + 1, place / 100, place / 100) for place in range(0, len(text), 2)]
-    began = time.process_time()
 
-    list(heard_words([same(text)], Utterance(sound(200), words)))
-    list(heard_words([same(sign) for sign in text], Utterance(sound(200))))
+    def hear():
+        list(heard_words([same(text)], Utterance(sound(200), words)))
+        list(heard_words([same(sign) for sign in text], Utterance(sound(200))))
 
-    assert time.process_time() - began < 3
+    assert least_processor_time(hear) < 3
