@@ -61,9 +61,9 @@ What the columns say:
   machine that has become slower.
 
 An item that has crashed three workers is given up, as it may be what crashes them. Here chance could do that, so
-whoever kills workers waits while an item has had two crashes, or while no client has had an answer for 10 s: on a slow
-machine they are killed faster than they start. At most 5 may be given up nevertheless: a fault, or a busy machine, can
-keep a worker from renewing its short lease, and that counts as a crash as well.
+whoever kills workers waits while an item has had two crashes. It also waits while a client has had no answer for 20 s:
+each pool has one process, and here it is killed about as fast as it starts. At most 5 may be given up nevertheless: a
+fault, or a busy machine, can keep a worker from renewing its short lease, and that counts as a crash as well.
 
 """
 
