@@ -68,7 +68,7 @@ def wait_for_the_unlucky(database: Database) -> None:
 
 
 def wait_for_answers(load: MixedLoad) -> None:
-    """Wait until each client has had an answer of late: a pool of one process, killed faster than it starts, has none."""
+    """Wait until each client has had an answer of late: a pool of one process can be killed faster than it starts."""
     end = time.monotonic() + PATIENCE_SECONDS
     while not all(answers := load.answers(LATELY_SECONDS)):
         load.check()
