@@ -41,8 +41,8 @@ exact, every request must have exactly one job, and the rate of answers must be 
 been told. Results of speech, transcripts, alt texts and posts are read, and must be whole; so must a post's pictures.
 
 ```sh
-make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
-make faults SECONDS=15 MINUTES=3 KILLS=300    # the same in twenty minutes
+make faults                                   # 60 s for each fault, and 2,000 kills: about 100 minutes
+make faults SECONDS=15 KILLS=300              # the same in 40 minutes
 make faults ONLY='Redis'                      # faults with that in their name
 ```
 
