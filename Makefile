@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 TOOLS := .venv-tools
 PACKAGES := api models pipeline pressroom scripts workers
 KILLS ?= 2000
-MINUTES ?= 60
+MINUTES ?= 30
 SECONDS ?= 60
 ONLY ?=
 HOURS ?= 2
@@ -69,7 +69,7 @@ up: install  ## start everything on this machine
 test: install-test  ## run all tests, some files at a time (PYTEST_ARGS=-x; PYTEST_ARGS='-n 0 tests/api')
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(PYTEST_ARGS)
 
-faults: install-test  ## strike a whole system with faults, 100 minutes long (SECONDS=15 KILLS=300: 40 minutes; ONLY=Redis)
+faults: install-test  ## strike a whole system with faults, 80 minutes long (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
 	rm -f out/faults-*.md
 	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults -n 0 -s
 

@@ -41,8 +41,8 @@ exact, every request must have exactly one job, and the rate of answers must be 
 been told. Results of speech, transcripts, alt texts and posts are read, and must be whole; so must a post's pictures.
 
 ```sh
-make faults                                   # 60 s for each fault, and 2,000 kills: about 100 minutes
-make faults SECONDS=15 KILLS=300              # the same in 40 minutes
+make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
+make faults SECONDS=15 MINUTES=3 KILLS=300    # the same in twenty minutes
 make faults ONLY='Redis'                      # faults with that in their name
 ```
 
@@ -62,8 +62,8 @@ What the columns say:
 
 An item that has crashed three workers is given up, as it may be what crashes them. Here chance could do that, so
 whoever kills workers waits while an item has had two crashes. It also waits while a client has had no answer for 20 s:
-each pool has one process, and here it is killed about as fast as it starts. At most 5 may be given up nevertheless: a
-fault, or a busy machine, can keep a worker from renewing its short lease, and that counts as a crash as well.
+most pools have one process, and here it is killed about as fast as it starts. At most 5 may be given up nevertheless:
+a fault, or a busy machine, can keep a worker from renewing its short lease, and that counts as a crash as well.
 
 """
 

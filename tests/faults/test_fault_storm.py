@@ -1,6 +1,6 @@
 """Storms of faults over mixed load of real kinds: every request has one job, which ends, and every credit is counted.
 
-`make faults KILLS=2000 MINUTES=60 SECONDS=60` runs the long form, which writes docs/faults.md."""
+`make faults KILLS=2000 MINUTES=30 SECONDS=60` runs the long form, which writes docs/faults.md."""
 
 import os
 import time
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.system, pytest.mark.timeout(7_200)]
 #: How long each fault lasts. In the short form only that jobs end is looked at; the long one measures throughput too.
 SECONDS = float(os.environ.get("SECONDS", "0"))
 #: In the long form workers are killed at random so often, within so long at most.
-MINUTES = float(os.environ.get("MINUTES", "60"))
+MINUTES = float(os.environ.get("MINUTES", "30"))
 KILLS = int(os.environ.get("KILLS", "2000"))
 SHORT_SECONDS = 1.5
 IS_LONG = SECONDS > 0
