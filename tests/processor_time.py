@@ -3,14 +3,12 @@
 import time
 from collections.abc import Callable
 
-TIMES = 3
-
 
 def least_processor_time(do: Callable[[], object]) -> float:
     """Return the seconds of processor time that a call takes: the least of three.
 
     Once it may take more by far, where the collector of garbage goes through all that earlier tests have left."""
-    return min(_processor_time(do) for _ in range(TIMES))
+    return min(_processor_time(do) for _ in range(3))
 
 
 def _processor_time(do: Callable[[], object]) -> float:

@@ -49,7 +49,7 @@ class Pools(Middleware):
             self._end_telling = Telling(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        """Stop, where the signal came before this module was loaded."""
+        """Stop, where no signal's handler did: it came before this module was loaded, or was not SIGTERM."""
         self.stop()
 
     def stop(self) -> None:

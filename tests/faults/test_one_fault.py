@@ -155,26 +155,27 @@ def test_a_process_that_loses_its_master_keeps_what_it_holds_and_gives_it_back(s
 
 
 @contextmanager
-def lone_process(running: Running, log: Path) -> Iterator[tuple[int, int]]:
-    """Start a process of the made-up pool whose master waits until it has started; yield the pids of both."""
+def lone_process(running: Running, log: Path) -> Iterator[int]:
+    """Start a process of the made-up pool whose master waits until it has started; yield the master's pid."""
     servers = {"DATABASE_URL": running.database_url, "REDIS_URL": running.redis_url}
     command = (*programs.pool(Settings(), "made_up"), "--worker-fork-timeout=60000")
     environment = clean_environment(running.mark, {**FAST, "PRESSROOM_DATA": str(running.data)}) | servers
     with log.open("wb") as output, subprocess.Popen(command, env=environment, stdout=output, stderr=output) as master:
-        while not (found := children(master.pid)):
-            time.sleep(0.01)
+        found: list[int] = []
         try:
-            yield master.pid, found[0]
+            while not found:
+                found = children(master.pid)
+            yield master.pid
         finally:
-            kill(master.pid)
-            kill(found[0])
+            for pid in (master.pid, *found):
+                kill(pid)
 
 
 def test_a_process_that_can_not_tell_a_dead_master_that_it_has_started_takes_no_work(tmp_path: Path) -> None:
     log = tmp_path / "lone.log"
     with system(tmp_path / "data", "--pool", "made_up=0", *only("made_up"), extra=FAST) as running:
         job_id = running.submit({})
-        with lone_process(running, log) as (master, _):
+        with lone_process(running, log) as master:
             time.sleep(0.1)  # it waits from a millisecond after its start
             kill(master)
             until = time.monotonic() + 120
