@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := .venv-tools
-PACKAGES := api models pipeline pressroom scripts workers
+PACKAGES := api capabilities models pipeline pressroom scripts workers
 KILLS ?= 2000
 MINUTES ?= 30
 SECONDS ?= 60
@@ -15,18 +15,18 @@ SOUNDS ?= 10000
 SEED ?= 1
 REQUESTS ?= 10
 # The other tests that docs/security.md names; tests/test_documents.py compares them.
-HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_sheets.py tests/api/test_hostile_headers.py \
-	tests/api/test_bodies.py tests/api/test_forms.py tests/api/test_files.py tests/api/test_keys.py \
+HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_sheets.py tests/api/http/test_hostile_headers.py \
+	tests/api/http/test_bodies.py tests/api/http/test_forms.py tests/api/work/test_files.py tests/api/accounts/test_keys.py \
 	tests/workers/media/downloads/test_fetch_forbidden.py tests/workers/media/images/test_bombs.py \
 	tests/workers/media/images/test_notes.py tests/workers/media/audio/test_decoding.py \
-	tests/pipeline/sitemaps/test_sitemap_reading.py tests/security/test_hostile_backups.py tests/workers/webhooks \
-	tests/api/webhooks/test_hostile_addresses.py tests/api/test_links_in_answers.py tests/api/test_limited_keys.py \
-	tests/api/test_jobs.py tests/api/test_dashboard.py tests/api/test_sign_in.py tests/api/test_operator_pages.py \
-	tests/api/test_memory.py tests/api/test_connections.py tests/api/test_incoming.py \
-	tests/pipeline/test_passwords.py tests/workers/catalogue \
-	tests/scripts/imports/test_url_import.py tests/workers/engines/metadata/llm/test_llm.py \
-	tests/workers/engines/metadata/extractive/test_extractive.py \
-	tests/workers/engines/captioning/test_second_looks.py tests/test_supply_chain.py
+	tests/capabilities/index_check/sitemaps/test_sitemap_reading.py tests/security/test_hostile_backups.py tests/workers/webhooks \
+	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
+	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
+	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
+	tests/pipeline/accounts/test_passwords.py tests/workers/models \
+	tests/scripts/imports/test_url_import.py tests/capabilities/blog/engines/metadata/llm/test_llm.py \
+	tests/capabilities/blog/engines/metadata/extractive/test_extractive.py \
+	tests/capabilities/alt_text/engines/test_second_looks.py tests/test_supply_chain.py
 PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 

@@ -7,31 +7,32 @@ import falcon.asgi
 import redis.asyncio
 from falcon.routing import map_http_methods
 
-from api.account import KeyVerification
-from api.compression import Compression
-from api.cross_origin import CrossOrigin
+from api.accounts.account import KeyVerification
+from api.capabilities import load_routes, load_try_pages
 from api.dashboard import Dashboard, load_navigation
-from api.errors import add_handlers
-from api.events import JobEvents
-from api.families import load_families, load_try_pages
-from api.files import Files
 from api.health import Alive, Exposition, Ready
-from api.job_changes import ChangeableJob, JobCancellation
-from api.job_resources import JobList, JobResult
-from api.job_retries import JobRetry
-from api.key_routes import limitable_routes
-from api.middleware import RequestMiddleware
+from api.http.compression import Compression
+from api.http.cross_origin import CrossOrigin
+from api.http.middleware import RequestMiddleware
+from api.http.request_context import context_of
+from api.jobs.events import JobEvents
+from api.jobs.job_changes import ChangeableJob, JobCancellation
+from api.jobs.job_resources import JobList, JobResult
+from api.jobs.job_retries import JobRetry
+from api.openapi.document import operations
+from api.openapi.pages import Docs, OpenApi
+from api.openapi.reference.calls import methods_of
 from api.openapi.service import ACCOUNTING, describe_service
-from api.pages import Docs, OpenApi
-from api.reference.calls import methods_of
-from api.request_context import context_of
-from api.services import Services
-from api.streamed_work import StreamedWork
-from api.work import Work
-from pipeline.artifacts import Artifacts
+from api.services.errors import add_handlers
+from api.services.key_routes import limitable_routes
+from api.services.services import Services
+from api.work.files import Files
+from api.work.streamed_work import StreamedWork
+from api.work.work import Work
 from pipeline.database import AsyncDatabase
-from pipeline.kinds import Kinds, own_kinds
+from pipeline.registry import Kinds, own_kinds
 from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts
 
 
 class RoutingMiddleware:
@@ -52,7 +53,7 @@ class RoutingMiddleware:
 def import_parts() -> None:
     """Import what `create_app` finds by itself: all families, kinds and pages of this project."""
     own_kinds()
-    load_families()
+    load_routes()
     load_navigation()
 
 
@@ -73,7 +74,7 @@ def create_app(
         middleware.append(CrossOrigin(settings.api.cors_origins))
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
     add_handlers(app, services, pages=dashboard.renderer)
-    families = load_families()
+    families = load_routes()
     work = {route: resource for family in families for route, resource in family.WORK.items()}
     for kind in kinds.values():
         for route in kind.routes:
@@ -100,7 +101,7 @@ def create_app(
     app.add_route("/readyz", Ready(services))
     app.add_route("/metrics", Exposition(services))
     document = describe_service(kinds, families)
-    services.key_routes = limitable_routes(document)
+    services.key_routes = limitable_routes(operations(document))
     app.add_route("/openapi.json", OpenApi(document))
     app.add_route("/docs", Docs(document, methods_of(document, kinds, load_try_pages()), dashboard.renderer))
     return RequestMiddleware(app, services.metrics, services.tracer, drain=services.waiting.drain)

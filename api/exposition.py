@@ -7,8 +7,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from pipeline.load import Load
-from pipeline.metrics import BUCKETS, Sum
+from pipeline.operations.load import Load
+from pipeline.operations.metrics import BUCKETS, Sum
 from pipeline.operations.processes import Process
 
 #: What each metric counts, for who reads /metrics.

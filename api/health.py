@@ -6,17 +6,17 @@ import falcon
 import falcon.asgi
 from redis.exceptions import RedisError
 
-from api.answers import show_json
 from api.exposition import render
-from api.resource import Resource
+from api.services.resource import Resource
+from api.work.answers import show_json
 from pipeline import lifecycle
 from pipeline.database import Statement
 from pipeline.errors import ServiceUnavailable
-from pipeline.load import Load, read_load
-from pipeline.metrics import HASH, Sum, read_sums
+from pipeline.operations.load import Load, read_load
+from pipeline.operations.metrics import HASH, Sum, read_sums
 from pipeline.operations.processes import HASH as PROCESSES
 from pipeline.operations.processes import Process, read_processes
-from pipeline.redis_away import REDIS_AWAY
+from pipeline.wakes.redis_away import REDIS_AWAY
 
 #: A probe is answered within this time, whatever hangs.
 PROBE_SECONDS = 2.0

@@ -13,16 +13,16 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
-from api.address import read_networks
 from api.app import create_app, import_parts
-from api.connections import READ_SECONDS, Connection
-from api.middleware import RequestMiddleware
+from api.http.address import read_networks
+from api.http.connections import READ_SECONDS, Connection
+from api.http.middleware import RequestMiddleware
 from pipeline import log
-from pipeline.artifacts import Artifacts, open_store
 from pipeline.database import AsyncDatabase
-from pipeline.kinds import load_kinds
-from pipeline.processes import die_with_parent
+from pipeline.operations.child_processes import die_with_parent
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
 
 #: How long a process that stops waits for the first request on a connection: a way round the world and back.
 FIRST_REQUEST_SECONDS = 1.0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pipeline.offers import Offers
+from pipeline.offers.offers import Offers
 
 #: What a choice offers, as pairs of value and label, of what the engines can do now.
 Choices = Callable[[Offers], Sequence[tuple[str, str]]]

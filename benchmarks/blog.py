@@ -8,10 +8,10 @@ from pathlib import Path
 from benchmarks.client import load, request
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
+from capabilities.blog.engines.metadata.plain import read_post
+from capabilities.blog.engines.pictures import Brief
 from pipeline.settings import Settings
 from workers.engines.family import Family
-from workers.engines.metadata.plain import read_post
-from workers.engines.pictures import Brief
 
 #: What a request may take at the median, in ms.
 TARGET_MS = 300

@@ -14,7 +14,7 @@ from pathlib import Path
 import aiohttp
 
 from benchmarks.report import Table
-from pipeline.engine_settings import FetchSettings
+from pipeline.settings.fields import FetchSettings
 from scripts.system.programs import ROOT, environment
 from workers.media.downloads.fetcher import Fetcher
 

@@ -13,8 +13,8 @@ from psycopg.types.json import Jsonb
 from benchmarks.report import Table
 from benchmarks.systems import Running, finish_everything, pressroom
 from pipeline import lifecycle
+from pipeline.accounts.keys import Caller, find_caller, hash_key
 from pipeline.database import Database, Statement
-from pipeline.keys import Caller, find_caller, hash_key
 from pipeline.lifecycle import Outcome, Submission
 
 CLIENTS = (1, 8)

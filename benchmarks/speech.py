@@ -8,7 +8,7 @@ from benchmarks.client import load, request
 from benchmarks.report import Table
 from benchmarks.streams import load_engine
 from benchmarks.systems import Running, pressroom
-from pipeline.kinds.speech.voices import pick_voice
+from capabilities.speech.voices.voices import pick_voice
 from workers.media.audio.pcm import encode_wav
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."

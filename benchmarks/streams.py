@@ -20,14 +20,14 @@ import imageio_ffmpeg
 from benchmarks.client import load, request
 from benchmarks.report import Table
 from benchmarks.systems import pressroom, process_tree
-from pipeline.kinds.speech.stream import SpeechStreamRequest
-from pipeline.kinds.speech.voices import pick_voice
+from capabilities.speech.engines import Synthesizer
+from capabilities.speech.handlers.script import write_script
+from capabilities.speech.kinds.stream import SpeechStreamRequest
+from capabilities.speech.normalization.sentences import split_text
+from capabilities.speech.voices.voices import pick_voice
 from pipeline.settings import Settings
 from scripts.system.programs import ROOT, environment
 from workers.engines.registry import load_engines
-from workers.engines.synthesis import Synthesizer
-from workers.handlers.speech.script import write_script
-from workers.spoken_text.sentences import split_text
 
 sys.path.insert(0, str(ROOT / "tests"))
 

@@ -10,11 +10,11 @@ from benchmarks.blip_model import build
 from benchmarks.pictures import TOLD, picture_server
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
+from capabilities.alt_text.engines import Wish
+from capabilities.alt_text.engines.blip import Blip
+from capabilities.alt_text.handlers.alt_text import WAITING_SIDE
 from pipeline.settings import Settings
-from workers import malloc
-from workers.engines.captioning import Wish
-from workers.engines.captioning.blip import Blip
-from workers.handlers.alt_text.alt_text import WAITING_SIDE
+from workers.engines import malloc
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
 

@@ -13,9 +13,9 @@ from PIL import Image
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from capabilities.blog.engines.metadata.plain import read_post  # noqa: E402
+from capabilities.blog.engines.pictures import Brief, Painted  # noqa: E402
 from pipeline.settings import Settings  # noqa: E402
-from workers.engines.metadata.plain import read_post  # noqa: E402
-from workers.engines.pictures import Brief, Painted  # noqa: E402
 from workers.engines.registry import load_engines  # noqa: E402
 
 PAGE, PICTURES = ROOT / "docs" / "engines.md", ROOT / "docs" / "pictures"

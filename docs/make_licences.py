@@ -10,7 +10,7 @@ BEGIN, END = "<!-- models: made by docs/make_licences.py -->\n", "<!-- end of mo
 
 def make_table() -> str:
     """Return the models with who made them and their licence; those that have all in common share a row."""
-    from workers.catalogue.catalogue import read_catalogue
+    from workers.models.catalogue import read_catalogue
 
     rows: dict[tuple[str, str], list[str]] = {}
     for model in read_catalogue().values():

@@ -8,10 +8,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from api.families import load_families
+from api.capabilities import load_families
 from api.openapi.document import operations
 from api.openapi.service import describe_service
-from pipeline.kinds import load_kinds
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from scripts.commands.settings import list_variables
 

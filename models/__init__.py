@@ -1,22 +1,22 @@
 """The tables. Every change to job, item, account and ledger goes through `pipeline.lifecycle`."""
 
-from models.account import Account
-from models.api_key import ApiKey
+from models.accounts.account import Account
+from models.accounts.api_key import ApiKey
+from models.accounts.credit_entry import CreditEntry
+from models.accounts.key_spending import KeySpending
+from models.accounts.session import Session, SignInLink
+from models.accounts.signing_key import SigningKey
+from models.accounts.usage_day import UsageDay, UsageSummed
 from models.cover_record import CoverRecord
-from models.credit_entry import CreditEntry
-from models.ended_job import EndedJob
 from models.index_check import ITEM_INDEXES, JOB_INDEX, SearchProvider, Verdict
 from models.index_monitor import IndexMonitor, IndexMonitorChange, IndexMonitorPage
-from models.item import Item
-from models.job import Job
-from models.key_spending import KeySpending
+from models.jobs.ended_job import EndedJob
+from models.jobs.item import Item
+from models.jobs.job import Job
 from models.lexicon import Lexicon
 from models.offer import Offer
 from models.owned_site import OwnedSite, SiteConnection, SiteQuota
 from models.queue_sample import QueueSample
-from models.session import Session, SignInLink
-from models.signing_key import SigningKey
-from models.usage_day import UsageDay, UsageSummed
 from models.webhook import Webhook, WebhookDelivery
 
 __all__ = [

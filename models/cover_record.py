@@ -10,7 +10,7 @@ from models.columns import document, moment
 
 
 class CoverRecord(SQLModel, table=True):
-    """One account's; its posts, the last first, at most as many as pipeline/kinds/blog/cover_record_table.py keeps."""
+    """One account's; its posts, the last first, at most as many as capabilities/blog/kinds/cover_record_table.py keeps."""
 
     __tablename__ = "cover_record"
 

@@ -10,7 +10,7 @@ from models.columns import moment
 
 
 class SiteConnection(SQLModel, table=True):
-    """An account's access to a service for site owners (pipeline/kinds/index_check/connections.py)."""
+    """An account's access to a service for site owners (capabilities/index_check/sites/connections.py)."""
 
     __tablename__ = "site_connection"
     __table_args__ = (UniqueConstraint("account_id", "service", "name"),)
@@ -19,7 +19,9 @@ class SiteConnection(SQLModel, table=True):
     account_id: UUID = Field(foreign_key="account.id")
     service: str  # search_console or bing_webmaster
     name: str  # whose access it is: a service account's address, say; no secret
-    credentials: bytes = Field(sa_column=Column(LargeBinary, nullable=False))  # encrypted (pipeline/secret_box.py)
+    credentials: bytes = Field(
+        sa_column=Column(LargeBinary, nullable=False)
+    )  # encrypted (pipeline/accounts/secret_box.py)
     fault: str | None  # why it can't be used until it is connected anew; null: it can
     created_at: datetime = Field(sa_column=moment(now=True))
 

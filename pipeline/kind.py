@@ -11,9 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.config import JsonDict
 
 from pipeline.database import Database, Statement
-from pipeline.jobs import Item, Job
-from pipeline.offers import Offers
-from pipeline.operations.breakers import Breaker
+from pipeline.lifecycle.jobs import Item, Job
+from pipeline.offers.breakers import Breaker
+from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
 
 

@@ -12,8 +12,8 @@ import structlog
 from pydantic_core import to_json
 from structlog.typing import FilteringBoundLogger, Processor
 
-from pipeline.keys import redact
-from pipeline.operations.job_log import remember
+from pipeline.accounts.keys import redact
+from pipeline.job_log import remember
 from pipeline.settings import Settings
 
 SHARED: list[Processor] = [

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
+from pipeline.accounts.sign_in import Owner, find_owner, find_owner_by_id, read_email, set_email
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, NotFound
-from pipeline.sign_in import Owner, find_owner, find_owner_by_id, read_email, set_email
 from scripts.identifiers import find_id
 
 

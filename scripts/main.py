@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from pipeline.errors import PressroomError
-from pipeline.settings_sources import variable
+from pipeline.settings.settings_sources import variable
 from pressroom.errors import PressroomError as ServiceError
 from scripts.commands import register_all
 from scripts.service import said

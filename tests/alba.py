@@ -3,7 +3,7 @@
 import hashlib
 import random
 
-from workers.catalogue.catalogue import File, Hub, Model
+from workers.models.catalogue import File, Hub, Model
 
 #: Large enough to break in the middle.
 WEIGHTS = random.Random(0).randbytes(300_000)

@@ -13,9 +13,12 @@ from hypothesis import HealthCheck, settings
 from payers import Payer, open_account
 from servers import start_postgres, start_redis
 
+from capabilities.index_check.kinds.index_check import PROVIDERS
 from pipeline.database import Database
-from pipeline.kinds.index_check.check import PROVIDERS
-from pipeline.migrations import migrate
+from pipeline.lifecycle.migrations import migrate
+
+#: Fixtures that tests of several folders use.
+pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures")
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.
 os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"

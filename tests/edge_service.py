@@ -14,9 +14,9 @@ from xml.sax.saxutils import unescape
 
 from aiohttp import WSMsgType, web
 
-from pipeline.engine_settings import EdgeSettings
+from capabilities.speech.engines.espeak.espeak import Espeak
+from capabilities.speech.settings import EdgeSettings
 from pipeline.settings import Settings
-from workers.engines.synthesis.espeak.espeak import Espeak
 from workers.media.audio.encoded_stream import EncodedStream
 from workers.media.audio.encodings import mp3_stream
 from workers.media.audio.ffmpeg import find_ffmpeg

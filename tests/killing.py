@@ -32,5 +32,5 @@ def _die_before_the_wake_up(waking: Any) -> None:
     waking.send_wake = die_or_wake
 
 
-if "api.waking" in sys.modules:
-    _die_before_the_wake_up(sys.modules["api.waking"])
+if "api.services.waking" in sys.modules:
+    _die_before_the_wake_up(sys.modules["api.services.waking"])

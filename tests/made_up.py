@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Job
 from pipeline.kind import FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, as_json
-from pipeline.offers import Offer
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.offers import Offer
 from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 
 

@@ -2,8 +2,8 @@
 
 import regex
 
-from workers.engines.metadata import Metadata
-from workers.engines.metadata.extractive.extractive import Extractive
+from capabilities.blog.engines.metadata import Metadata
+from capabilities.blog.engines.metadata.extractive.extractive import Extractive
 
 
 def in_limits(made: Metadata, engine: Extractive) -> None:

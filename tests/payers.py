@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from pipeline import lifecycle
+from pipeline.accounts.keys import make_key
+from pipeline.accounts.ledger import Discrepancy, discrepancies
 from pipeline.database import Database, Statement
-from pipeline.keys import make_key
-from pipeline.ledger import Discrepancy, discrepancies
 
 
 @dataclass(frozen=True)

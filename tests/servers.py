@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import redis
 
-from pipeline.processes import shimmed
+from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import create_database

@@ -20,9 +20,9 @@ from uuid import uuid4
 
 from servers import is_running, wait_for_end
 
-from pipeline.accounts import open_account
+from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
-from pipeline.kinds import load_kinds, queues
+from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from scripts.system import control
 from scripts.system.programs import environment

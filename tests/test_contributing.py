@@ -11,7 +11,7 @@ import pytest
 from given_task import GivenTask
 
 from pipeline.kind import FinishedItem
-from pipeline.offers import Offers
+from pipeline.offers.offers import Offers
 
 TEXT = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text("utf-8")
 FILES = dict(re.findall(r"```python\n# (\S+)\.py\n(.*?)```", TEXT, re.DOTALL))
@@ -31,8 +31,8 @@ def example(monkeypatch: Any) -> dict[str, ModuleType]:
 
 
 def test_the_kind_of_the_example_goes_from_request_to_answer(example: dict[str, ModuleType]) -> None:
-    (kind,) = example["pipeline.kinds.words"].KINDS
-    handler = example["workers.handlers.words"].CountWordsHandler(SimpleNamespace())
+    (kind,) = example["pipeline.registry.words"].KINDS
+    handler = example["workers.pool.handlers.words"].CountWordsHandler(SimpleNamespace())
     request = kind.request(**kind.example)
 
     kind.check(request, Offers())
@@ -48,6 +48,6 @@ def test_the_test_of_the_example_passes(example: dict[str, ModuleType]) -> None:
 
 
 def test_the_handler_that_the_example_names_is_there(example: dict[str, ModuleType]) -> None:
-    module, _, name = example["pipeline.kinds.words"].CountWords.handler.partition(":")
+    module, _, name = example["pipeline.registry.words"].CountWords.handler.partition(":")
 
     assert hasattr(example[module], name)

@@ -15,10 +15,10 @@ import pytest
 import yaml
 
 from api.exposition import HELP, render
-from pipeline.kinds import load_kinds, queues
-from pipeline.load import Load, QueueLoad
+from pipeline.operations.load import Load, QueueLoad
+from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
-from pipeline.settings_sources import check_environment
+from pipeline.settings.settings_sources import check_environment
 from scripts.system import programs
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"

@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from pipeline.settings import Settings
-from pipeline.settings_sources import NOT_SETTINGS
+from pipeline.settings.settings_sources import NOT_SETTINGS
 from scripts.commands.settings import list_variables
 from scripts.main import create_app
 

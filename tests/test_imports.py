@@ -69,13 +69,16 @@ def test_a_program_starts_without_what_it_does_not_need(code: str, unneeded: set
 
 def test_a_second_start_migrates_without_what_migrates() -> None:
     """Asked whether the database is up to date: only then Alembic is imported."""
-    assert imported("import pipeline.schema_version, pipeline.accounts") & {"alembic", "sqlalchemy"} == set()
+    assert (
+        imported("import pipeline.lifecycle.schema_version, pipeline.accounts.accounts") & {"alembic", "sqlalchemy"}
+        == set()
+    )
 
 
 def test_the_metadata_pool_is_ready_before_it_has_loaded_what_tells_languages() -> None:
     """Which takes half a second: posts that come earlier load it themselves, and are read no worse."""
-    setup = "from workers.engines.metadata.extractive.extractive import Extractive; made = Extractive(); made.setup()"
-    read = "from workers.engines.metadata.plain import read_post"
+    setup = "from capabilities.blog.engines.metadata.extractive.extractive import Extractive; made = Extractive(); made.setup()"
+    read = "from capabilities.blog.engines.metadata.plain import read_post"
     write = "made.write(read_post('Ready', 'It is ready to be read.', 'en'))"
 
     assert "py3langid" not in imported(setup)

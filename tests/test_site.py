@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from api.families import load_families
+from api.capabilities import load_routes
 from api.openapi.document import operations
 from api.openapi.service import describe_service
-from pipeline.kinds import load_kinds
+from capabilities.speech.engines import ENGINES
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from scripts.commands.settings import list_variables
-from workers.engines.synthesis import ENGINES
 
 ROOT = Path(__file__).parents[1]
 #: What a browser would load by itself.
@@ -65,5 +65,5 @@ def test_the_reference_has_every_setting_and_every_route(site: Path) -> None:
     for name, *_ in list_variables(Settings()):
         assert name in settings
     routes = text_of(site / "reference" / "routes.html")
-    for path, method, _ in operations(describe_service(load_kinds(Settings()), load_families())):
+    for path, method, _ in operations(describe_service(load_kinds(Settings()), load_routes())):
         assert f"{method.upper()} {path}" in routes

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from pipeline.database import Database
 from pipeline.errors import PressroomError
-from pipeline.offers import Offer
+from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from pipeline.streams import Parts
-from workers.resources import Resources
+from pipeline.storage.streams import Parts
+from workers.engines.resources import Resources
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741

@@ -10,18 +10,18 @@ import dramatiq
 from dramatiq import Broker, Middleware, Worker
 
 from pipeline import log
-from pipeline.artifacts import Artifacts, open_store
-from pipeline.broker import WakeBroker, actor_name, connect
 from pipeline.database import Database
-from pipeline.kinds import load_kinds, queues
-from pipeline.metrics import Metrics
+from pipeline.operations.child_processes import die_with_parent, take_once
+from pipeline.operations.metrics import Metrics
 from pipeline.operations.telling import Telling
-from pipeline.processes import die_with_parent, take_once
+from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
-from workers import malloc
-from workers.handlers import load_handlers
-from workers.resources import Resources
-from workers.run import Runner
+from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.wakes.broker import WakeBroker, actor_name, connect
+from workers.engines import malloc
+from workers.engines.resources import Resources
+from workers.pool.handlers import load_handlers
+from workers.pool.run import Runner
 
 #: Statements that the runs of a process send at once, such as a look for a fresh answer.
 MOST_OF_RUNS = 4

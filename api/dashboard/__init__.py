@@ -19,7 +19,7 @@ from api.dashboard.guard import Access, Guard
 from api.dashboard.page import Page
 from api.dashboard.rendering import Renderer
 from api.dashboard.static_files import StaticFiles, load_static_files
-from api.services import Services
+from api.services.services import Services
 
 
 class Dashboard:

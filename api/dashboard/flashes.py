@@ -8,7 +8,7 @@ from typing import Literal
 
 import falcon.asgi
 
-from api.cookies import Cookies
+from api.http.cookies import Cookies
 
 COOKIE = "pressroom_flash"
 #: The next page comes at once.

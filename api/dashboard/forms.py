@@ -4,11 +4,11 @@ from urllib.parse import parse_qs
 
 import falcon.asgi
 
-from api.bodies import read_body, require_type
-from api.services import Services
-from api.sessions import CSRF_HEADER, check_csrf_token
+from api.http.bodies import read_body, require_type
+from api.services.services import Services
+from api.services.sessions import CSRF_HEADER, check_csrf_token
+from pipeline.accounts.sessions import Session
 from pipeline.errors import InvalidRequest
-from pipeline.sessions import Session
 
 #: Fields of a form; a page lists fewer things than that.
 MAX_FIELDS = 2_000

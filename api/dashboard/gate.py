@@ -5,13 +5,21 @@ from typing import Any
 
 import falcon.asgi
 
-from api.address import counted_address
 from api.dashboard.sign_in_limits import SignInLimits
-from api.services import Services
+from api.http.address import counted_address
+from api.services.services import Services
+from pipeline.accounts.passwords import is_password
+from pipeline.accounts.sign_in import (
+    EmailInvalid,
+    Owner,
+    find_owner,
+    find_owner_by_id,
+    read_email,
+    set_password,
+    use_link,
+)
 from pipeline.database import Statement
 from pipeline.errors import Forbidden, InvalidRequest
-from pipeline.passwords import is_password
-from pipeline.sign_in import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email, set_password, use_link
 
 #: Hashes at once in a process: each takes 64 MiB, and a core.
 AT_ONCE = 2

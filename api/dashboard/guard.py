@@ -6,7 +6,7 @@ from enum import Enum, auto
 import falcon.asgi
 
 from api.dashboard.rendering import Renderer
-from api.services import Services
+from api.services.services import Services
 
 
 class Access(Enum):

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import falcon.asgi
 
-from api.job_changes import cancel_job, delete_job
-from api.job_resources import find_own_job, read_job_id
-from api.job_retries import retry_job
-from api.request_context import context_of
-from api.services import Services
+from api.http.request_context import context_of
+from api.jobs.job_changes import cancel_job, delete_job
+from api.jobs.job_resources import find_own_job, read_job_id
+from api.jobs.job_retries import retry_job
+from api.services.services import Services
+from pipeline.accounts.sessions import Session
 from pipeline.errors import InvalidRequest, PressroomError
-from pipeline.sessions import Session
 
 #: Jobs that are changed at once: those of one page.
 MOST_JOBS = 100

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from api.answers import refuse_gone
-from api.services import Services
+from api.services.services import Services
+from api.work.answers import refuse_gone
 from pipeline.errors import PressroomError
-from pipeline.jobs import Job, find_items
+from pipeline.lifecycle.jobs import Job, find_items
 
 #: A result of more items is shown item by item alone: to make its whole answer would take long.
 MOST_ITEMS = 100

@@ -13,8 +13,8 @@ from api.dashboard.filters import FILTERS
 from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
 from api.dashboard.page import Page, Section
 from api.dashboard.static_files import Static
-from api.request_context import context_of
-from api.services import Services
+from api.http.request_context import context_of
+from api.services.services import Services
 from pipeline.errors import PressroomError
 
 HOME = "/dashboard"

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import redis.asyncio
 
-from pipeline.counts import SharedCounts, Use
-from pipeline.dashboard_settings import DashboardSettings
 from pipeline.errors import RateLimitExceeded, ServiceUnavailable
-from pipeline.redis_away import REDIS_AWAY
+from pipeline.limits.counts import SharedCounts, Use
+from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.wakes.redis_away import REDIS_AWAY
 
 #: When to try again, of a minute's limit.
 MINUTE = timedelta(minutes=1)

@@ -7,8 +7,8 @@ from typing import Any
 
 from api.try_pages import TryPage
 from pipeline.kind import AnyKind
-from pipeline.kinds import Kinds
-from pipeline.offers import Offers
+from pipeline.offers.offers import Offers
+from pipeline.registry import Kinds
 
 #: A text that may be longer than so many characters, or of any length, gets several lines.
 LONGEST_LINE = 300

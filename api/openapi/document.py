@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from api.documents import JobDocument
 from api.openapi.parts import (
     COMPONENTS,
     IDEMPOTENCY_KEY,
@@ -19,9 +18,10 @@ from api.openapi.parts import (
     with_nulls,
     without_paths,
 )
-from api.webhook_fields import ADDRESS
+from api.work.job_documents import JobDocument
+from api.work.webhook_fields import ADDRESS
 from pipeline.kind import AnyKind
-from pipeline.kinds import Kinds
+from pipeline.registry import Kinds
 from pipeline.webhooks.events import JOB_EVENTS
 
 KEY_FIELD = {

@@ -1,13 +1,13 @@
 """Webhooks: the account's default address and secret, and the log of what was sent (docs/webhooks.md).
 
-What a request says of its own webhook is in api/webhook_fields.py, as every route takes it."""
+What a request says of its own webhook is in api/work/webhook_fields.py, as every route takes it."""
 
 import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from api.services import Services
+from api.services.services import Services
 from api.webhooks.documents import (
     WebhookDelivery,
     WebhookDeliveryDetails,

@@ -5,10 +5,10 @@ What has an event sent counts as a request: each is a row of the log, and a requ
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from api.services import Services
-from api.webhook_fields import WebhookMissing, check_events, check_url
+from api.services.services import Services
+from api.work.webhook_fields import WebhookMissing, check_events, check_url
+from pipeline.accounts.keys import Caller
 from pipeline.errors import NotFound
-from pipeline.keys import Caller
 from pipeline.webhooks.accounts import AccountWebhook, ensure_webhook, find_webhook, rotate_secret, set_default
 from pipeline.webhooks.events import TEST, event_body
 from pipeline.webhooks.log import DeliveryDetails, add_test, find_delivery, send_again

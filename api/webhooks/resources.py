@@ -5,11 +5,10 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
-from api.answers import show_json
-from api.fields import read_fields
-from api.queries import ParameterInvalid, read_choice, read_text, read_whole, show_page
-from api.resource import Resource
-from api.senders import read_sent
+from api.accounts.senders import read_sent
+from api.http.fields import read_fields
+from api.http.queries import ParameterInvalid, read_choice, read_text, read_whole, show_page
+from api.services.resource import Resource
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
 from api.webhooks.documents import (
     WebhookDelivery,
@@ -19,6 +18,7 @@ from api.webhooks.documents import (
     WebhookSettingsDocument,
     WebhookTestRequest,
 )
+from api.work.answers import show_json
 from pipeline.webhooks.accounts import AccountWebhook, find_webhook, set_default
 from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.log import DeliveryDetails, list_deliveries

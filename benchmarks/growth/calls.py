@@ -7,21 +7,21 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from benchmarks.growth.filling import ACCOUNT, KEYS, NEIGHBOUR, NEIGHBOURS_KEY, Size
+from capabilities.index_check.kinds.jobs import list_index_jobs
 from pipeline import lifecycle
+from pipeline.accounts.ledger import discrepancies
+from pipeline.accounts.stored_keys import list_keys
+from pipeline.accounts.usage import read_usage
+from pipeline.accounts.usage_report import Span, read_ledger, read_used
 from pipeline.database import Statement
-from pipeline.job_lists import JobFilter, list_jobs
-from pipeline.jobs import find_delivery, find_job, find_replay
-from pipeline.kinds import load_kinds
-from pipeline.kinds.index_check.jobs import list_index_jobs
-from pipeline.ledger import discrepancies
+from pipeline.jobs.job_lists import JobFilter, list_jobs
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome, Submission
-from pipeline.load import read_load
+from pipeline.lifecycle.jobs import find_delivery, find_job, find_replay
 from pipeline.operations.accounts import find_account, list_grants
 from pipeline.operations.failures import read_failures
+from pipeline.operations.load import read_load
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
-from pipeline.stored_keys import list_keys
-from pipeline.usage import read_usage
-from pipeline.usage_report import Span, read_ledger, read_used
 
 LEASE = timedelta(seconds=30)
 FIRST = JobFilter(account_id=ACCOUNT)

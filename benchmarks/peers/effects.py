@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from benchmarks.peers.catalogue import PROGRAMS
-from pipeline.jobs import Job
 from pipeline.kind import FinishedItem, Kind, NewItem, Request, Response, Stored, as_json
-from pipeline.offers import Offer
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.offers import Offer
 from workers.handler import Done, Handler, Outcome, Task
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.engines.metadata import Writer
-from workers.engines.metadata.plain import read_post
-from workers.engines.pictures import Brief
-from workers.engines.pictures.drawn.topics import motif_of
-from workers.handlers.blog.blog import SURE
+from capabilities.blog.engines.metadata import Writer
+from capabilities.blog.engines.metadata.plain import read_post
+from capabilities.blog.engines.pictures import Brief
+from capabilities.blog.engines.pictures.drawn.topics import motif_of
+from capabilities.blog.handlers.blog import SURE
 
 FILE = Path(__file__).with_suffix(".toml")
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import regex
 
 from benchmarks.quality.drawing import Drawn, drawn_pictures
+from capabilities.alt_text.engines import Caption, Captioner, Wish
+from capabilities.alt_text.engines.generation.looking import is_read, quotations
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from workers.engines.captioning import Caption, Captioner, Wish
-from workers.engines.captioning.generation.looking import is_read, quotations
 from workers.engines.family import Family
 from workers.media.images.picture import Picture
 

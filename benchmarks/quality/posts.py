@@ -14,13 +14,13 @@ from pathlib import Path
 
 import regex
 
+from capabilities.blog.engines.metadata import Metadata, Post, Writer
+from capabilities.blog.engines.metadata.plain import read_post
+from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
+from capabilities.blog.engines.metadata.terms import stem
 from pipeline.settings import Settings
 from workers.engines.family import Family
-from workers.engines.metadata import Metadata, Post, Writer
-from workers.engines.metadata.languages import language_of
-from workers.engines.metadata.plain import read_post
-from workers.engines.metadata.taxonomy import Taxonomy, load_taxonomy
-from workers.engines.metadata.terms import stem
+from workers.engines.languages.languages import language_of
 
 FOLDER = Path(__file__).with_name("posts")
 

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.streams import load_engine
-from pipeline.kinds.speech.voices import pick_voice
-from workers.engines.synthesis import Synthesizer
+from capabilities.speech.engines import Synthesizer
+from capabilities.speech.normalization.reading import spoken_form
+from capabilities.speech.voices.voices import pick_voice
 from workers.media.audio.pcm import encode_wav
-from workers.spoken_text.reading import spoken_form
 
 SENTENCES = Path(__file__).with_name("sentences.toml")
 

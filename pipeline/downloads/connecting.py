@@ -8,7 +8,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.connector import AddrInfoType
 
 from pipeline.downloads.addresses import Reach
-from pipeline.engine_settings import FetchSettings
+from pipeline.settings.fields import FetchSettings
 
 #: How long an idle connection is kept open.
 KEEPALIVE_SECONDS = 5.0

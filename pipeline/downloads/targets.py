@@ -9,7 +9,7 @@ from publicsuffixlist import PublicSuffixList
 from yarl import URL
 
 from pipeline.downloads.addresses import PORTS, Reach
-from pipeline.urls import fault_of, host_key
+from pipeline.downloads.urls import fault_of, host_key
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 #: Characters of a Location that stay as they are. Others, such as spaces and raw UTF-8, are quoted, as browsers do.

@@ -16,7 +16,7 @@ from pipeline.downloads.connecting import SocketFactory, open_session, plain_soc
 from pipeline.downloads.failures import REMEDY, failure_of
 from pipeline.downloads.slots import DownloadSlots
 from pipeline.downloads.targets import REDIRECTS, Refused, location_of, read_target, shown
-from pipeline.engine_settings import FetchSettings
+from pipeline.settings.fields import FetchSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from pipeline.database import Row, Statement
-from pipeline.open_jobs import open_sql
+from pipeline.jobs.open_jobs import open_sql
 
 #: Accounts on a page.
 PAGE_SIZE = 50

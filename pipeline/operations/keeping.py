@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 
 from pipeline.database import Database
-from pipeline.kinds import Kinds
-from pipeline.load import read_load
 from pipeline.log import get_logger
-from pipeline.metrics import HASH as METRICS
-from pipeline.metrics import Sum, read_sums
+from pipeline.operations.load import read_load
+from pipeline.operations.metrics import HASH as METRICS
+from pipeline.operations.metrics import Sum, read_sums
 from pipeline.operations.processes import HASH as PROCESSES
 from pipeline.operations.processes import gone_fields
 from pipeline.operations.samples import keep_samples
+from pipeline.registry import Kinds
 
 if TYPE_CHECKING:
     import redis

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.lifecycle.schema import SCHEMA
-from pipeline.supervision import is_supervised
+from pipeline.operations.supervision import is_supervised
 
 #: The Redis hash with one field a process.
 HASH = "pressroom:processes"

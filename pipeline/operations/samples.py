@@ -1,6 +1,6 @@
 """Samples: how each queue was, one row a queue and minute, and what operators' plots make of them.
 
-The rows have sums, as Redis counts them (pipeline/metrics.py); what happened in between is their difference. After
+The rows have sums, as Redis counts them (pipeline/operations/metrics.py); what happened in between is their difference. After
 Redis has lost its sums they begin at zero, and then the sum itself is the difference.
 """
 
@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Row, Statement
-from pipeline.load import Load
-from pipeline.metrics import Sum
+from pipeline.operations.load import Load
+from pipeline.operations.metrics import Sum
 
 #: How often a sample is taken.
 SAMPLE_EVERY = timedelta(minutes=1)

@@ -8,8 +8,8 @@ from typing import Any
 import redis
 from redis.exceptions import RedisError
 
+from pipeline import job_log
 from pipeline.log import get_logger
-from pipeline.operations import job_log
 from pipeline.operations.processes import HASH, TELL_EVERY, Teller
 
 log = get_logger(__name__)

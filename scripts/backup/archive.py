@@ -15,9 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
-from pipeline.artifacts import DAY, UPLOADS, Artifacts
+from pipeline.accounts.secret_box import KEY_FILE
 from pipeline.errors import Gone, NotReady
-from pipeline.secret_box import KEY_FILE
+from pipeline.storage.artifacts import DAY, UPLOADS, Artifacts
 from pipeline.timestamps import timestamp
 from scripts.backup.database import dump, restore
 from scripts.system.folders import write_private

@@ -15,9 +15,9 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 
+from pipeline.accounts.secret_box import KEY_FILE
 from pipeline.errors import NotReady
-from pipeline.processes import shimmed
-from pipeline.secret_box import KEY_FILE
+from pipeline.operations.child_processes import shimmed
 from pipeline.settings import Settings
 from scripts.system.control import find_system
 from scripts.system.embedded import postgres

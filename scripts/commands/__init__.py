@@ -1,6 +1,6 @@
-"""Commands: each module of this package, and each wheel's entry point, adds its own to the `pressroom` command.
+"""Commands: each module of this package, each capability and each wheel's entry point adds its own to `pressroom`.
 
-A module has `register(app)`; `under` makes it. An entry point of the group `pressroom.commands` names such a function.
+A module has `register(app)`; `under` makes it. A capability names the modules of its commands (COMMANDS). An entry point of the group `pressroom.commands` names such a function.
 """
 
 import pkgutil
@@ -9,6 +9,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 import typer
+
+from pipeline.capabilities import declared
 
 #: Headings of `pressroom --help`.
 SERVICE = "Use the service"
@@ -19,14 +21,10 @@ Register = Callable[[typer.Typer], None]
 
 #: The module of each command that is called otherwise than its module.
 MODULES: Mapping[str, str] = {
-    "describe": "alt_text",
     "migrate": "system",
     "pools": "system",
     "restore": "backup",
-    "say": "speech",
     "scale": "system",
-    "transcribe": "transcription",
-    "try": "try_engines",
     "up": "system",
 }
 #: Groups that any module may add commands to.
@@ -51,7 +49,7 @@ def register_all(app: typer.Typer, wanted: str | None = None) -> None:
 
     One of another package that can't be imported is named on standard error and left out."""
     for module in modules_of(wanted):
-        import_module(f"{__name__}.{module}").register(app)
+        import_module(module).register(app)
     for entry_point in entry_points(group="pressroom.commands"):
         try:
             register: Register = entry_point.load()
@@ -63,6 +61,8 @@ def register_all(app: typer.Typer, wanted: str | None = None) -> None:
 
 def modules_of(wanted: str | None) -> Sequence[str]:
     """Return the module that has a command; all of them, where others may add to it or none has its name."""
-    every = [module.name for module in pkgutil.iter_modules(__path__)]
-    having = MODULES.get(wanted or "", (wanted or "").replace("-", "_"))
-    return [having] if having in every and wanted not in SHARED else every
+    ours = {module.name.replace("_", "-"): f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)}
+    every = ours | {command: f"{__name__}.{module}" for command, module in MODULES.items()} | declared("COMMANDS")
+    if wanted in every and wanted not in SHARED:
+        return [every[wanted]]
+    return list(dict.fromkeys(every.values()))

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 from psycopg.errors import CheckViolation, NumericValueOutOfRange
 
-from pipeline import accounts, lifecycle
-from pipeline.accounts import TIERS
+from pipeline import lifecycle
+from pipeline.accounts import accounts
+from pipeline.accounts.accounts import TIERS
+from pipeline.accounts.sign_in import find_owner, read_email, set_operator
 from pipeline.errors import InvalidRequest, NotFound
-from pipeline.sign_in import find_owner, read_email, set_operator
 from scripts.commands import ACCOUNTS, under
 from scripts.emails import email_taken, run_with_email
 from scripts.identifiers import find_id

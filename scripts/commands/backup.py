@@ -7,8 +7,8 @@ from typing import Annotated
 import psycopg
 import typer
 
-from pipeline.artifacts import Artifacts, open_store
 from pipeline.errors import InvalidRequest
+from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
 
@@ -37,7 +37,7 @@ def restore(
     data: Data = None,
 ) -> None:
     """Make a system of a backup; it must not run. An embedded PostgreSQL of a new major version is filled by this."""
-    from pipeline.migrations import migrate
+    from pipeline.lifecycle.migrations import migrate
     from scripts.backup.archive import describe, read_archive
     from scripts.backup.database import empty_database
 

@@ -12,13 +12,13 @@ from uuid import UUID
 import typer
 
 from pipeline import lifecycle
-from pipeline.artifacts import Artifacts, open_store
 from pipeline.database import Database
 from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFound
-from pipeline.job_lists import JobFilter, list_jobs
-from pipeline.jobs import FINAL_STATES, JOB_STATES, Job, find_job
-from pipeline.kinds import load_kinds
-from pipeline.resubmit import resubmission
+from pipeline.jobs.job_lists import JobFilter, list_jobs
+from pipeline.jobs.resubmit import resubmission
+from pipeline.lifecycle.jobs import FINAL_STATES, JOB_STATES, Job, find_job
+from pipeline.registry import load_kinds
+from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_id
 from scripts.moments import age, readable
@@ -70,7 +70,7 @@ def show(
     data: Data = None,
 ) -> None:
     """Show a job: the document that GET /jobs/{id} answers; a program gets it as JSON."""
-    from api.documents import job_document  # falcon, which most other commands don't need
+    from api.work.job_documents import job_document  # falcon, which most other commands don't need
 
     settings = settings_for(data)
     with open_database(data) as database:
@@ -113,7 +113,9 @@ def _for_programs(job: Job) -> Sequence[Any]:
 @group.command()
 def cancel(job_id: JobId, data: Data = None) -> None:
     """End a job at once; what was not delivered is not charged."""
-    from pipeline.broker import connect  # redis and dramatiq, which take longer to import than a list of jobs to show
+    from pipeline.wakes.broker import (
+        connect,  # redis and dramatiq, which take longer to import than a list of jobs to show
+    )
 
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
@@ -135,7 +137,7 @@ def retry(job_id: JobId, data: Data = None) -> None:
     """Submit what a finished job did not deliver as a new job of the same account, at the same price.
 
     While that runs, a further retry is the same job."""
-    from pipeline.broker import WakeBroker, connect
+    from pipeline.wakes.broker import WakeBroker, connect
 
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:

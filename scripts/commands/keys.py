@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 from psycopg.errors import ForeignKeyViolation
 
-from pipeline import keys, links
+from pipeline.accounts import keys
+from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS
 from pipeline.errors import NotFound
-from pipeline.keys import MAX_CREDITS, MAX_REQUESTS
-from pipeline.kinds import load_kinds
+from pipeline.registry import load_kinds
+from pipeline.storage import links
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_id
 from scripts.options import Data, list_rows, open_database, read_name, settings_for
@@ -53,11 +54,13 @@ def create(
 
 
 def _check_routes(routes: list[str], data: Path | None) -> None:
-    from api.families import load_families  # an HTTP framework, which other commands have no use for
-    from api.key_routes import check_routes, limitable_routes
+    from api.capabilities import load_routes  # an HTTP framework, which other commands have no use for
+    from api.openapi.document import operations
     from api.openapi.service import describe_service
+    from api.services.key_routes import check_routes, limitable_routes
 
-    check_routes(routes, limitable_routes(describe_service(load_kinds(settings_for(data)), load_families())))
+    document = describe_service(load_kinds(settings_for(data)), load_routes())
+    check_routes(routes, limitable_routes(operations(document)))
 
 
 @group.command("list")

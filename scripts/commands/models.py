@@ -13,12 +13,12 @@ from pipeline.errors import InvalidRequest, NotReady, PressroomError
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.terminal import show_table, tell
-from workers.catalogue.advice import command, recommended, wanted
-from workers.catalogue.catalogue import Model, find_model
-from workers.catalogue.fetching import fetch as fetch_model
-from workers.catalogue.machine import gigabytes, this_machine
-from workers.catalogue.store import ModelStore
-from workers.catalogue.wheels import find_parts
+from workers.models.advice import command, recommended, wanted
+from workers.models.catalogue import Model, find_model
+from workers.models.fetching import fetch as fetch_model
+from workers.models.machine import gigabytes, this_machine
+from workers.models.store import ModelStore
+from workers.models.wheels import find_parts
 
 group = typer.Typer(name="models", no_args_is_help=True, help="Voices, ears and eyes: list, fetch, verify, remove.")
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, SecretStr
 
-from pipeline.settings_sources import DEFAULT_FILE, variable
+from pipeline.settings.settings_sources import DEFAULT_FILE, variable
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.terminal import show_table, tell

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from pipeline.sessions import make_token
+from pipeline.accounts.sessions import make_token
+from pipeline.accounts.sign_in import add_link, set_operator, set_password
 from pipeline.settings import Settings
-from pipeline.sign_in import add_link, set_operator, set_password
 from scripts.commands import ACCOUNTS, under
 from scripts.commands.accounts import group
 from scripts.emails import find_account, run_with_email

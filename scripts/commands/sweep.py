@@ -13,20 +13,20 @@ import typer
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle, log
-from pipeline.artifacts import Artifacts, open_store
-from pipeline.broker import WakeBroker, connect
+from pipeline.accounts.usage_days import sum_usage
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
-from pipeline.jobs import find_open
 from pipeline.kind import AnyKind
-from pipeline.kinds import Kinds, lanes_of, load_kinds
+from pipeline.lifecycle.jobs import find_open
+from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.keeping import take_samples
 from pipeline.operations.processes import HASH, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
 from pipeline.operations.telling import Telling
-from pipeline.processes import die_with_parent
+from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
-from pipeline.usage_days import sum_usage
+from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
 from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for

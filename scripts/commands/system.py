@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
-from pipeline.supervision import Pool
+from pipeline.operations.supervision import Pool
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
 from scripts.system import control
@@ -37,7 +37,7 @@ def migrate(data: Data = None) -> None:
     """Bring the database to the tables and functions of this version."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from pipeline.migrations import migrate as run
+    from pipeline.lifecycle.migrations import migrate as run
 
     url, _ = control.settings_of_running(settings_for(data)).server_urls()
     with database_errors(SQLAlchemyError):

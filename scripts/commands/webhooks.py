@@ -44,7 +44,7 @@ def set_webhook(
     data: Data = None,
 ) -> None:
     """Tell an account's address of events; the account's first secret is made, and shown once."""
-    from api.webhook_fields import check_events, check_url  # falcon, which most other commands don't need
+    from api.work.webhook_fields import check_events, check_url  # falcon, which most other commands don't need
 
     address = check_url(url, settings_for(data).fetch.allow_networks)
     events = None if not event else check_events(event)

@@ -17,24 +17,21 @@ from typing import Any
 import aiohttp
 from rich.console import Console
 
-from pipeline.accounts import open_account
+from pipeline.accounts.accounts import open_account
+from pipeline.capabilities import parts
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError
 from pipeline.kind import AnyKind
-from pipeline.kinds import load_kinds
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
-from scripts.demo.picture import Served, served_picture
-from scripts.demo.steps import Steps
+from scripts.demo.picture import Served, served_pictures
+from scripts.demo.steps import Answered, Steps
 from scripts.demo.table import Shown, show, show_fallbacks
 from scripts.system.control import System, find_system
 from scripts.system.first_steps import FIRST_KEY, FIRST_SIGN_IN
 from scripts.system.folders import write_private
 
 OUT = Path("out")
-#: Eight seconds of speech, as tests/recordings/README.md tells.
-RECORDING = Path(__file__).with_name("recording.ogg")
-#: Five seconds of a chord.
-MUSIC = Path(__file__).with_name("music.ogg")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
 #: Shown when a system that ran before the demo may not fetch its picture.
@@ -45,8 +42,6 @@ ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
 INTERRUPTED = 130
 #: How long a system that was started for the demo alone may end its work.
 GRACE_SECONDS = 0.5
-#: How long the demo waits for a search engine on the Internet.
-PATIENCE_SECONDS = 5
 
 
 def main() -> None:
@@ -57,7 +52,7 @@ def main() -> None:
         settings = Settings()
         OUT.mkdir(exist_ok=True)
         with (
-            served_picture() as picture,
+            served_pictures() as picture,
             running_system(settings, picture, steps, is_to_hurry=is_to_exit) as (system, process),
         ):
             is_to_cancel = is_to_exit and process is not None
@@ -140,7 +135,7 @@ def demo_key(settings: Settings, system: System) -> str:
 async def ask_for_everything(
     settings: Settings, system: System, picture: Served, steps: Steps, *, is_to_cancel: bool = False
 ) -> list[Shown]:
-    """Send the examples of all kinds at once. `is_to_cancel`: what isn't done soon is cancelled: the system stops."""
+    """Send the examples of all kinds at once. `is_to_cancel`: the system stops after it."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
     steps.say(f"asking {system.address} for {len(kinds)} things at once; models are loaded with the first request")
@@ -159,11 +154,11 @@ def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
     """Return a kind's example as a request body, with files in place of `@…`, and our picture in place of its URL."""
     if not kind.files:
         return {"json": picture.in_place(dict(kind.example))}
+    files: dict[str, Path] = {name: path for part in parts("demo") for name, path in getattr(part, "FILES", {}).items()}
     form = aiohttp.FormData()
     for name, value in kind.example.items():
         if name in kind.files:
-            content = (MUSIC if name == "music" else RECORDING).read_bytes()
-            form.add_field(name, content, filename=name, content_type="application/octet-stream")
+            form.add_field(name, files[name].read_bytes(), filename=name, content_type="application/octet-stream")
         else:
             form.add_field(name, str(value))
     return {"data": form}
@@ -174,15 +169,15 @@ async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *,
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
         body = await response.read()
-    is_job = response.status == HTTPStatus.CREATED
-    found = await follow(session, response, is_to_cancel=is_to_cancel) if is_job else None
     seconds = time.monotonic() - started
     name = response.content_disposition.filename if response.content_disposition else None
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
     file = OUT / f"{kind.name}{suffix}"
     file.write_bytes(body)
-    answer = json.loads(body) if found is None and response.content_type == "application/json" else {}
-    await save_pictures(session, file, answer)
+    document = json.loads(body) if response.content_type == "application/json" else {}
+    shows = {name: show for part in parts("demo") for name, show in getattr(part, "SHOWN", {}).items()}
+    is_good = response.status < HTTPStatus.BAD_REQUEST and kind.name in shows
+    shown = await shows[kind.name](Answered(session, response, document, file, is_to_cancel)) if is_good else None
     is_skipped = b'"image_blocked"' in body
     return Shown(
         kind.routes[0],
@@ -190,44 +185,9 @@ async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *,
         seconds,
         response.headers.get("X-Engine", ""),
         response.headers.get("X-Credits-Used", ""),
-        SKIPPED if is_skipped else found or described(answer) or f"{file} ({len(body):,} bytes)",
+        SKIPPED if is_skipped else shown or f"{file} ({len(body):,} bytes)",
         is_skipped=is_skipped,
     )
-
-
-def described(answer: Any) -> str | None:
-    """Return the alt text of an answer; None: it has none."""
-    results: list[dict[str, Any]] = answer.get("results", [answer])
-    return results[0].get("alt_text") if results else None
-
-
-async def save_pictures(session: aiohttp.ClientSession, file: Path, answer: Any) -> None:
-    """Write the pictures that an answer links to into files beside it."""
-    for number, image in enumerate(answer.get("images", ()), start=1):
-        async with session.get(image["url"]) as response:
-            response.raise_for_status()
-            suffix = mimetypes.guess_extension(response.content_type) or ".bin"
-            file.with_name(f"{file.stem}-{number}{suffix}").write_bytes(await response.read())
-
-
-async def follow(session: aiohttp.ClientSession, created: aiohttp.ClientResponse, *, is_to_cancel: bool = False) -> str:
-    """Return the result of an index check, or its state after a few seconds: it needs the Internet."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        async with session.get(f"{created.headers['Location']}/urls") as response:
-            (record,) = await response.json()
-        found = record["raw_result"]
-        if found is not None:
-            if found.get("code") == "transport":
-                return "not reachable: no search engine answers here"
-            return f"{record['url']}: {found['reason']} ({found.get('provider', found['code'])})"
-        if time.monotonic() > until:
-            if is_to_cancel:  # the system would wait for it, and ask again at its next start
-                job_id = created.headers["Location"].rpartition("/")[2]
-                async with session.post(f"/jobs/{job_id}/cancel"):
-                    pass
-            return "not reachable so far, being tried again" if record["last_error"] else "still running"
-        await asyncio.sleep(0.1)
 
 
 if __name__ == "__main__":

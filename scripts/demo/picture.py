@@ -1,53 +1,75 @@
-"""The demo's picture: a banner that comes with the project, served on this machine while the demo runs."""
+"""The demo's pictures: files that come with the project, served on this machine while the demo runs."""
 
 import json
+import mimetypes
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from pipeline.kinds.alt_text.fields import EXAMPLE_URL
+from pipeline.capabilities import parts
 
-FOLDER = Path(__file__).with_name("pictures")
 #: Loopback addresses to try in turn. On the first, hardly anything else listens; macOS has only the second.
 HOSTS = ("127.83.71.61", "127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The address that the picture is served at."""
+    """The address that pictures are served at; `names` has the file of each URL in the documents."""
 
     host: str
     port: int
+    names: Mapping[str, str]
 
-    @property
-    def url(self) -> str:
-        """Its URL."""
-        return f"http://{self.host}:{self.port}/banner.png"
+    def url_of(self, name: str) -> str:
+        """Return the URL of a file."""
+        return f"http://{self.host}:{self.port}/{name}"
 
     @property
     def network(self) -> str:
-        """The one address that a system must be allowed to reach for it."""
+        """The one address that a system must be allowed to reach for them."""
         return f"{self.host}/32"
 
     def in_place(self, example: Any) -> Any:
-        """Return a kind's example with this picture's URL in place of the one in the documents."""
-        return json.loads(json.dumps(example).replace(EXAMPLE_URL, self.url))
+        """Return a kind's example with these pictures' URLs in place of those in the documents."""
+        text = json.dumps(example)
+        for url, name in self.names.items():
+            text = text.replace(url, self.url_of(name))
+        return json.loads(text)
 
 
-class _Handler(SimpleHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
+    def __init__(self, *args: Any, files: Mapping[str, Path]) -> None:
+        self._files = files
+        super().__init__(*args)
+
+    def do_GET(self) -> None:
+        """Send a file, or 404."""
+        file = self._files.get(self.path)
+        if file is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        body = file.read_bytes()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", mimetypes.guess_type(file)[0] or "application/octet-stream")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: the terminal is for the table."""
 
 
 @contextmanager
-def served_picture() -> Iterator[Served]:
-    """Serve the picture until the block ends."""
-    handler = partial(_Handler, directory=str(FOLDER))
+def served_pictures() -> Iterator[Served]:
+    """Serve the pictures of all capabilities' demos until the block ends."""
+    files = {url: path for part in parts("demo") for url, path in getattr(part, "SERVED", {}).items()}
+    handler = partial(_Handler, files={f"/{path.name}": path for path in files.values()})
     try:
         server = ThreadingHTTPServer((HOSTS[0], 0), handler)
     except OSError:
@@ -55,7 +77,7 @@ def served_picture() -> Iterator[Served]:
     threading.Thread(target=server.serve_forever, name="demo picture", daemon=True).start()
     host, port = server.server_address[:2]
     try:
-        yield Served(str(host), port)
+        yield Served(str(host), port, {url: path.name for url, path in files.items()})
     finally:
         server.shutdown()
         server.server_close()

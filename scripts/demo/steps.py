@@ -1,7 +1,11 @@
-"""Demo steps: what the demo is at, a line each, with the time since it began."""
+"""Demo steps: what the demo is at, a line each, with the time since it began; and the answers that it gets."""
 
 import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import aiohttp
 from rich.console import Console
 from rich.text import Text
 
@@ -17,3 +21,14 @@ class Steps:
         """Print a step."""
         seconds = time.monotonic() - self._began
         self._console.print(Text.assemble((f"{seconds:6.1f} s  ", "dim"), text), highlight=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer to a kind's example. `is_last`: the system stops after it, and what is not done by then is cancelled."""
+
+    session: aiohttp.ClientSession
+    response: aiohttp.ClientResponse
+    document: dict[str, Any]
+    file: Path
+    is_last: bool

@@ -10,9 +10,9 @@ from rich.table import Table
 
 from pipeline.settings import Settings
 from scripts.system.control import System
-from workers.catalogue.advice import brings_better
-from workers.catalogue.store import ModelStore
 from workers.engines.registry import fallbacks
+from workers.models.advice import brings_better
+from workers.models.store import ModelStore
 
 #: Width of a table that goes into a file, in characters.
 FILE_COLUMNS = 120

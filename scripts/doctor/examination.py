@@ -3,17 +3,13 @@
 import platform
 from collections.abc import Generator, Iterator
 
-import psycopg
-
-from pipeline.broker import connect
-from pipeline.database import Database
+from pipeline.capabilities import parts
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
+from pipeline.wakes.broker import connect
 from scripts.doctor.engines import examine_engines
 from scripts.doctor.finding import Finding, Mark, checked
 from scripts.doctor.servers import check_database, check_ledger, check_store, embedded_servers
-from scripts.options import PATIENCE
-from scripts.site_connections import list_sites
 from scripts.system.control import find_system, settings_of_running
 from workers.media.audio.ffmpeg import find_ffmpeg
 
@@ -25,7 +21,8 @@ def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
     yield checked("artifact store", lambda: check_store(settings))
     yield checked("ffmpeg", lambda: find_ffmpeg(settings).path)
     yield from examine_engines(settings, database_url, ask=ask)
-    yield from _sites(settings, database_url)
+    for part in parts("doctor"):
+        yield from part.examine(settings, database_url)
 
 
 def _system(settings: Settings) -> Generator[Finding, None, str | None]:
@@ -66,19 +63,3 @@ def _servers_that_would_start(settings: Settings) -> Iterator[Finding]:
         found = checked(name, check)
         yield found if found.mark is Mark.MISSING else Finding(name, Mark.ABSENT, found.detail)
     yield Finding("ledger", Mark.ABSENT, "is checked while the system runs")
-
-
-def _sites(settings: Settings, database_url: str | None) -> Iterator[Finding]:
-    """Say of each connected site how many requests are left today, or why it can't be asked about."""
-    if database_url is None:
-        return
-    try:
-        with Database(database_url, patience=PATIENCE) as database:
-            found = list_sites(database, settings)
-    except (PressroomError, psycopg.Error) as error:
-        yield Finding("connected sites", Mark.ABSENT, f"{type(error).__name__}: {error}")
-        return
-    for one in found:
-        whose = f"{one.connection.name}, account {one.connection.account_id}"
-        mark = Mark.READY if one.ready else Mark.ABSENT
-        yield Finding(f"{one.connection.service}: {one.site}", mark, f"{one.state} ({whose})")

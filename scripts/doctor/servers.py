@@ -6,11 +6,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from pipeline import lifecycle
-from pipeline.artifacts import Artifacts, open_store, store_url
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
-from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store, store_url
 from scripts.options import PATIENCE
 from scripts.system.embedded import postgres, redis
 

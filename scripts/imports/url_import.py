@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TextIO
 from rich.progress import Progress, TaskID
 
 import pressroom
+from pipeline.downloads.urls import fault_of
 from pipeline.errors import Gone
-from pipeline.urls import fault_of
 from pressroom import AsyncPressroom
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, Batches

@@ -1,6 +1,6 @@
 """Control: how a command finds the running system of a data folder, and sends commands to its supervisor.
 
-What asks over the socket is pipeline/supervision.py, which the API uses too.
+What asks over the socket is pipeline/operations/supervision.py, which the API uses too.
 `DATA/system.json` has the addresses of the API and the servers; it is valid only while the supervisor answers.
 """
 
@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
-from pipeline.settings import Settings
-from pipeline.supervision import (
+from pipeline.operations.supervision import (
     MAX_PROCESSES,
     SOCKET,
     Pool,
@@ -25,6 +24,7 @@ from pipeline.supervision import (
     scale,
     sockets_folder,
 )
+from pipeline.settings import Settings
 from scripts.system.folders import private_folder, write_private
 from scripts.system.supervisor import Supervisor
 

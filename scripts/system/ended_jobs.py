@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-from pipeline.artifacts import Artifacts
 from pipeline.errors import PressroomError
-from pipeline.notices import add_notice
+from pipeline.storage.artifacts import Artifacts
+from pipeline.wakes.notices import add_notice
 
 
 def close_job(send: Callable[[Callable[[Any], None]], bool], artifacts: Artifacts, job_id: UUID) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.first_account import FirstAccount
-from pipeline.offers import preferred_engines
+from pipeline.accounts.first_account import FirstAccount
+from pipeline.capabilities import parts
 from pipeline.settings import Settings
 from scripts.system.folders import write_private
 
@@ -76,10 +76,7 @@ def _request(address: str, kept: Path) -> Iterator[str]:
 
 
 def _privacy(settings: Settings) -> Iterator[str]:
-    """Yield lines that say whether texts that are spoken leave this machine."""
-    engines = preferred_engines(settings, "synthesis")
-    if "edge" in engines or (not engines and settings.synthesis.online):
-        yield "  Texts may be sent to Microsoft, whose voices are turned on (edge)."
-        return
-    yield "  Texts and recordings stay on this machine. PRESSROOM_SYNTHESIS__ONLINE=true adds"
-    yield "  Microsoft's voices, which are sent the texts; `pressroom models list` shows others."
+    """Yield lines that say what leaves this machine."""
+    for part in parts("settings"):
+        if hasattr(part, "privacy"):
+            yield from part.privacy(settings)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from pipeline.errors import NotReady
-from pipeline.syncing import sync_folder
+from pipeline.storage.syncing import sync_folder
 
 #: How long a server waits for the one before it, which may still shut down after the supervisor's death.
 PREDECESSOR_PATIENCE = timedelta(seconds=60)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from pipeline.accounts.first_account import FirstAccount
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
-from pipeline.first_account import FirstAccount
-from pipeline.processes import shimmed
+from pipeline.operations.child_processes import shimmed
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system.embedded.postgres import create_database
@@ -163,12 +163,12 @@ def prepare(settings: Settings, address: str) -> FirstAccount | None:
 
     Key and link are written to private files, their only copy; the link has this address."""
     # Here, because these imports take a while, and the API starts before them.
-    from pipeline.accounts import create_first_account
+    from pipeline.accounts.accounts import create_first_account
     from pipeline.database import Database
-    from pipeline.schema_version import is_up_to_date
+    from pipeline.lifecycle.schema_version import is_up_to_date
 
     if not is_up_to_date(settings.database_url or ""):
-        from pipeline.migrations import migrate
+        from pipeline.lifecycle.migrations import migrate
 
         migrate(settings.database_url or "")
     with Database(settings.database_url or "") as database:
@@ -184,7 +184,7 @@ def prepare(settings: Settings, address: str) -> FirstAccount | None:
 def _not_signed_in(database: "Database", data: Path) -> FirstAccount | None:
     """Return what an earlier start has kept for the first account, while its link can be used: who sees the first
     start (`make demo`, a service manager) need not be who signs in."""
-    from pipeline.sign_in import has_link
+    from pipeline.accounts.sign_in import has_link
 
     first = read_first(data)
     return first if first and database.run(has_link(first.sign_in_token)) else None

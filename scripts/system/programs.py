@@ -54,7 +54,7 @@ def environment(settings: Settings | None = None, extra: Mapping[str, str] | Non
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     if settings is None:
         return found
-    from pipeline.settings_sources import CONFIG, config_file
+    from pipeline.settings.settings_sources import CONFIG, config_file
 
     if file := config_file():  # children may have another current folder
         found[CONFIG] = str(file.resolve())

@@ -14,8 +14,8 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline.errors import Conflict, NotFound
-from pipeline.processes import shimmed
-from pipeline.supervision import Pool
+from pipeline.operations.child_processes import shimmed
+from pipeline.operations.supervision import Pool
 from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program

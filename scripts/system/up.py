@@ -12,12 +12,12 @@ from datetime import timedelta
 from itertools import accumulate
 from typing import Any, NoReturn
 
+from pipeline.accounts.first_account import FirstAccount
+from pipeline.accounts.secret_box import SecretBox
 from pipeline.errors import NotFound, NotReady
-from pipeline.first_account import FirstAccount
-from pipeline.kinds import load_kinds, queues
-from pipeline.secret_box import SecretBox
+from pipeline.operations.supervision import Pool
+from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
-from pipeline.supervision import Pool
 from scripts.console import Console
 from scripts.system import control, programs
 from scripts.system.control import System

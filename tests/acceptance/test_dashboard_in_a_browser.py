@@ -14,11 +14,11 @@ from playwright.sync_api import Browser, Page, expect
 from search_engine import SearchEngine, search_engine
 from systems import FAST, Running, only, system
 
-from pipeline.accounts import open_account
+from pipeline.accounts.accounts import open_account
+from pipeline.accounts.ledger import discrepancies
+from pipeline.accounts.sessions import make_token
+from pipeline.accounts.sign_in import add_link, set_operator
 from pipeline.database import Database
-from pipeline.ledger import discrepancies
-from pipeline.sessions import make_token
-from pipeline.sign_in import add_link, set_operator
 
 pytestmark = pytest.mark.system
 

@@ -16,7 +16,7 @@ from openpyxl import Workbook
 from search_engine import search_engine
 from systems import FAST, Running, clean_environment, only, system
 
-from pipeline.accounts import open_account
+from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
 
 pytestmark = pytest.mark.system

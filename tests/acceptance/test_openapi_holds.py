@@ -27,10 +27,10 @@ from schemathesis.specs.openapi.checks import (
 from search_engine import search_engine
 from systems import FAST, Running, system
 
-from api.families import load_families
+from api.capabilities import load_routes
 from api.openapi.document import operations
 from api.openapi.service import describe_service
-from pipeline.kinds import load_kinds
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 
 pytestmark = pytest.mark.system
@@ -109,7 +109,7 @@ CHECKS = {
 TIMES = int(os.environ.get("REQUESTS") or 1)
 EXAMPLES = {GenerationMode.POSITIVE: 5 * TIMES, GenerationMode.NEGATIVE: 4 * TIMES}
 SEED = int(os.environ.get("SEED") or 1)
-DOCUMENT = describe_service(load_kinds(Settings()), load_families())
+DOCUMENT = describe_service(load_kinds(Settings()), load_routes())
 OPERATIONS = [(path, method) for path, method, _ in operations(DOCUMENT)]
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.jobs import Job
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
-from pipeline.offers import Offers
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.offers import Offers
 
 KINDS = "api_kinds:Echo,api_kinds:Many,api_kinds:Files"
 

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from http_service import Answer, Service
 from payers import Payer
 
+from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
 from pipeline.database import Database, Statement
-from pipeline.sessions import begin_session, csrf_token_of, make_token
 
 FORM = "application/x-www-form-urlencoded"
 

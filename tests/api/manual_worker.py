@@ -10,12 +10,12 @@ from uuid import UUID
 import redis
 from given_task import GivenTask
 
-from pipeline import notices
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import ClaimedItem, Outcome, cancel, claim, report
+from pipeline.wakes import notices
 from workers.handler import Handler
-from workers.outcomes import to_row
+from workers.pool.outcomes import to_row
 
 LEASE = timedelta(seconds=30)
 KINDS = {"echo": 8, "many": 1_000, "files": 8}

@@ -10,7 +10,7 @@ from payers import Payer
 from prometheus_client.parser import text_string_to_metric_families
 from servers import start_redis
 
-from pipeline.metrics import Metrics
+from pipeline.operations.metrics import Metrics
 
 
 def samples(service: Service) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:

@@ -19,6 +19,6 @@ class Unpolled(Echo):
     routes = ("/unpolled",)
 
 
-if "api.waiting" in sys.modules:
-    sys.modules["api.waiting"].LOOK_EVERY_SECONDS = NEVER.total_seconds()  # type: ignore[attr-defined]
-    sys.modules["api.events"].LOOK_EVERY = NEVER  # type: ignore[attr-defined]
+if "api.services.waiting" in sys.modules:
+    sys.modules["api.services.waiting"].LOOK_EVERY_SECONDS = NEVER.total_seconds()  # type: ignore[attr-defined]
+    sys.modules["api.jobs.events"].LOOK_EVERY = NEVER  # type: ignore[attr-defined]

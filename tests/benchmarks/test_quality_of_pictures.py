@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.quality.drawing import drawn_pictures
 from benchmarks.quality.pictures import Judged, judge_caption, judge_pictures, picture_samples, pictures_rows
-from workers.engines.captioning import Caption
-from workers.engines.captioning.basic.basic import Basic
+from capabilities.alt_text.engines import Caption
+from capabilities.alt_text.engines.basic.basic import Basic
 
 
 @pytest.fixture(scope="module")

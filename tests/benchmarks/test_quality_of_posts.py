@@ -3,10 +3,10 @@
 import pytest
 
 from benchmarks.quality.posts import Expected, Judged, expected_posts, judge, judge_all, posts_rows, samples
-from workers.engines.metadata import Metadata
-from workers.engines.metadata.extractive.extractive import Extractive
-from workers.engines.metadata.plain import read_post
-from workers.engines.metadata.taxonomy import load_taxonomy
+from capabilities.blog.engines.metadata import Metadata
+from capabilities.blog.engines.metadata.extractive.extractive import Extractive
+from capabilities.blog.engines.metadata.plain import read_post
+from capabilities.blog.engines.metadata.taxonomy import load_taxonomy
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from uuid import uuid4
 from crash_actions import Action
 from crash_api import Answer
 
-from pipeline.keys import hash_key
+from pipeline.accounts.keys import hash_key
 from pipeline.webhooks.log import add_test
 
 HOOK = "https://hooks.example.org/a"

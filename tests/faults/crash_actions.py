@@ -10,10 +10,10 @@ from crash_site import Copy
 from payers import Payer, open_account
 
 from pipeline import lifecycle
-from pipeline.artifacts import Artifacts, open_store
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
-from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Outcome
+from pipeline.storage.artifacts import Artifacts, open_store
 
 CREDITS = 1_000
 JSON = {"Content-Type": "application/json"}

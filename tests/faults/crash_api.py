@@ -130,7 +130,7 @@ def api_process(environment: Mapping[str, str], report: Path, listener: socket.s
 
 
 def _watch_requests(points: crash_points.CrashPoints) -> None:
-    from api.middleware import RequestMiddleware
+    from api.http.middleware import RequestMiddleware
 
     serve = RequestMiddleware.__call__
 

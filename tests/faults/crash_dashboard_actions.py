@@ -9,8 +9,8 @@ from crash_actions import CREDITS, Action
 from crash_api import Answer
 from payers import open_account
 
-from pipeline.sessions import begin_session, csrf_token_of, make_token
-from pipeline.sign_in import set_email, set_password
+from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
+from pipeline.accounts.sign_in import set_email, set_password
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
 PASSWORD = "four words in a row"

@@ -10,8 +10,8 @@ from crash_site import FILES
 from payers import open_account
 
 from pipeline import lifecycle
-from pipeline.artifacts import artifact_key
-from pipeline.jobs import find_open
+from pipeline.lifecycle.jobs import find_open
+from pipeline.storage.artifacts import artifact_key
 
 
 class Submit(Action):

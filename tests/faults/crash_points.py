@@ -40,7 +40,7 @@ STEPS = {
     "_rollback_gen": "ROLLBACK",
     "_enter_gen": "BEGIN",
     "_exit_gen": "end of pipeline",
-    "_exchange": "end of pipeline",  # ours, of pipeline/pipelining.py, sends all and reads all
+    "_exchange": "end of pipeline",  # ours, of pipeline/database/pipelining.py, sends all and reads all
 }
 SYNC_STORE = ("put", "get", "head", "delete", "list", "list_with_delimiter")
 ASYNC_STORE = ("get_async", "head_async")

@@ -17,11 +17,11 @@ from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
 from crash_site import SLOTS, Copy, Site, wait_for
 from crash_worker import forked, join, pool_process
 
-from pipeline.artifacts import Artifacts, open_store
-from pipeline.broker import WakeBroker, connect
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
-from pipeline.ledger import discrepancies
+from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.wakes.broker import WakeBroker, connect
 from scripts.commands.sweep import Sweep
 
 #: What differs from one run to the next, in outputs and in names of files.

@@ -31,11 +31,11 @@ from told_engines import ToldEngines, told_engines
 from web_server import web_server
 from webhook_receiver import Receiver, webhook_receiver
 
+from capabilities.alt_text.kinds.fields import EXAMPLE_URL
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
-from pipeline.kinds import Kinds, load_kinds, queues
-from pipeline.kinds.alt_text.fields import EXAMPLE_URL
+from pipeline.registry import Kinds, load_kinds, queues
 from pipeline.settings import Settings
 from scripts.system.programs import ROOT, environment
 

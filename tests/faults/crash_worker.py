@@ -35,17 +35,17 @@ WARM = (
     "pipeline.operations.telling",
     "scripts.commands.sweep",
     "rapidocr",
-    "workers.handlers.alt_text.alt_text",
-    "workers.handlers.blog.blog",
-    "workers.handlers.index_check.check",
-    "workers.handlers.index_check.submit",
-    "workers.handlers.speech.batch",
-    "workers.handlers.speech.music",
-    "workers.handlers.speech.speech",
-    "workers.handlers.speech.stream",
-    "workers.handlers.transcription.stream",
-    "workers.handlers.transcription.transcription",
-    "workers.run",
+    "capabilities.alt_text.handlers.alt_text",
+    "capabilities.blog.handlers.blog",
+    "capabilities.index_check.handlers.check",
+    "capabilities.index_check.handlers.submit",
+    "capabilities.speech.handlers.batch",
+    "capabilities.speech.handlers.music",
+    "capabilities.speech.handlers.speech",
+    "capabilities.speech.handlers.stream",
+    "capabilities.transcription.handlers.stream",
+    "capabilities.transcription.handlers.transcription",
+    "workers.pool.run",
     "workers.webhooks.sender",
 )
 
@@ -85,7 +85,7 @@ def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report:
 
     from pipeline.database import Database, Statement
     from workers import main
-    from workers.run import Runner
+    from workers.pool.run import Runner
 
     points = crash_points.install(report)
     ready = threading.Event()
@@ -109,11 +109,11 @@ def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report:
 def sweep_process(environment: Mapping[str, str], plan: Plan, report: Path) -> None:
     """Be a sweep that goes round once, chores included."""
     become(environment, report)
-    from pipeline.artifacts import Artifacts, open_store
-    from pipeline.broker import WakeBroker, connect
     from pipeline.database import Database
-    from pipeline.kinds import load_kinds
+    from pipeline.registry import load_kinds
     from pipeline.settings import Settings
+    from pipeline.storage.artifacts import Artifacts, open_store
+    from pipeline.wakes.broker import WakeBroker, connect
     from scripts.commands.sweep import Sweep
 
     settings = Settings()
@@ -136,7 +136,7 @@ def sweep_process(environment: Mapping[str, str], plan: Plan, report: Path) -> N
 def prepare_process(environment: Mapping[str, str], plan: Plan, report: Path) -> None:
     """Be the process that prepares the database of a system that starts."""
     become(environment, report)
-    import pipeline.accounts  # noqa: F401  before the calls that count
+    import pipeline.accounts.accounts  # noqa: F401  before the calls that count
     from pipeline.settings import Settings
     from scripts.system.prepare import prepare
 

@@ -14,8 +14,8 @@ from open_counts import MISCOUNTED
 from revision import measured
 from storm_site import Site
 
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Row, Statement
-from pipeline.ledger import discrepancies
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "faults.md"

@@ -23,8 +23,8 @@ from tcp_proxy import TcpProxy
 from webhook_receiver import Receiver, webhook_receiver
 
 from pipeline.database import Database
-from pipeline.processes import shimmed
-from pipeline.supervision import sockets_folder
+from pipeline.operations.child_processes import shimmed
+from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import OWNER, create_database

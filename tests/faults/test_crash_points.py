@@ -16,7 +16,7 @@ from crash_runs import HEAD, Found, Runs, decisive, is_long
 from crash_site import Site, crash_site
 from crash_worker import forked, join
 
-from pipeline.kinds import load_kinds
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]

@@ -12,9 +12,9 @@ from crash_runs import die_at_each, is_long, run_once
 from crash_site import Copy, copy_of_database
 from crash_worker import prepare_process
 
+from pipeline.accounts.keys import find_caller, hash_key
+from pipeline.accounts.sign_in import has_link
 from pipeline.database import Database, Statement
-from pipeline.keys import find_caller, hash_key
-from pipeline.sign_in import has_link
 from scripts.system.first_steps import read_first
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(1_200)]

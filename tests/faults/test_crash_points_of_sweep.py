@@ -14,8 +14,8 @@ from crash_worker import sweep_process
 from payers import open_account
 from webhook_receiver import Receiver, webhook_receiver
 
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
-from pipeline.ledger import discrepancies
 from pipeline.webhooks.addresses import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 

@@ -15,9 +15,9 @@ import pytest
 import redis
 from systems import FAST, Running, kill, only, system
 
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row, Statement
 from pipeline.errors import PressroomError
-from pipeline.ledger import discrepancies
 from scripts.system import control
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]

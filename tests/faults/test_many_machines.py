@@ -27,9 +27,9 @@ from payers import Payer, open_account
 from servers import PATIENCE_SECONDS, ping
 from systems import FAST
 
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row, Statement
-from pipeline.ledger import discrepancies
-from pipeline.supervision import sockets_folder
+from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import OWNER
 

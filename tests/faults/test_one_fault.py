@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 from systems import FAST, Running, children, clean_environment, kill, only, system
 
-from pipeline import supervision
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row, Statement
-from pipeline.ledger import discrepancies
+from pipeline.operations import supervision
 from pipeline.settings import Settings
 from scripts.system import programs
 

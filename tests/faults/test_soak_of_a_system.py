@@ -30,10 +30,10 @@ from storm_site import SETTINGS, wait_for_offers
 from systems import system
 from webhook_receiver import webhook_receiver
 
-from pipeline.artifacts import Artifacts, open_store
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row, Statement
-from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "soak.md"

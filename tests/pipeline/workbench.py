@@ -10,8 +10,8 @@ import psycopg
 from payers import Payer
 
 from pipeline import lifecycle
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row
-from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome, Raised, Submission, Submitted, Taken
 
 LEASE = timedelta(seconds=30)

@@ -5,10 +5,10 @@ from math import pi, sin
 from struct import pack
 from typing import Self
 
-from pipeline.kinds.speech.voices import Voice
+from capabilities.speech.engines import Synthesizer
+from capabilities.speech.engines.utterance import Utterance
+from capabilities.speech.voices.voices import Voice
 from pipeline.settings import Settings
-from workers.engines.synthesis import Synthesizer
-from workers.engines.synthesis.utterance import Utterance
 from workers.media.audio.pcm import Pcm
 
 RATE = 16_000

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from pipeline.jobs import Job
 from pipeline.kind import FinishedItem, Kind, NewItem, Request, Response, Stored
+from pipeline.lifecycle.jobs import Job
 
 
 class WordsRequest(Request):

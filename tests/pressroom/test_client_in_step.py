@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from api.families import load_families
+from api.capabilities import load_routes
 from api.openapi.service import describe_service
-from pipeline.kinds import load_kinds
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pressroom import Pressroom
 from pressroom.documents import account, alt_text, blog, index, jobs, speech, transcripts, webhooks
@@ -61,7 +61,7 @@ LEFT_OUT = {"api_key", "source", "response_format"}
 
 @pytest.fixture(scope="module")
 def schemas() -> dict[str, Any]:
-    described: dict[str, Any] = describe_service(load_kinds(Settings()), load_families())["components"]["schemas"]
+    described: dict[str, Any] = describe_service(load_kinds(Settings()), load_routes())["components"]["schemas"]
     return described
 
 

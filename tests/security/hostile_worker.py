@@ -16,25 +16,24 @@ from typing import IO, Any
 
 from given_task import GivenTask
 
+from capabilities.alt_text.engines import Caption, Wish
+from capabilities.alt_text.engines.basic.basic import Basic
+from capabilities.alt_text.handlers.alt_text import AltTextHandler
+from capabilities.alt_text.handlers.caption_cache import CaptionCache
+from capabilities.alt_text.kinds.fields import PictureInput
+from capabilities.alt_text.kinds.inline import UPLOAD
+from capabilities.speech.handlers.music import AddMusicHandler
+from capabilities.speech.kinds.music import AddMusicRequest
+from capabilities.transcription.engines import SAMPLE_RATE, Hearing
+from capabilities.transcription.handlers.transcription import TranscriptionHandler
+from capabilities.transcription.kinds.transcription import RecordingInput
 from pipeline import log
 from pipeline.errors import PressroomError
-from pipeline.kinds.alt_text.fields import PictureInput
-from pipeline.kinds.alt_text.inline import UPLOAD
-from pipeline.kinds.speech.music import AddMusicRequest
-from pipeline.kinds.transcription.transcription import RecordingInput
 from pipeline.settings import Settings
 from pipeline.subtitles.segments import Segment
-from workers import malloc
-from workers.engines import never
-from workers.engines.captioning import Caption, Wish
-from workers.engines.captioning.basic.basic import Basic
-from workers.engines.transcription import SAMPLE_RATE, Hearing
+from workers.engines import malloc, never
+from workers.engines.resources import Resources
 from workers.handler import Done, Failed, Handler
-from workers.handlers.alt_text.alt_text import AltTextHandler
-from workers.handlers.alt_text.caption_cache import CaptionCache
-from workers.handlers.speech.music import AddMusicHandler
-from workers.handlers.transcription.transcription import TranscriptionHandler
-from workers.resources import Resources
 
 
 class Uploaded(GivenTask):

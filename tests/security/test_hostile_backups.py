@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from pipeline.artifacts import Artifacts, open_store
 from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.backup.archive import ARTIFACTS, DUMP, FORMAT, MANIFEST, read_archive
 
 #: A name that nothing else has, and where members with absolute paths would be written.

@@ -22,8 +22,8 @@ from seeds import image_seeds, sound_seeds
 from spoken import RATE, samples_of
 from systems import FAST, Answer, Running, kill, system
 
+from pipeline.accounts.keys import hash_key
 from pipeline.database import Database, Statement
-from pipeline.keys import hash_key
 from workers.media.audio.pcm import Pcm, encode_wav
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(1_200)]

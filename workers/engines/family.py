@@ -12,11 +12,11 @@ from typing import Any
 
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from pipeline.offers import Offer
+from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from workers.catalogue.background import BackgroundFetch
-from workers.catalogue.store import ModelStore
 from workers.engines.registry import load_engines
+from workers.models.background import BackgroundFetch
+from workers.models.store import ModelStore
 
 log = get_logger(__name__)
 

@@ -4,12 +4,12 @@ import importlib.util
 from dataclasses import replace
 from typing import TypeVar
 
-from pipeline.engine_settings import ModelSettings
-from pipeline.installing import install_command
 from pipeline.settings import Settings
-from workers.catalogue.advice import default_model, remedy
-from workers.catalogue.machine import Machine, this_machine
-from workers.catalogue.store import ModelStore
+from pipeline.settings.fields import ModelSettings
+from pipeline.settings.installing import install_command
+from workers.models.advice import default_model, remedy
+from workers.models.machine import Machine, this_machine
+from workers.models.store import ModelStore
 
 Own = TypeVar("Own", bound=ModelSettings)
 

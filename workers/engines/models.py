@@ -10,12 +10,11 @@ from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from pipeline.engine_settings import ModelSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from workers import malloc
-from workers.catalogue.store import verify_in_place
-from workers.engines import EngineUnavailable
+from pipeline.settings.fields import ModelSettings
+from workers.engines import EngineUnavailable, malloc
+from workers.models.store import verify_in_place
 
 log = get_logger(__name__)
 

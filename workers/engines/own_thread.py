@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from workers.thread_pool import ThreadPool
+from workers.engines.thread_pool import ThreadPool
 
 Result = TypeVar("Result")
 

@@ -1,27 +1,27 @@
 """Registry: the engines of each family by name, those of this project and those that other packages add.
 
-A family is a folder here whose `__init__.py` lists its engines. Another package adds one by an entry point of the
-group `pressroom.engines`, named `family.engine`. Nothing is imported before it is asked for.
+A capability names the package of each of its families (FAMILIES), whose `__init__.py` lists its engines. Another
+package adds an engine by an entry point of the group `pressroom.engines`, named `family.engine`. Nothing is imported
+before it is asked for.
 """
 
-import importlib.util
-import pkgutil
+import importlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any, Protocol, Self
 
+from pipeline.capabilities import declared
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
-from pipeline.offers import preferred_engines
+from pipeline.offers.offers import preferred_engines
 from pipeline.settings import Settings
-from workers import engines
 
 log = get_logger(__name__)
 
 GROUP = "pressroom.engines"
-PACKAGE = engines.__name__
 
 
 class Engine(Protocol):
@@ -53,9 +53,8 @@ class Unloadable:
 
 
 def list_families() -> list[str]:
-    """Return the names of all families: the folders here, and those that only another package has engines of."""
-    ours = [module.name for module in pkgutil.iter_modules(engines.__path__) if module.ispkg]
-    return list(dict.fromkeys([*ours, *(family for family, _, _ in _added())]))
+    """Return the names of all families: ours, and those that only another package has engines of."""
+    return list(dict.fromkeys([*_families(), *(family for family, _, _ in _added())]))
 
 
 def list_engines(family: str) -> dict[str, EntryPoint]:
@@ -69,9 +68,8 @@ def list_engines(family: str) -> dict[str, EntryPoint]:
 
 def fallbacks() -> dict[str, str]:
     """Return the families that have an engine which does without a model, by that engine's name."""
-    families = [family for family in list_families() if _ours(family)]
-    modules = {family: importlib.import_module(f"{PACKAGE}.{family}") for family in families}
-    return {module.FALLBACK: family for family, module in modules.items() if hasattr(module, "FALLBACK")}
+    named = ((getattr(_package(family), "FALLBACK", None), family) for family in _families())
+    return {engine: family for engine, family in named if engine}
 
 
 def named_engines(settings: Settings, family: str) -> dict[str, EntryPoint]:
@@ -97,16 +95,23 @@ def load_engines(settings: Settings, family: str) -> list[Any]:
 
 def advise(family: str, engines: Sequence[Any]) -> list[str]:
     """Return what an operator of these engines should know, if their family has an `advise`."""
-    module = f"{PACKAGE}.{family}"
-    found = getattr(importlib.import_module(module), "advise", None) if importlib.util.find_spec(module) else None
+    found = getattr(_package(family), "advise", None)
     return list(found(engines)) if found else []
 
 
+def _families() -> Mapping[str, str]:
+    return declared("FAMILIES")
+
+
+def _package(family: str) -> ModuleType | None:
+    """Return the package of a family of ours; None for a family of other packages."""
+    path = _families().get(family)
+    return importlib.import_module(path) if path else None
+
+
 def _ours(family: str) -> dict[str, str]:
-    """Return the class paths of this project's engines of a family; none for a family of other packages."""
-    if importlib.util.find_spec(f"{PACKAGE}.{family}") is None:
-        return {}
-    return dict(importlib.import_module(f"{PACKAGE}.{family}").ENGINES)
+    """Return the class paths of our engines of a family."""
+    return dict(getattr(_package(family), "ENGINES", {}))
 
 
 def _added() -> Iterator[tuple[str, str, EntryPoint]]:

@@ -16,9 +16,9 @@ from aiohttp.abc import AbstractResolver
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
 from pipeline.downloads.failures import failure_of
+from pipeline.downloads.retry_after import read_retry_after
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.log import get_logger
-from pipeline.retry_after import read_retry_after
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import Delivery, Sent
 from pipeline.webhooks.signing import signed_headers

@@ -8,12 +8,12 @@ from api.dashboard.forms import Form, read_form
 from api.dashboard.gate import Gate
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
-from api.resource import Resource
-from api.services import Services
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
+from pipeline.accounts.sessions import end_sessions, list_sessions
+from pipeline.accounts.sign_in import EmailInvalid, Owner, set_email
 from pipeline.errors import InvalidRequest
-from pipeline.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
-from pipeline.sessions import end_sessions, list_sessions
-from pipeline.sign_in import EmailInvalid, Owner, set_email
 
 PAGE = Page("/dashboard/account", "Account", Section.ACCOUNT, order=100)
 #: Fields of the form that can be wrong, by the code of what is.

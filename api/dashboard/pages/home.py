@@ -9,10 +9,10 @@ import falcon.asgi
 from api.dashboard.page import Page, Section
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
-from api.resource import Resource
-from api.services import Services
+from api.services.resource import Resource
+from api.services.services import Services
 from pipeline.database import Row, Statement
-from pipeline.open_jobs import open_sql
+from pipeline.jobs.open_jobs import open_sql
 
 PAGE = Page("/dashboard", "Home", Section.HOME)
 #: Jobs that are shown.

@@ -9,13 +9,13 @@ import falcon.asgi
 from api.dashboard.pages.operators.job_log import read_lines
 from api.dashboard.previews import preview_of
 from api.dashboard.rendering import render
-from api.documents import job_document
-from api.job_resources import find_own_job
-from api.queries import read_whole
-from api.resource import Resource
-from api.services import Services
-from pipeline.job_views import ItemView, list_items
-from pipeline.jobs import Job
+from api.http.queries import read_whole
+from api.jobs.job_resources import find_own_job
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.job_documents import job_document
+from pipeline.jobs.job_views import ItemView, list_items
+from pipeline.lifecycle.jobs import Job
 from pipeline.webhooks.log import list_deliveries
 
 PATH = "/dashboard/jobs/{job_id}"

@@ -13,14 +13,14 @@ from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
-from api.documents import job_document
-from api.job_resources import find_jobs, read_filter
-from api.queries import exact, read_whole
-from api.resource import Resource
-from api.services import Services
-from pipeline.job_lists import Page as JobPage
-from pipeline.job_views import read_subjects
-from pipeline.keys import Caller
+from api.http.queries import exact, read_whole
+from api.jobs.job_resources import find_jobs, read_filter
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.job_documents import job_document
+from pipeline.accounts.keys import Caller
+from pipeline.jobs.job_lists import Page as JobPage
+from pipeline.jobs.job_views import read_subjects
 
 PAGE = Page("/dashboard/jobs", "Jobs", Section.WORK)
 JOBS_A_PAGE = 25

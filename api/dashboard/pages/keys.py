@@ -4,24 +4,24 @@ from typing import Any
 
 import falcon.asgi
 
-from api.address import base_url
-from api.dashboard.forms import Form, read_form
-from api.dashboard.page import Page, Section
-from api.dashboard.rendering import redirect, render
-from api.fields import FieldsInvalid, read_fields
-from api.key_routes import RouteUnknown
-from api.keys.documents import KeyRequest
-from api.keys.making import (
+from api.accounts.keys.documents import KeyRequest
+from api.accounts.keys.making import (
     TooManyKeys,
     change_own_key,
     create_key,
     delete_own_key,
     find_own_key,
 )
-from api.resource import Resource
-from api.services import Services
-from pipeline.sessions import Session
-from pipeline.stored_keys import CHANGEABLE, StoredKey, list_keys
+from api.dashboard.forms import Form, read_form
+from api.dashboard.page import Page, Section
+from api.dashboard.rendering import redirect, render
+from api.http.address import base_url
+from api.http.fields import FieldsInvalid, read_fields
+from api.services.key_routes import RouteUnknown
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.accounts.sessions import Session
+from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
 
 PAGE = Page("/dashboard/keys", "Keys", Section.ACCOUNT, order=10)
 #: Fields that are left out where nothing was written.

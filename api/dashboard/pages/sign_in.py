@@ -8,11 +8,11 @@ import falcon.asgi
 from api.dashboard.forms import Form, read_form_with
 from api.dashboard.gate import Gate, NotSignedIn
 from api.dashboard.rendering import HOME, redirect, render
-from api.resource import Resource
-from api.services import Services
-from api.sessions import SIGN_IN, CsrfTokenInvalid
-from pipeline.sessions import csrf_token_of, make_token
-from pipeline.sign_in import Owner
+from api.services.resource import Resource
+from api.services.services import Services
+from api.services.sessions import SIGN_IN, CsrfTokenInvalid
+from pipeline.accounts.sessions import csrf_token_of, make_token
+from pipeline.accounts.sign_in import Owner
 
 IS_PUBLIC = True
 LINK = f"{SIGN_IN}/link"

@@ -4,9 +4,9 @@ import falcon.asgi
 
 from api.dashboard.forms import read_form
 from api.dashboard.rendering import redirect
-from api.resource import Resource
-from api.services import Services
-from api.sessions import SIGN_IN
+from api.services.resource import Resource
+from api.services.services import Services
+from api.services.sessions import SIGN_IN
 
 
 class SignOut(Resource):

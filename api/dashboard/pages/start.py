@@ -5,11 +5,11 @@ from importlib.metadata import version
 import falcon
 import falcon.asgi
 
-from api.address import base_url
-from api.answers import show_json
 from api.dashboard.rendering import render
-from api.resource import Resource
-from api.services import Services
+from api.http.address import base_url
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.answers import show_json
 
 IS_PUBLIC = True
 

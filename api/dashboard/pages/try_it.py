@@ -6,16 +6,16 @@ from typing import Any
 import falcon
 import falcon.asgi
 
-from api.address import base_url
+from api.capabilities import load_try_pages
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import render
 from api.dashboard.try_fields import form_fields
-from api.families import load_try_pages
-from api.services import Services
+from api.http.address import base_url
+from api.services.services import Services
 from api.try_pages import Call, Trial, TryPage
 from pipeline.kind import AnyKind
-from pipeline.kinds import Kinds
-from pipeline.offers import Offer, Offers
+from pipeline.offers.offers import Offer, Offers
+from pipeline.registry import Kinds
 
 ROOT = "/dashboard/try"
 #: Places in the navigation: those of families come first.

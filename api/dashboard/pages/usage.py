@@ -8,16 +8,16 @@ from uuid import UUID
 
 import falcon.asgi
 
+from api.accounts.usage.resources import MAX_ID, read_span
 from api.dashboard.page import Page, Section
 from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
-from api.queries import read_whole
-from api.resource import Resource
-from api.services import Services
-from api.usage.resources import MAX_ID, read_span
+from api.http.queries import read_whole
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.accounts.usage_days import used_sql
+from pipeline.accounts.usage_report import Span, Used, read_ledger, read_used, summed
 from pipeline.database import Statement
-from pipeline.usage_days import used_sql
-from pipeline.usage_report import Span, Used, read_ledger, read_used, summed
 
 PAGE = Page("/dashboard/usage", "Usage", Section.ACCOUNT, order=20)
 #: Lines of the ledger on a page.

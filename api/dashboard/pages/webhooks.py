@@ -9,9 +9,9 @@ import falcon.asgi
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
-from api.queries import read_choice, read_whole
-from api.resource import Resource
-from api.services import Services
+from api.http.queries import read_choice, read_whole
+from api.services.resource import Resource
+from api.services.services import Services
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
 from api.webhooks.documents import WebhookDelivery, WebhookDeliveryDetails, WebhookSettingsDocument
 from pipeline.errors import InvalidRequest

@@ -13,7 +13,7 @@ BEGIN
     VALUES (gen_random_uuid(), NEW.account_id, NEW.id, NEW.webhook_url, v_event, json_build_object(
         'type', v_event,
         'timestamp', to_char(NEW.finished_at AT TIME ZONE 'UTC', v_form),
-        -- As GET /jobs/{id} shows it (api/documents.py), but for its progress, whose unit only the kind knows.
+        -- As GET /jobs/{id} shows it (api/work/job_documents.py), but for its progress, whose unit only the kind knows.
         'data', json_build_object(
             'id', NEW.id, 'kind', NEW.kind, 'state', NEW.state,
             'items', json_build_object('total', NEW.items_total, 'ok', NEW.items_ok, 'failed', NEW.items_failed),

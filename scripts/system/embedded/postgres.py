@@ -15,8 +15,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pipeline.errors import NotReady
-from pipeline.processes import die_with_parent
-from pipeline.supervision import sockets_folder
+from pipeline.operations.child_processes import die_with_parent
+from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
 from scripts.system.folders import only_server, private_folder

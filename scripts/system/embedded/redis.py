@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from pipeline.errors import NotReady
-from pipeline.supervision import sockets_folder
+from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.folders import only_server, private_folder
 from scripts.system.programs import Server, environment, module

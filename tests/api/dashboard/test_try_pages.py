@@ -12,8 +12,8 @@ from http_service import Service, start_service
 from payers import Payer
 
 from pipeline.database import Database
-from pipeline.kinds import load_kinds
-from pipeline.offers import Offer, publish_offers
+from pipeline.offers.offers import Offer, publish_offers
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 
 PAGES = ("speech", "alt-text", "blog", "transcript", "index-check")

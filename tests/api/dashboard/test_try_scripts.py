@@ -9,8 +9,8 @@ from typing import Any
 
 from tools import require
 
-from api.families import load_try_pages
-from pipeline.kinds import load_kinds
+from api.capabilities import load_try_pages
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pressroom import Pressroom
 

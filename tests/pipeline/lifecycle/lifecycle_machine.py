@@ -14,8 +14,8 @@ from psycopg.rows import dict_row
 from workbench import HOUR, LEASE, empty
 
 from pipeline import lifecycle
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Statement
-from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Beat, Outcome, Submission
 
 BALANCES = (30, 8)

@@ -9,8 +9,8 @@ from payers import Payer
 from workbench import LEASE, Workbench, submission
 
 from pipeline import lifecycle
+from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database
-from pipeline.keys import KeyLimits, add_key, make_key, revoke_key
 
 LIMIT = 10
 

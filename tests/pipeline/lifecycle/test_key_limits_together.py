@@ -5,7 +5,7 @@ from payers import Payer
 from workbench import Workbench, submission
 
 from pipeline import lifecycle
-from pipeline.keys import KeyLimits, add_key, make_key
+from pipeline.accounts.keys import KeyLimits, add_key, make_key
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from payers import Payer, open_account
 from workbench import submission
 
 from pipeline import lifecycle
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
-from pipeline.ledger import discrepancies
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome
 
 THREADS = 8

@@ -9,7 +9,7 @@ from payers import Payer, open_account
 from workbench import Workbench, submission
 
 from pipeline import lifecycle
-from pipeline.keys import revoke_key
+from pipeline.accounts.keys import revoke_key
 
 
 def nothing_was_made(bench: Workbench) -> bool:

@@ -11,13 +11,13 @@ import redis
 import redis.asyncio
 import structlog
 
-from pipeline.broker import connect
-from pipeline.keys import make_key
+from pipeline import job_log
+from pipeline.accounts.keys import make_key
+from pipeline.job_log import JobLine, read_job_log
 from pipeline.log import SHARED
-from pipeline.operations import job_log
-from pipeline.operations.job_log import JobLine, read_job_log
 from pipeline.operations.processes import GONE_AFTER, HASH, Process, Teller, gone_fields, read_processes
 from pipeline.operations.telling import Telling
+from pipeline.wakes.broker import connect
 
 
 def say(event: str, **fields: object) -> None:

@@ -6,13 +6,13 @@ from payers import open_account
 from workbench import submission
 
 from pipeline import lifecycle
-from pipeline.broker import connect
 from pipeline.database import Database, Statement
-from pipeline.kinds import load_kinds, queues
-from pipeline.metrics import Metrics
 from pipeline.operations.keeping import take_samples
+from pipeline.operations.metrics import Metrics
 from pipeline.operations.samples import MOST_POINTS, QueuePoint, forget_samples, point_width, read_history
+from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
+from pipeline.wakes.broker import connect
 
 DAY = timedelta(days=1)
 

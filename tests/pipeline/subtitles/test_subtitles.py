@@ -8,8 +8,8 @@ import pytest
 import srt
 import webvtt
 
-from pipeline.kinds.transcription.forms import render
-from pipeline.kinds.transcription.transcripts import Segment, Transcript, Word
+from capabilities.transcription.kinds.forms import render
+from capabilities.transcription.kinds.transcripts import Segment, Transcript, Word
 from pipeline.subtitles.subtitles import LINE, LONGEST, READ_A_SECOND, lines_of, subtitles
 
 SAID = (

@@ -9,10 +9,10 @@ import pytest
 from servers import running
 from systems import clean_environment, command, only, system
 
-from pipeline.artifacts import Artifacts, open_store
+from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
-from pipeline.ledger import discrepancies
 from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.system.embedded import postgres
 from scripts.system.embedded.postgres import create_database, find_versions
 

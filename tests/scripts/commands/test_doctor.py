@@ -10,16 +10,16 @@ from payers import Payer
 from ran import Ran
 from search_engine import search_engine
 
+from capabilities.index_check.engines.search.duckduckgo import DuckDuckGo
+from capabilities.index_check.engines.search.serper import Serper
+from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.circuit_breaker import note
+from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
-from pipeline.kinds.index_check import pacing
-from pipeline.kinds.index_check.circuit_breaker import note
-from pipeline.kinds.index_check.transitions import Event
-from pipeline.offers import Offer, publish_offers
+from pipeline.offers.offers import Offer, publish_offers
 from pipeline.settings import Settings
 from scripts.doctor import engines, examination, servers
 from scripts.system.control import SupervisorSilent
-from workers.engines.search.duckduckgo import DuckDuckGo
-from workers.engines.search.serper import Serper
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:

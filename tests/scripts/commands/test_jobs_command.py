@@ -10,10 +10,10 @@ from uuid import UUID
 from payers import Payer
 from ran import Ran
 
-from pipeline.broker import connect
 from pipeline.database import Database
-from pipeline.jobs import find_job
-from pipeline.notices import CHANNEL, read_notice
+from pipeline.lifecycle.jobs import find_job
+from pipeline.wakes.broker import connect
+from pipeline.wakes.notices import CHANNEL, read_notice
 
 
 def test_a_job_is_listed_shown_cancelled_and_tried_again(

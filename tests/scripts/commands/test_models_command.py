@@ -7,7 +7,7 @@ import pytest
 from hub import FakeHub, serve_hub
 from ran import Ran
 
-from workers.catalogue.catalogue import find_model
+from workers.models.catalogue import find_model
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from ran import Ran
 
+from pipeline.accounts.passwords import is_password
+from pipeline.accounts.sign_in import find_owner, use_link
 from pipeline.database import Database, Statement
-from pipeline.passwords import is_password
-from pipeline.sign_in import find_owner, use_link
 
 PASSWORD = "four words in a row"
 

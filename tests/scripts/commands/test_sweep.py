@@ -17,10 +17,10 @@ from ran import Ran
 from systems import clean_environment, command
 from webhook_receiver import webhook_receiver
 
+from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
-from pipeline.jobs import find_job
-from pipeline.kinds.index_check.monitors.monitor import NewMonitor, add_monitor
+from pipeline.lifecycle.jobs import find_job
 from pipeline.operations.processes import HASH, Teller
 from pipeline.webhooks.addresses import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery

@@ -1,20 +1,23 @@
 """The demo's way out."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
 
-from pipeline.kinds.alt_text.batch import AltTextBatch
-from pipeline.kinds.alt_text.fields import EXAMPLE_URL
+from capabilities.alt_text.demo import SHOWN
+from capabilities.alt_text.kinds.batch import AltTextBatch
+from capabilities.alt_text.kinds.fields import EXAMPLE_URL
 from scripts.demo import __main__ as demo
-from scripts.demo.picture import served_picture
+from scripts.demo.picture import served_pictures
+from scripts.demo.steps import Answered
 from scripts.demo.table import Shown, show
 from scripts.system.control import System
 
@@ -63,14 +66,16 @@ def test_ctrl_c_while_it_serves_is_how_it_ends(monkeypatch: Any, tmp_path: Path)
 
 
 def test_the_demo_s_picture_takes_the_place_of_the_documents_one_while_it_is_served() -> None:
-    with served_picture() as picture:
+    with served_pictures() as picture:
         example = picture.in_place(AltTextBatch.example)
         assert EXAMPLE_URL not in str(example)
-        assert [image["image_url"] for image in example["images"]] == [picture.url] * len(example["images"])
-        with urlopen(picture.url, timeout=60) as answer:
+        assert [image["image_url"] for image in example["images"]] == [picture.url_of("banner.png")] * len(
+            example["images"]
+        )
+        with urlopen(picture.url_of("banner.png"), timeout=60) as answer:
             assert (answer.headers["Content-Type"], answer.read()[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
         with pytest.raises(HTTPError, match="404") as refused:
-            urlopen(picture.url.replace("banner", "../demo"), timeout=60)
+            urlopen(picture.url_of("../demo.png"), timeout=60)
         refused.value.close()
         assert picture.network == f"{picture.host}/32"
 
@@ -81,11 +86,11 @@ def test_the_demo_s_picture_takes_the_place_of_the_documents_one_while_it_is_ser
         ({"alt_text": "A banner."}, "A banner."),
         ({"results": [{"alt_text": "A banner."}, {"alt_text": "Un banner."}]}, "A banner."),
         ({"results": [{"alt_text": None, "code": "image_unreachable"}]}, None),
-        ({"excerpt": "News."}, None),
     ],
 )
-def test_the_demo_shows_what_a_picture_was_called(answer: Any, shown: str | None) -> None:
-    assert demo.described(answer) == shown
+def test_the_demo_shows_what_a_picture_was_called(answer: Any, shown: str | None, tmp_path: Path) -> None:
+    answered = Answered(cast(Any, None), cast(Any, None), answer, tmp_path, False)
+    assert asyncio.run(SHOWN[AltTextBatch.name](answered)) == shown
 
 
 def test_the_table_cuts_no_route_and_no_engine_at_80_columns(monkeypatch: Any, capsys: Any) -> None:

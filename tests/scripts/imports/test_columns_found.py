@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
+from capabilities.index_check.commands.sheet import IndexCheckImport
 from pipeline.errors import InvalidRequest
-from scripts.imports.index_check import IndexCheckImport
 from scripts.imports.sheet import Sheet
 from scripts.imports.url_import import is_web_url
 

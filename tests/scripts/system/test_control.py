@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from pipeline import supervision
 from pipeline.errors import NotReady, PressroomError
+from pipeline.operations import supervision
+from pipeline.operations.supervision import SOCKET, sockets_folder
 from pipeline.settings import Settings
-from pipeline.supervision import SOCKET, sockets_folder
 from scripts.console import Console
 from scripts.system import control
 from scripts.system.control import SupervisorSilent, System

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.supervision import MAX_SOCKET_BYTES
+from pipeline.operations.supervision import MAX_SOCKET_BYTES
 from scripts.system.embedded import postgres, redis
 
 

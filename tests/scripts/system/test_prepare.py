@@ -16,7 +16,7 @@ import pytest
 from servers import WAITS_FOR_US, running
 
 from pipeline.errors import NotReady
-from pipeline.migrations import TURN
+from pipeline.lifecycle.migrations import TURN
 from pipeline.settings import Settings
 from scripts.system import prepare
 from scripts.system.embedded import postgres

@@ -331,7 +331,7 @@ def arguments(pid: int) -> list[str]:
 
 
 WORKERS = """
-from pipeline.processes import die_with_parent
+from pipeline.operations.child_processes import die_with_parent
 die_with_parent()
 import dramatiq
 from dramatiq.brokers.stub import StubBroker

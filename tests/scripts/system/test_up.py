@@ -22,13 +22,13 @@ import psycopg
 import pytest
 from systems import Running, clean_environment, command, kill, only, system
 
+from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
+from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
-from pipeline.kinds import load_kinds, queues
-from pipeline.sessions import begin_session, csrf_token_of, make_token
+from pipeline.operations.supervision import Pool
+from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
-from pipeline.sign_in import use_link
-from pipeline.supervision import Pool
 from scripts.system import control, programs
 from scripts.system.programs import ROOT, Server
 from scripts.system.up import _hopeless, in_turn

@@ -15,9 +15,9 @@ from hub import FakeHub, serve_hub
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
-from workers.catalogue.catalogue import File, Hub, Model
-from workers.catalogue.store import ModelStore
 from workers.engines.family import Family
+from workers.models.catalogue import File, Hub, Model
+from workers.models.store import ModelStore
 
 WEIGHTS = b"weights" * 1_000
 AT_ONCE = timedelta(0)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.engine_settings import CaptioningSettings, DiffusionSettings, ModelSettings
+from capabilities.alt_text.engines.blip import Blip
+from capabilities.alt_text.engines.vlm import Vlm
+from capabilities.alt_text.settings import CaptioningSettings
+from capabilities.blog.engines.pictures.diffusion.diffusion import Diffusion
+from capabilities.blog.settings import DiffusionSettings
+from pipeline.settings.fields import ModelSettings
 from workers.engines import Stopped, never
-from workers.engines.captioning.blip import Blip
-from workers.engines.captioning.vlm import Vlm
 from workers.engines.locks import EngineLocks, FairLock
-from workers.engines.pictures.diffusion.diffusion import Diffusion
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.
 PATIENCE = 60

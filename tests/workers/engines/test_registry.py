@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from capabilities.speech.engines import ENGINES
 from pipeline.errors import NotReady
-from pipeline.offers import order_offers
+from pipeline.offers.offers import order_offers
 from pipeline.settings import Settings
 from workers.engines.family import Family
 from workers.engines.registry import list_engines, list_families, load_engines
-from workers.engines.synthesis import ENGINES
 
 PLUG_IN = Path(__file__).parents[2] / "plug_in"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pipeline.kinds.speech.formats import STREAMED_PCM_RATE, AudioFormat
+from pipeline.audio_formats import STREAMED_PCM_RATE, AudioFormat
 from workers.media.audio.mp3 import STREAM, Mp3Format
 
 #: Nothing in a file says what made it, or when.

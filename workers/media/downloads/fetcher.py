@@ -14,13 +14,13 @@ from aiohttp.abc import AbstractResolver
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from tenacity.wait import wait_random_exponential
 
-from pipeline.coalescing import Batches
+from pipeline.database.coalescing import Batches
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
+from pipeline.downloads.images import ImageUnreachable
 from pipeline.downloads.slots import DownloadSlots
 from pipeline.downloads.targets import shown
-from pipeline.engine_settings import FetchSettings
-from pipeline.images import ImageUnreachable
+from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.download import Clock, Downloader, Fetched
 
 __all__ = ["Fetched", "Fetcher"]

@@ -3,11 +3,11 @@
 import os
 import threading
 from concurrent.futures import Future
+from typing import Protocol
 
-from pipeline.engine_settings import CaptioningSettings
+from workers.engines.thread_pool import ThreadPool
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
-from workers.thread_pool import ThreadPool
 
 #: Most pictures that are decoded at once: each may take a hundred MB meanwhile, and engines need cores as well.
 MOST_AT_ONCE = 4
@@ -15,6 +15,13 @@ MOST_AT_ONCE = 4
 
 def _usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class ImageLimits(Protocol):
+    """The largest picture that is decoded."""
+
+    max_pixels: int
+    max_side: int
 
 
 class Decoders:
@@ -25,7 +32,7 @@ class Decoders:
         self._free = threading.BoundedSemaphore(at_once or max(1, min(MOST_AT_ONCE, _usable_cores() // 2)))
         self._threads = ThreadPool("decoder")
 
-    def start(self, body: bytes, *, limits: CaptioningSettings, shrink_to: int) -> Future[Picture]:
+    def start(self, body: bytes, *, limits: ImageLimits, shrink_to: int) -> Future[Picture]:
         """Wait for a free thread and begin to decode a file in it; `shrink_to` is the picture's longest side in pixels.
 
         The future raises ImageFailure, and this itself RuntimeError when no thread can be started."""

@@ -11,8 +11,8 @@ from functools import cache
 
 from PIL import Image, ImageFile, TiffImagePlugin
 
-from pipeline.images import ImageFailure, ImageTooLarge, ImageUndecodable
-from workers import malloc
+from pipeline.downloads.images import ImageFailure, ImageTooLarge, ImageUndecodable
+from workers.engines import malloc
 from workers.media.images.flattening import flatten, shrink_factor
 from workers.media.images.notes import is_exposed, read_notes
 from workers.media.images.picture import Picture

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.images import FORMATS, ImageUndecodable
+from pipeline.downloads.images import FORMATS, ImageUndecodable
 
 #: How much of a file that is no picture is read to say what it is.
 HEAD_BYTES = 1_024

@@ -1,7 +1,7 @@
 """Operators: how the system is, and what operators may do about it. Each module here is a page of its own."""
 
 from api.dashboard.pages.operators import accounts, engines, failures, job_log, processes, queues
-from api.services import Services
+from api.services.services import Services
 
 _MODULES = (queues, processes, engines, failures, accounts)
 PAGES = [module.PAGE for module in _MODULES]

@@ -8,15 +8,15 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
-from api.queries import read_text, read_whole
-from api.resource import Resource
-from api.services import Services
+from api.http.queries import read_text, read_whole
+from api.services.resource import Resource
+from api.services.services import Services
 from pipeline import lifecycle
-from pipeline.accounts import TIERS
+from pipeline.accounts.accounts import TIERS
+from pipeline.accounts.sessions import Session
 from pipeline.errors import InvalidRequest, NotFound, PressroomError
 from pipeline.log import get_logger
 from pipeline.operations.accounts import MAX_SEARCH, PAGE_SIZE, AccountSummary, find_account, list_accounts, list_grants
-from pipeline.sessions import Session
 
 log = get_logger(__name__)
 

@@ -8,9 +8,9 @@ import falcon.asgi
 from api.dashboard.page import Page, Section
 from api.dashboard.pages.operators.processes import read_running
 from api.dashboard.rendering import render
-from api.resource import Resource
-from api.services import Services
-from pipeline.operations.breakers import Breaker
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.offers.breakers import Breaker
 from pipeline.operations.engines import read_engines
 
 PAGE = Page("/dashboard/operators/engines", "Engines", Section.OPERATORS, operators_only=True, order=3)

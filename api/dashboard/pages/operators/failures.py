@@ -9,14 +9,14 @@ import falcon.asgi
 from api.dashboard.forms import read_form
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
-from api.job_retries import retry_job
-from api.queries import read_choice
-from api.request_context import context_of
-from api.resource import Resource
-from api.services import Services
+from api.http.queries import read_choice
+from api.http.request_context import context_of
+from api.jobs.job_retries import retry_job
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.accounts.keys import find_payer
 from pipeline.errors import InvalidRequest, PressroomError
-from pipeline.jobs import find_job
-from pipeline.keys import find_payer
+from pipeline.lifecycle.jobs import find_job
 from pipeline.log import get_logger
 from pipeline.operations.failures import MOST_JOBS, MOST_RETRIED, list_failed, read_failures, retry_key
 

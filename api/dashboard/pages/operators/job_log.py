@@ -3,12 +3,12 @@
 import falcon.asgi
 
 from api.dashboard.rendering import redirect, render
-from api.job_resources import JobNotFound, read_job_id
-from api.resource import Resource
-from api.services import Services
-from pipeline.jobs import Job, find_job
-from pipeline.operations.job_log import JobLine, read_job_log
-from pipeline.redis_away import REDIS_AWAY
+from api.jobs.job_resources import JobNotFound, read_job_id
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.job_log import JobLine, read_job_log
+from pipeline.lifecycle.jobs import Job, find_job
+from pipeline.wakes.redis_away import REDIS_AWAY
 
 PATH = "/dashboard/operators/job-log"
 

@@ -8,14 +8,14 @@ import falcon.asgi
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
-from api.resource import Resource
-from api.services import Services
-from pipeline import supervision
+from api.services.resource import Resource
+from api.services.services import Services
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
 from pipeline.log import get_logger
+from pipeline.operations import supervision
 from pipeline.operations.processes import HASH, Process, read_processes
-from pipeline.redis_away import REDIS_AWAY
-from pipeline.supervision import MAX_PROCESSES, Pool
+from pipeline.operations.supervision import MAX_PROCESSES, Pool
+from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 

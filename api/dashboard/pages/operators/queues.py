@@ -9,10 +9,10 @@ import falcon.asgi
 from api.dashboard.page import Page, Section
 from api.dashboard.plots import Plot, bar_plot, line_plot
 from api.dashboard.rendering import render
-from api.queries import read_choice
-from api.resource import Resource
-from api.services import Services
-from pipeline.load import read_load
+from api.http.queries import read_choice
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.operations.load import read_load
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
 PAGE = Page("/dashboard/operators/queues", "Queues", Section.OPERATORS, operators_only=True, order=1)

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from servers import running, start_postgres, wait_for_end
 
-from pipeline.processes import shimmed
+from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
 from scripts.system.programs import environment
 
@@ -72,7 +72,7 @@ def test_a_server_whose_launcher_was_killed_ends_and_the_next_one_waits_for_it(t
     server = postgres.server(tmp_path)
     launcher = (
         "import subprocess, sys, time\n"
-        "from pipeline.processes import shimmed\n"
+        "from pipeline.operations.child_processes import shimmed\n"
         "from scripts.system.embedded import postgres\n"
         "from pathlib import Path\n"
         "server = postgres.server(Path(sys.argv[1]))\n"

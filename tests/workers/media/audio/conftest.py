@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
+from capabilities.speech.engines.espeak.espeak import Espeak
 from pipeline.settings import Settings
-from workers.engines.synthesis.espeak.espeak import Espeak
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.pcm import Pcm
 from workers.media.audio.track import Track

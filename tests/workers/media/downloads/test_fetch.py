@@ -13,9 +13,9 @@ from concurrent.futures import CancelledError, Future, wait
 import pytest
 from web_server import Answer, Names, WebServer, reply, web_server
 
+from pipeline.downloads.images import ImageBlocked, ImageTooLarge, ImageUnreachable
 from pipeline.downloads.targets import shown, site_of
-from pipeline.engine_settings import FetchSettings
-from pipeline.images import ImageBlocked, ImageTooLarge, ImageUnreachable
+from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import Fetched, Fetcher
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
@@ -400,7 +400,7 @@ def test_a_process_that_ends_leaves_no_connection_behind(server: WebServer) -> N
     program = f"""
 import atexit
 atexit.register(lambda: print(fetcher._session.closed))  # asked last
-from pipeline.engine_settings import FetchSettings
+from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import open_fetcher
 fetcher = open_fetcher(FetchSettings(allow_networks="127.0.0.0/8"))
 fetcher.start({url!r}).result(60)

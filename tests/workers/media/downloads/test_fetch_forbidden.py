@@ -12,9 +12,9 @@ from web_server import Answer, Names, WebServer, web_server
 
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import Forbidden, guard, plain_socket
-from pipeline.engine_settings import FetchSettings
+from pipeline.downloads.images import ImageBlocked, ImageFailure, ImageUrlInvalid
 from pipeline.errors import NotReady
-from pipeline.images import ImageBlocked, ImageFailure, ImageUrlInvalid
+from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import Fetcher
 
 #: Some network that is allowed, so that any port may be asked and the address alone decides.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from image_files import chunk, claiming, gif, many_scans, png, tiff, webp
 
-from pipeline.images import ImageUndecodable
+from pipeline.downloads.images import ImageUndecodable
 from scripts.system.programs import ROOT
 from workers.media.images.reading import read_picture
 
@@ -65,7 +65,7 @@ CHILD = """
 import json, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from pipeline.images import ImageFailure
+from pipeline.downloads.images import ImageFailure
 from workers.media.images.reading import read_picture
 
 def read(body):

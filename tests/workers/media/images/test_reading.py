@@ -9,7 +9,7 @@ import pytest
 from image_files import FORMATS, claiming, corners, encode, noisy, png, tiff, with_exif
 from PIL import Image, ImageCms
 
-from pipeline.images import ImageTooLarge, ImageUndecodable
+from pipeline.downloads.images import ImageTooLarge, ImageUndecodable
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
 

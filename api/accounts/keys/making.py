@@ -1,0 +1,83 @@
+"""Making keys: what may be made, and by whom; the routes and the dashboard's page alike."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from api.accounts.keys.documents import KeyRequest
+from api.services.key_routes import check_routes
+from api.services.services import Services
+from pipeline.accounts.accounts import lock_account
+from pipeline.accounts.keys import Caller, NewKey, make_key
+from pipeline.accounts.stored_keys import StoredKey, add_key_within, change_key, delete_key, find_key
+from pipeline.errors import Conflict, Forbidden, NotFound
+
+
+class KeyNotFound(NotFound):
+    """The account has no such key."""
+
+    code = "key_not_found"
+    message = "There is no such key. GET /keys lists yours."
+
+
+class TooManyKeys(Conflict):
+    """The account has as many keys as it may have."""
+
+    code = "too_many_keys"
+
+
+class KeyIsLimited(Forbidden):
+    """The key would take off its own limits."""
+
+    code = "key_is_limited"
+    message = "A key with limits of its own may not see, make, change or delete keys. Use one without limits."
+
+
+def require_unlimited(caller: Caller) -> None:
+    """Refuse a key that has limits of its own. Raises KeyIsLimited."""
+    if caller.has_limits:
+        raise KeyIsLimited
+
+
+async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, StoredKey]:
+    """Make a key, and return it as it is stored too; its secret is known to nobody else.
+
+    Raises RouteUnknown, TooManyKeys."""
+    check_routes(wanted.routes, services.key_routes)
+    key = make_key()
+    most = services.settings.limits.api_keys
+    adding = add_key_within(account_id, key, wanted.name, wanted.limits, most=most)
+    # Read in the same transaction: were it read afterwards, and that failed, the key would be there and nobody have it.
+    _, _, stored = await services.database.run_together(
+        [lock_account(account_id), adding, find_key(key.id, account_id)]
+    )
+    if stored is None:
+        raise TooManyKeys(f"The account has {most:,} keys, the most it may have. Delete one that is not used.")
+    return key, stored
+
+
+async def find_own_key(services: Services, account_id: UUID, key_id: str) -> StoredKey:
+    """Return a valid key of the account. Raises KeyNotFound."""
+    try:
+        wanted = UUID(key_id)
+    except ValueError:
+        raise KeyNotFound from None
+    found = await services.database.run(find_key(wanted, account_id))
+    if found is None:
+        raise KeyNotFound
+    return found
+
+
+async def change_own_key(services: Services, account_id: UUID, key: StoredKey, changed: Mapping[str, Any]) -> None:
+    """Change a key; other processes know within seconds. Raises RouteUnknown, KeyNotFound."""
+    check_routes(changed.get("routes"), services.key_routes)
+    if not await services.database.run(change_key(key.id, account_id, changed)):
+        raise KeyNotFound
+    services.authenticator.forget(key.id)
+
+
+async def delete_own_key(services: Services, account_id: UUID, key: StoredKey) -> None:
+    """Delete a key; other processes refuse it within seconds, and new work at once. Raises KeyNotFound."""
+    if await services.database.run(delete_key(key.id, account_id)) is None:
+        raise KeyNotFound
+    services.authenticator.forget(key.id)

@@ -1,0 +1,99 @@
+"""Usage documents: reports and lines of the ledger, as JSON and as CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.accounts.usage_report import COLUMNS, By, LedgerLine, Span, Used, summed
+from pipeline.cells import defused
+from pipeline.timestamps import Timestamp, timestamp
+
+Entry = Literal["grant", "hold", "raise", "capture", "release"]
+LEDGER_COLUMNS = ("id", "created_at", "entry", "credits", "held", "route", "key_id", "key_name", "job_id", "note")
+NUMBERS = ("requests", "credits")
+#: A field that is called date would hide its own type.
+Day = date
+
+
+class UsageRow(BaseModel):
+    """What was used on a day, at a route or by a key, as the report is told apart."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    date: Day | None = Field(None, description="By day.")
+    route: str | None = Field(None, description="By route.")
+    key_id: UUID | None = Field(None, description="By key.")
+    name: str | None = Field(None, description="By key: its name.")
+    requests: int = Field(description="Made in this time.")
+    credits: int = Field(description="Captured in this time.")
+
+
+class UsageReport(BaseModel):
+    """What an account has used in a span of days (UTC)."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    first: date = Field(alias="from")
+    last: date = Field(alias="to")
+    by: By
+    requests: int
+    credits: int
+    rows: list[UsageRow]
+
+    @classmethod
+    def of(cls, used: list[Used], span: Span, by: By) -> Self:
+        """Return the report of what was used."""
+        rows = [UsageRow(**row) for row in summed(used, span, by)]
+        requests, credited = (sum(getattr(row, name) for row in rows) for name in NUMBERS)
+        return cls(first=span.first, last=span.last, by=by, requests=requests, credits=credited, rows=rows)
+
+    def csv(self) -> bytes:
+        """Return the report's rows as CSV, with a heading."""
+        columns = (*COLUMNS[self.by], *NUMBERS)
+        return csv_lines([columns]) + csv_lines([getattr(row, name) for name in columns] for row in self.rows)
+
+
+class LedgerEntry(BaseModel):
+    """A line of the ledger."""
+
+    id: int
+    created_at: Timestamp
+    entry: Entry
+    credits: int = Field(description="How the balance changed.")
+    held: int = Field(description="How what is set aside for open jobs changed.")
+    route: str | None
+    key_id: UUID | None
+    key_name: str | None
+    job_id: UUID | None
+    note: str | None
+
+    @classmethod
+    def of(cls, line: LedgerLine) -> Self:
+        """Return a line for its account."""
+        return cls.model_validate(asdict(line))
+
+
+def ledger_cells(line: LedgerLine) -> list[Any]:
+    """Return a line's cells, as in LEDGER_COLUMNS."""
+    cells = {**asdict(line), "created_at": timestamp(line.created_at)}
+    return [cells[name] for name in LEDGER_COLUMNS]
+
+
+def csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Return rows as CSV; texts can't be formulas, numbers stay numbers."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(cell: object) -> str | int:
+    if cell is None:
+        return ""
+    return cell if isinstance(cell, int) else defused(str(cell))

@@ -1,0 +1,232 @@
+"""Connections: gunicorn's, with limits for heads, unread answers and addresses, and with refusals in our words.
+
+What gunicorn refuses itself, before there is a request, is answered, logged and counted like all else."""
+
+import asyncio
+import fcntl
+import re
+import socket
+import struct
+import termios
+from http import HTTPStatus
+from typing import Any
+
+from gunicorn.asgi.protocol import ASGIProtocol
+
+from api.http.address import is_uncounted, subscriber_of
+from api.http.refusals import HeadTooSlow, TooManyConnections, refusal_of
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
+#: How long what a refused client still sends is read and dropped: it would not see its answer if that was left unread.
+LINGER_SECONDS = 1.0
+#: uvloop runs what is due before it reads what has come.
+READ_SECONDS = 0.05
+#: Scheme and host before a path.
+ABSOLUTE = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
+ABSOLUTE_BYTES = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
+
+
+class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
+    """One connection. What begins with `_` and is not made here is gunicorn's own; `tests/api` notice their end."""
+
+    _head_timer: asyncio.TimerHandle | None = None
+    #: The number of the request whose head the timer is for.
+    _timed_head = 0
+    #: Whose connections this is counted with.
+    _subscriber: str | None = None
+    #: A head has begun to come, but no request has.
+    _has_begun = False
+    #: An answer said that it is the last.
+    _is_last = False
+    _closed: bool
+    #: The client was refused, and is given a moment to read why.
+    _is_lingering = False
+    _unread_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin; who sends no whole head is not waited for longer than the worker says."""
+        super().connection_made(transport)
+        self.worker.connections.add(self)
+        self._time_head(1)
+        self._count(transport.get_extra_info("peername"))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        self._stop_looking_at_unread()
+        self.worker.connections.discard(self)
+        if self._subscriber is not None:
+            self.worker.subscribers[self._subscriber] -= 1
+            if not self.worker.subscribers[self._subscriber]:
+                del self.worker.subscribers[self._subscriber]
+            self._subscriber = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what comes; of a refused client it is dropped."""
+        if self._is_lingering:
+            return
+        self._has_begun = True
+        super().data_received(data)
+        if self._awaiting_request and self.req_count != self._timed_head and not self._request_ready.is_set():
+            self._time_head(self.req_count)
+
+    def pause_writing(self) -> None:
+        """Wait with what is written, as the client does not read; not for longer than the worker says."""
+        super().pause_writing()
+        self._look_at_unread()
+
+    def resume_writing(self) -> None:
+        """Go on, as the client has read; a connection that is being closed ends once all was read."""
+        self._stop_looking_at_unread()
+        if self._closed:
+            self._look_at_unread()
+        super().resume_writing()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no request has come on it yet."""
+        return bool(self.req_count <= 1)
+
+    def close_if_idle(self) -> None:
+        """Close the connection, unless a request is being answered on it, or was just read."""
+        if self._awaiting_request and not self._finishing_calls and not self._request_ready.is_set():
+            self._keepalive_timeout()
+
+    def _count(self, peer: Any) -> None:
+        """Refuse the connection if its address has too many."""
+        limit = self.worker.connections_per_address
+        address = str(peer[0]) if isinstance(peer, tuple) else ""
+        if not limit or is_uncounted(address, self.worker.trusted_proxies):
+            return
+        self._subscriber = subscriber_of(address)
+        self.worker.subscribers[self._subscriber] += 1
+        if self.worker.subscribers[self._subscriber] > limit:
+            self._refuse(TooManyConnections(limit))
+
+    def _time_head(self, number: int) -> None:
+        """Wait no longer than the worker says for the head of a request: of the first, also before it has begun."""
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        self._timed_head = number
+        self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._look_once_more)
+
+    def _look_once_more(self) -> None:
+        """Give up a head that has not come; not one that waits to be read, as in a process that was busy."""
+        self._head_timer = self.worker.loop.call_later(READ_SECONDS, self._limit_head)
+
+    def _limit_head(self) -> None:
+        """Refuse a head that has begun and not ended; close a connection on which none has begun."""
+        is_waited_for = self._awaiting_request and not self._request_ready.is_set()
+        if self.req_count != self._timed_head or not is_waited_for or self._finishing_calls:
+            return
+        if self._has_begun:
+            seconds = self.worker.header_seconds
+            self._refuse(
+                HeadTooSlow(f"The head of the request did not end within {seconds:g} seconds. Send it at once.")
+            )
+        else:
+            self._keepalive_timeout()
+
+    def _look_at_unread(self) -> None:
+        """Look in a while whether the client has taken anything of what is written for it."""
+        self._stop_looking_at_unread()
+        if self.transport.get_write_buffer_size():
+            seconds = self.worker.unread_seconds
+            self._unread_timer = self.worker.loop.call_later(seconds, self._limit_unread, self._unread_bytes())
+
+    def _stop_looking_at_unread(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
+
+    def _limit_unread(self, before: int) -> None:
+        """End a connection whose client took nothing since the last look: it would keep its answer for ever."""
+        if self._unread_bytes() < before:
+            self._look_at_unread()
+        else:
+            log.info("connection ended, its client reads nothing", seconds=self.worker.unread_seconds)
+            # Reset: the system would keep what is unread, and try to send it.
+            self.transport.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )
+            self.transport.abort()
+
+    def _unread_bytes(self) -> int:
+        """Return the bytes that the client has not taken: the transport's, and the system's (tcp(7), SIOCOUTQ)."""
+        queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, struct.pack("i", 0))
+        size: int = self.transport.get_write_buffer_size()
+        return size + int(struct.unpack("i", queued)[0])
+
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        """Read what has come; returns whether the connection goes on."""
+        try:
+            goes_on: bool = super()._feed_callback_parser(data)
+        except ValueError as error:  # a length of more digits than Python reads
+            self._send_error_response(HTTPStatus.BAD_REQUEST, str(error))
+            self._close_transport()
+            return False
+        if goes_on and not self._awaiting_request and not self._request_ready.is_set():
+            self._time_head(self.req_count + 1)  # it has begun to come behind the request that was answered
+        return goes_on
+
+    def _refuse(self, error: PressroomError) -> None:
+        self._answer(error)
+        self._close_transport()
+        self._request_ready.set()
+
+    def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
+        """Answer in gunicorn's stead; `message` is its reason."""
+        self._answer(refusal_of(status, message))
+
+    def _answer(self, error: PressroomError) -> None:
+        # A request whose head has come, and that the loop has taken: else it is not answered at all any more.
+        is_noted = bool(self.req_count) and not self._awaiting_request and self._current_request is not None
+        headers, body = self.app.refuse(error, is_noted=is_noted)
+        status = HTTPStatus(error.status)
+        lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+        self._safe_write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + body)
+        self._is_lingering = True
+
+    def _close_transport(self) -> None:
+        """Close the connection; a refused client is given a moment to read why."""
+        if self._closed:
+            return
+        self._look_at_unread()  # it ends once all was read
+        if not self._is_lingering:
+            super()._close_transport()
+            return
+        self._closed = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._resume_reading()  # a body that nobody wanted may have stopped it
+        self.worker.loop.call_later(LINGER_SECONDS, self.transport.close)
+
+    def _build_http_scope(self, request: Any, sockname: Any, peername: Any) -> dict[str, Any]:
+        scope: dict[str, Any] = super()._build_http_scope(request, sockname, peername)
+        if ABSOLUTE.match(scope["path"]):  # RFC 9112, section 3.2.2: a server takes the form that proxies are sent
+            scope["path"] = ABSOLUTE.sub("", scope["path"], count=1) or "/"
+            scope["raw_path"] = ABSOLUTE_BYTES.sub(b"", scope["raw_path"], count=1) or b"/"
+        return scope
+
+    def _send_response_start(self, status: int, headers: Any, request: Any, close: bool = False) -> None:
+        is_refusal = status >= HTTPStatus.BAD_REQUEST and (b"connection", b"close") in headers
+        # HTTP/1.0 has no chunks: what has no length ends with its connection.
+        ends_by_close = request.version < (1, 1) and b"content-length" not in {name.lower() for name, _ in headers}
+        if is_refusal or ends_by_close:
+            self._is_last = True
+        super()._send_response_start(status, headers, request, close or ends_by_close)
+
+    async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:
+        goes_on = await super()._serve_http_request(request, sockname, peername)
+        if self._is_last:
+            self._is_lingering = True
+        return goes_on and not self._is_last
+
+    def _is_websocket_upgrade(self, request: Any) -> bool:
+        """Return False: we speak HTTP alone, and a server may pass over Upgrade (RFC 9110, section 7.8)."""
+        return False

@@ -1,0 +1,231 @@
+"""Forms: multipart bodies read as they come, their files straight into the store."""
+
+import asyncio
+import hashlib
+import sys
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+from falcon.asgi.multipart import BodyPart, MultipartForm
+from falcon.asgi.reader import BufferedReader
+from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
+
+from api.http.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
+from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
+from pipeline.kind import AnyKind
+from pipeline.log import get_logger
+from pipeline.storage.artifacts import Artifacts, upload_key
+
+log = get_logger(__name__)
+
+#: Fields that any request may have beside those of its kind.
+BESIDE = ("api_key", "webhook_url", "webhook_events")
+#: Parts that a form may have beside these: unknown ones, which are ignored. Each takes time to be passed over.
+SPARE_PARTS = 1_000
+#: Entries that the lists of a form may have together.
+MOST_ENTRIES = 100
+#: Bytes that the headers of a part may have.
+MAX_PART_HEADERS_BYTES = 8 * 1024
+#: What ends the headers of a part.
+HEADERS_END = b"\r\n\r\n"
+#: Transfer encodings that leave a part as it is (RFC 2045, section 6.2).
+IDENTITY_ENCODINGS = frozenset((b"7bit", b"8bit", b"binary"))
+
+
+class FormInvalid(InvalidRequest):
+    """The body is no form, or not one of ours."""
+
+    code = "form_invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class FormShape:
+    """What a form may have: files, by their fields, with the names that they are kept under; texts; lists of texts.
+
+    A list's field comes once for each of its entries, also with [] behind its name."""
+
+    files: Mapping[str, str]
+    texts: frozenset[str]
+    lists: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, kind: AnyKind) -> "FormShape":
+        """Return that of a kind."""
+        return cls({name: name for name in (*kind.files, *kind.uploads)}, frozenset(kind.request.model_fields))
+
+    @property
+    def most_parts(self) -> int:
+        """The most fields and files that it may have."""
+        return len(self.files) + len(self.texts) + (MOST_ENTRIES if self.lists else 0)
+
+    def list_of(self, name: str) -> str | None:
+        """Return the list that a field is an entry of; None: it is of none."""
+        plain = name.removesuffix("[]")
+        return plain if plain in self.lists else None
+
+
+class Upload:
+    """The files of one request. Unless its job wants them, or may, they are deleted at the end of the request."""
+
+    def __init__(self, artifacts: Artifacts, job_id: UUID) -> None:
+        self._artifacts = artifacts
+        self.job_id = job_id
+        self.is_wanted = False
+        #: SHA-256 of each file that has arrived, by its field.
+        self.hashes: dict[str, str] = {}
+        self._has_begun = False
+
+    async def __aenter__(self) -> "Upload":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if not self._has_begun or self.is_wanted:
+            return
+        try:
+            # Shielded: a client that leaves cancels its request, and may do so during this very step.
+            await asyncio.shield(asyncio.to_thread(self._artifacts.delete_upload, self.job_id))
+        except PressroomError as failure:
+            # The sweep deletes uploads that no job wants after an hour.
+            log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
+
+    async def store(self, field: str, chunks: AsyncIterator[bytes], *, max_bytes: int) -> None:
+        """Keep a file. Raises PayloadTooLarge, InvalidRequest for an empty one, ServiceUnavailable."""
+        self._has_begun = True
+        digest = hashlib.sha256()
+        size = 0
+
+        async def counted() -> AsyncIterator[bytes]:
+            nonlocal size
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > max_bytes:
+                    raise PayloadTooLarge(
+                        f"The file {field} is larger than {max_bytes:,} bytes. Send a shorter or more compressed one.",
+                        field=field,
+                        max_bytes=max_bytes,
+                    )
+                digest.update(chunk)
+                yield chunk
+
+        await self._artifacts.put_stream(upload_key(self.job_id, field), counted())
+        if not size:
+            raise InvalidRequest(f"The file {field} is empty.", code="file_empty", field=field)
+        self.hashes[field] = digest.hexdigest()
+
+
+class FormReader:
+    """Reads forms of one shape."""
+
+    def __init__(self, shape: FormShape, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
+        self._shape = shape
+        self._files = shape.files
+        self._texts = {*shape.texts, *BESIDE}
+        self._max_file_bytes = max_file_bytes
+        self._max_field_bytes = max_field_bytes
+        self._max_bytes = max_bytes
+        self._max_parts = shape.most_parts + len(BESIDE) + SPARE_PARTS
+        options = MultipartParseOptions()
+        options.max_body_part_count = 0  # counted here, to say how many there may be
+        options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
+        self._handler = MultipartFormHandler(options)
+
+    def refuse_length(self, req: falcon.asgi.Request) -> None:
+        """Raise PayloadTooLarge when the request says itself that it is."""
+        if (req.content_length or 0) > self._max_bytes:
+            raise self._too_large()
+
+    async def read(self, req: falcon.asgi.Request, upload: Upload) -> dict[str, Any]:
+        """Return the form's texts by field, its files kept. Raises InvalidRequest, PayloadTooLarge."""
+        require_type(req, "multipart/form-data")
+        try:
+            sent = self._counted(req)
+            form = await self._handler.deserialize_async(_FormStream(sent), req.content_type, req.content_length)
+            with coming.room() as take:
+                texts = await self._read_parts(form, upload, take)
+                if req.content_length is None:  # what is behind the form's last line tells whether all has come
+                    async for _ in sent:
+                        pass
+                    require_whole(req, 0)
+            return texts
+        except falcon.HTTPError as error:
+            raise FormInvalid(f"The form can't be read: {error.description or error.title}.") from error
+        except UnicodeDecodeError as error:
+            raise FormInvalid("The form can't be read: its headers or texts are not UTF-8.") from error
+
+    async def _read_parts(self, form: MultipartForm, upload: Upload, take: Take) -> dict[str, Any]:
+        texts: dict[str, Any] = {}
+        seen: set[str] = set()
+        count = 0
+        async for part in form:
+            count += 1
+            if count > self._max_parts:
+                raise FormInvalid(f"The form has more than {self._max_parts:,} parts; leave out what is not needed.")
+            name = part.name
+            if not name:
+                raise FormInvalid("A part of the form has no name.")
+            if name in seen:
+                raise FormInvalid(f"The form has the field {name[:60]!a} twice.", code="field_doubled", field=name)
+            if name in self._files or name in self._texts:
+                seen.add(name)
+            if name in self._files:
+                await upload.store(self._files[name], aiter(part.stream), max_bytes=self._max_file_bytes)
+            elif (entries := self._shape.list_of(name)) is not None:
+                texts.setdefault(entries, []).append(await _text(part, name, take, max_bytes=self._max_field_bytes))
+            elif name in self._texts:
+                texts[name] = await _text(part, name, take, max_bytes=self._max_field_bytes)
+            # Any other is ignored, whatever it holds: the form goes on behind it.
+        return texts
+
+    async def _counted(self, req: falcon.asgi.Request) -> AsyncIterator[bytes]:
+        size = 0
+        while chunk := await req.stream.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise self._too_large()
+            yield chunk
+
+    def _too_large(self) -> PayloadTooLarge:
+        return PayloadTooLarge(
+            f"The form is larger than {self._max_bytes:,} bytes; a file in it may have {self._max_file_bytes:,}. "
+            "Send a shorter or more compressed one.",
+            max_bytes=self._max_file_bytes,
+        )
+
+
+class _FormStream(BufferedReader):
+    """A form whose part headers are rewritten in the one spelling that Falcon's parser accepts."""
+
+    async def read_until(self, delimiter: bytes, size: int = -1, consume_delimiter: bool = False) -> bytes:
+        found = await super().read_until(delimiter, size, consume_delimiter)
+        return _plain_headers(found) if delimiter == HEADERS_END else found
+
+
+def _plain_headers(headers: bytes) -> bytes:
+    """Return the headers of a part as `Name: value`, without a transfer encoding that encodes nothing.
+
+    Apache's HttpClient for Java sends one of 8bit with each text; Falcon refuses all but `binary`."""
+    lines = []
+    for line in headers.split(b"\r\n"):
+        name, colon, value = line.partition(b":")
+        is_folded = line[:1].isspace()
+        if name.strip().lower() != b"content-transfer-encoding" or value.strip().lower() not in IDENTITY_ENCODINGS:
+            lines.append(line if is_folded or not colon else name.rstrip() + b": " + value.strip())
+    return b"\r\n".join(lines)
+
+
+async def _text(part: BodyPart, name: str, take: Take, *, max_bytes: int) -> str:
+    sent = await part.stream.read(max_bytes + 1)
+    if len(sent) > max_bytes:
+        raise FormInvalid(f"The field {name} is longer than {max_bytes:,} bytes; send a shorter one.", field=name)
+    text = sent.decode()
+    take(sys.getsizeof(text))  # a character may take four bytes
+    if "\0" in text:
+        raise FormInvalid(f"The field {name} holds a NUL character.", code="text_has_nul", field=name)
+    return text

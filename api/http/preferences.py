@@ -1,0 +1,69 @@
+"""Preferences: what a request's headers ask for beside its body."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+import falcon.asgi
+
+from pipeline.accounts.keys import PREFIX
+from pipeline.errors import InvalidRequest
+
+#: An Idempotency-Key: printable ASCII.
+IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?")
+
+
+class PreferInvalid(InvalidRequest):
+    """The header Prefer waits for no number of seconds."""
+
+    code = "prefer_invalid"
+    field = "Prefer"
+    message = "Prefer: wait=N takes whole seconds, as in wait=30."
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How long a client waits: None is until the job ends. `applied` is what the answer says of it."""
+
+    patience: timedelta | None = None
+    applied: str = ""
+
+    @property
+    def is_immediate(self) -> bool:
+        """Whether the client does not wait at all."""
+        return self.patience is not None and not self.patience
+
+
+def read_preference(req: falcon.asgi.Request) -> Preference:
+    """Return what `Prefer` asks for (RFC 7240); what we don't know is ignored. Raises InvalidRequest."""
+    header = req.get_header("Prefer")
+    if header is None:
+        return Preference()
+    # A preference may have parameters after a semicolon; we know of none.
+    preferences = [preference.partition(";")[0].strip().lower() for preference in header.split(",")]
+    for preference in preferences:
+        if preference.partition("=")[0].strip() == "wait":
+            found = WAIT.fullmatch(preference)
+            if found is None:
+                raise InvalidRequest(
+                    "Prefer: wait=N takes whole seconds, as in wait=30.", code="prefer_invalid", field="Prefer"
+                )
+            return Preference(timedelta(seconds=int(found[1])), f"wait={found[1]}")
+    if "respond-async" in preferences:
+        return Preference(timedelta(), "respond-async")
+    return Preference()
+
+
+def read_idempotency_key(req: falcon.asgi.Request) -> str | None:
+    """Return the Idempotency-Key. Raises InvalidRequest."""
+    key = req.get_header("Idempotency-Key")
+    if key is None:
+        return None
+    if not IDEMPOTENCY_KEY.fullmatch(key) or PREFIX in key:
+        raise InvalidRequest(
+            "An Idempotency-Key has 1 to 255 printable ASCII characters, and no API key in it.",
+            code="idempotency_key_invalid",
+            field="Idempotency-Key",
+        )
+    return key

@@ -1,0 +1,84 @@
+"""Request context: what headers, log and metrics need of one request and its answer."""
+
+import re
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import falcon.asgi
+
+from api.http.incoming import Incoming
+from pipeline.accounts.keys import PREFIX, Caller
+from pipeline.identifiers import uuid7
+from pipeline.operations.tracing import read_traceparent
+
+SCOPE_KEY = "pressroom.context"
+#: A client's own request id is taken when it is printable and not too long, else ours is made.
+SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
+
+#: Headers that only a request with a body has.
+BODY_HEADERS = frozenset((b"content-length", b"transfer-encoding"))
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """What is known of a request while it is answered; `route` is its path's template.
+
+    `at_end` is closed when the request ends, in whatever way, even before its answer began.
+    `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
+    `is_encoded`: the body comes compressed. `incoming`: the body as it comes; None: the request has none.
+    `dropped_bytes`: so much of a refused body is read after its answer, and dropped.
+    """
+
+    request_id: str
+    method: str
+    path: str
+    started: float = field(default_factory=time.perf_counter)
+    route: str = "unmatched"
+    status: int = 0
+    caller: Caller | None = None
+    is_body_held: bool = False
+    has_body: bool = False
+    is_encoded: bool = False
+    incoming: Incoming | None = None
+    dropped_bytes: int = 0
+    traceparent: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    at_end: ExitStack = field(default_factory=ExitStack)
+
+    @classmethod
+    def begin(cls, scope: Mapping[str, Any]) -> "RequestContext":
+        """Return the context of an ASGI request."""
+        request_id = ""
+        is_body_held = has_body = False
+        traceparent = None
+        for name, value in scope["headers"]:
+            if name == b"x-request-id":
+                request_id = value.decode("latin-1")
+            elif name in BODY_HEADERS:
+                has_body = value != b"0"
+            elif name == b"expect":
+                is_body_held = value.lower() == b"100-continue"
+            elif name == b"traceparent":
+                traceparent = value.decode("latin-1")
+        if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
+            # A caller that traces its requests finds ours by the trace's id.
+            caller = read_traceparent(traceparent) if traceparent else None
+            request_id = caller[0] if caller else uuid7().hex
+        return cls(
+            request_id,
+            scope["method"],
+            scope["path"],
+            is_body_held=is_body_held and has_body,
+            has_body=has_body,
+            traceparent=traceparent,
+            headers={"x-request-id": request_id},
+        )
+
+
+def context_of(req: falcon.asgi.Request) -> RequestContext:
+    """Return the context that a Falcon request belongs to."""
+    context: RequestContext = req.scope[SCOPE_KEY]
+    return context

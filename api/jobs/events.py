@@ -1,0 +1,63 @@
+"""Events: a job's progress as server-sent events, until it ends."""
+
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import falcon.asgi
+from falcon.asgi import SSEvent
+
+from api.http.request_context import context_of
+from api.jobs.job_resources import find_own_job
+from api.services.resource import Resource
+from api.services.waiting import Restarting, Waiter
+from api.work.job_documents import job_document
+from pipeline.errors import ServiceUnavailable
+from pipeline.lifecycle.jobs import Job, find_job
+
+#: How often a job's progress is read.
+LOOK_EVERY = timedelta(seconds=1)
+#: Longest silence; proxies close what is silent for a minute or less.
+MAX_SILENCE_SECONDS = 14.0
+
+
+class JobEvents(Resource):
+    """GET /jobs/{id}/events."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with an event for each change, the last one when the job ends."""
+        caller = await self._services.authenticate_reader(req)
+        job = await find_own_job(self._services, caller, job_id)
+        # Entered here, where the answer can still be an error; left when the request ends, even before its first event.
+        place = self._services.waiting.enter(job.id, waits=not job.is_final)
+        waiter = context_of(req).at_end.enter_context(place)
+        resp.set_header("X-Job-Id", str(job.id))
+        resp.set_header("X-Accel-Buffering", "no")  # nginx would collect events before it passes them on
+        resp.sse = self._follow(job, waiter)
+
+    async def _follow(self, job: Job, waiter: Waiter) -> AsyncIterator[SSEvent | None]:
+        shown = None
+        spoke_at = time.monotonic()
+        while True:
+            document = job_document(job, self._services.kinds)
+            if job.is_final:
+                yield SSEvent(event="ended", json=document)
+                return
+            if document != shown:
+                shown, spoke_at = document, time.monotonic()
+                yield SSEvent(event="progress", json=document)
+            elif time.monotonic() > spoke_at + MAX_SILENCE_SECONDS:
+                spoke_at = time.monotonic()
+                yield None  # a comment
+            try:
+                job = await self._next(job, waiter)
+            except Restarting:
+                return  # the client connects again, to another process
+
+    async def _next(self, job: Job, waiter: Waiter) -> Job:
+        """Return the job as it is a moment later, or as it was when the database is away."""
+        await waiter.wait(within=LOOK_EVERY)
+        try:
+            return await self._services.database.run(find_job(job.id)) or job
+        except ServiceUnavailable:
+            return job

@@ -1,0 +1,114 @@
+"""Job changes: jobs cancelled, tried again and deleted by their account."""
+
+import asyncio
+from uuid import UUID
+
+import falcon.asgi
+
+from api.http.bodies import parse_object, read_body, refuse_length
+from api.jobs.job_resources import JobNotFinished, JobNotFound, JobResource, find_own_job, read_job_id
+from api.services.auth import header_key
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.answers import show_json
+from api.work.job_documents import job_document
+from pipeline import lifecycle
+from pipeline.accounts.keys import Caller
+from pipeline.errors import PressroomError
+from pipeline.lifecycle.jobs import FINAL_STATES, Job
+from pipeline.log import get_logger
+from pipeline.wakes import notices
+from pipeline.wakes.redis_away import REDIS_AWAY
+
+log = get_logger(__name__)
+
+
+async def read_caller(services: Services, req: falcon.asgi.Request) -> Caller:
+    """Return whose request it is, of one with no body but perhaps a key; one in a header counts before the body."""
+    max_bytes = services.settings.api.max_json_bytes
+    refuse_length(req, max_bytes)
+    caller = await services.authenticate_reader(req) if header_key(req) else None
+    body = await read_body(req, max_bytes=max_bytes)
+    fields = parse_object(body) if body else {}
+    return caller or await services.authenticate_reader(req, fields.get("api_key"))
+
+
+async def cancel_job(services: Services, caller: Caller, job_id: UUID) -> Job:
+    """End a job at once, and return it; one that had ended stays as it is. Raises JobNotFound."""
+    await _require_route(services, caller, job_id)
+    state = await services.database.run(lifecycle.cancel(job_id, caller.account_id))
+    if state is None:
+        raise JobNotFound
+    services.waiting.tell([job_id])
+    await _tell_others(services, job_id)
+    job = await find_own_job(services, caller, str(job_id))
+    await _delete_upload(services, job)
+    return job
+
+
+async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
+    """Delete what an ended job was asked and has delivered. Raises JobNotFound, JobNotFinished, ServiceUnavailable.
+
+    The rows go first: nobody then finds the way to a file that is being deleted. What is done twice does no harm, and
+    what is broken off, as when the client leaves, the sweep ends."""
+    await _require_route(services, caller, job_id)
+    while True:
+        erased = await services.database.run(lifecycle.erase(job_id, caller.account_id))
+        if erased.state is None:
+            raise JobNotFound
+        if erased.state not in FINAL_STATES:
+            raise JobNotFinished(
+                f"The job is {erased.state}, and only what has ended can be deleted; "
+                f"end it first with POST /jobs/{job_id}/cancel."
+            )
+        if not erased.goes_on:
+            break
+    await asyncio.to_thread(services.artifacts.delete_results, job_id)
+    await asyncio.to_thread(services.artifacts.delete_upload, job_id)
+    await services.database.run(lifecycle.erased(job_id))
+
+
+class JobCancellation(Resource):
+    """POST /jobs/{id}/cancel."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """End the job at once, and answer with it; one that had ended stays as it is."""
+        caller = await read_caller(self._services, req)
+        job = await cancel_job(self._services, caller, read_job_id(job_id))
+        show_json(resp, job_document(job, self._services.kinds))
+
+
+class ChangeableJob(JobResource):
+    """GET and DELETE /jobs/{id}."""
+
+    async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Delete what the job was asked and has delivered; its summary stays, and what it has cost."""
+        caller = await read_caller(self._services, req)
+        await delete_job(self._services, caller, read_job_id(job_id))
+        resp.status = falcon.HTTP_204
+
+
+async def _require_route(services: Services, caller: Caller, job_id: UUID) -> None:
+    """Refuse a key that is limited to other routes than the job's. Raises JobNotFound."""
+    if caller.routes is not None:
+        await find_own_job(services, caller, str(job_id))
+
+
+async def _delete_upload(services: Services, job: Job) -> None:
+    kind = services.kinds.get(job.kind)
+    if kind is None or not kind.takes_files:
+        return
+    try:
+        await asyncio.to_thread(services.artifacts.delete_upload, job.id)
+    except PressroomError as error:
+        log.warning("upload not deleted, the sweep will", job_id=str(job.id), error=error.message)
+
+
+async def _tell_others(services: Services, job_id: UUID) -> None:
+    pipe = services.client.pipeline(transaction=False)
+    notices.add_notice(pipe, [job_id])
+    try:
+        await pipe.execute()
+    except REDIS_AWAY as error:
+        # Those who wait elsewhere find out within a second.
+        log.warning("notice not sent", job_id=str(job_id), error=str(error))

@@ -1,0 +1,85 @@
+"""Job retries: what an ended job did not deliver is asked for again, as a new job."""
+
+from dataclasses import replace
+
+import falcon.asgi
+
+from api.http.preferences import read_idempotency_key
+from api.http.request_context import RequestContext, context_of
+from api.jobs.job_changes import read_caller
+from api.jobs.job_resources import JobNotFinished, find_own_job
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.answers import name_job, refuse_gone, show_json
+from api.work.job_documents import job_document
+from api.work.submitting import submit_job
+from pipeline.accounts.keys import Caller
+from pipeline.errors import Conflict
+from pipeline.jobs.resubmit import resubmission
+from pipeline.lifecycle.jobs import Job
+from pipeline.limits.rate_limits import AccountLimitExceeded
+
+
+class NothingToRetry(Conflict):
+    """All of the job was delivered, or what was not can't be carried out a second time."""
+
+    code = "nothing_to_retry"
+
+
+class JobRetry(Resource):
+    """POST /jobs/{id}/retry."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Make a new job of what another left undelivered, and answer with it at once."""
+        caller = await read_caller(self._services, req)
+        job = await find_own_job(self._services, caller, job_id)
+        repeated, available = await retry_job(
+            self._services, caller, job, context=context_of(req), idempotency_key=read_idempotency_key(req)
+        )
+        name_job(resp, repeated, available)
+        resp.set_header("Location", f"/jobs/{repeated.id}")
+        show_json(resp, job_document(repeated, self._services.kinds), 202)
+
+
+async def retry_job(
+    services: Services, caller: Caller, job: Job, *, context: RequestContext, idempotency_key: str | None = None
+) -> tuple[Job, int | None]:
+    """Ask again for what an ended job did not deliver, at the same price; returns the new job and the balance.
+
+    While that runs, a further retry is the same job. Raises JobNotFinished, Gone, NothingToRetry, and what a new
+    request is refused with."""
+    refuse_gone(job)
+    if not job.is_final:
+        raise JobNotFinished(f"The job is {job.state}, and only what has ended can be tried again. Cancel it, or wait.")
+    kind = services.kinds.get(job.kind)
+    submission = await services.database.run(resubmission(job, kind, services.settings)) if kind else None
+    if kind is None or submission is None:
+        raise NothingToRetry(
+            f"Nothing of this job can be tried again: of {job.items_total:,} {kind.unit if kind else 'items'}"
+            f" {job.items_ok:,} were delivered, and uploaded files are deleted when their job ends."
+            f" To have it all made anew, send the request to {job.route} again."
+        )
+    submission = replace(
+        submission,
+        api_key_id=caller.api_key_id,
+        request_id=context.request_id,
+        idempotency_key=idempotency_key,
+        joins_open=True,
+    )
+    requests = kind.counts_again(len(submission.items))
+    await _admit(services, caller, requests, context)
+    submitted = await submit_job(submission, services, alone=True)
+    if submitted.outcome == "accepted":
+        services.waker.wake(kind.queue)
+    else:
+        await services.limits.give_back(caller, requests)
+    return await find_own_job(services, caller, str(submitted.job_id)), submitted.available
+
+
+async def _admit(services: Services, caller: Caller, requests: int, context: RequestContext) -> None:
+    try:
+        rate_limit = await services.limits.admit(caller, requests)
+    except AccountLimitExceeded as error:
+        context.headers.update(error.rate_limit.headers())
+        raise
+    context.headers.update(rate_limit.headers())

@@ -1,0 +1,90 @@
+"""Samples: one request to each operation, of the document's own examples."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.openapi.reference.parts import Json, answer_of, content_of, resolved
+
+JSON_TYPE = "application/json"
+FORM_TYPE = "multipart/form-data"
+EVENTS_TYPE = "text/event-stream"
+#: What the files of the examples are called: those of these fields, and all others.
+FILE_NAMES = {"image": "banner.png"}
+FILE_NAME = "{field}.mp3"
+#: Endings of files that answers are kept in, by the beginning of their types.
+ENDINGS = {
+    "audio/mpeg": "mp3",
+    "audio/wav": "wav",
+    "image/": "png",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/octet-stream": "bin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A request that the document allows. Braces in `path` and `query` hold names of what the reader puts in."""
+
+    operation_id: str
+    method: str
+    path: str
+    wants_key: bool
+    #: Whether it is answered by a job: one may prefer not to wait for it.
+    is_work: bool
+    query: Mapping[str, str]
+    #: None: no body is sent.
+    body: Any
+    form: Mapping[str, str]
+    files: Mapping[str, str]
+    #: The file that the answer is kept in; empty where it is read on the spot.
+    saves: str
+    #: The type of the answer; empty where it has no body.
+    answers: str
+
+    @property
+    def is_form(self) -> bool:
+        """Whether it is sent as a form."""
+        return bool(self.form or self.files)
+
+    @property
+    def body_text(self) -> str:
+        """The body as it is sent."""
+        return "" if self.body is None else json.dumps(self.body, ensure_ascii=False)
+
+
+def make_sample(document: Mapping[str, Any], path: str, method: str, operation: Json) -> Sample:
+    """Return a request to an operation."""
+    media, content = content_of(operation)
+    parameters = [resolved(document, one) for one in operation["parameters"]]
+    query = {
+        one["name"]: str(one.get("example", f"{{{one['name']}}}"))
+        for one in parameters
+        if one["in"] == "query" and (one["required"] or "example" in one)
+    }
+    is_form = media == FORM_TYPE
+    example = content.get("example", {})
+    is_sent = media == JSON_TYPE and (example or operation["requestBody"].get("required", False))
+    fields = resolved(document, content["schema"]).get("properties", {}) if is_form else {}
+    files = [name for name, field in fields.items() if field.get("format") == "binary"]
+    _, answer = answer_of(document, operation)
+    answers = next(iter(answer.get("content", {})), "")
+    return Sample(
+        operation_id=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        wants_key=operation.get("security") != [],
+        is_work=any(one["name"] == "Prefer" for one in parameters),
+        query=query,
+        body=example if is_sent else None,
+        form={name: str(value) for name, value in example.items()} if is_form else {},
+        files={name: FILE_NAMES.get(name, FILE_NAME.format(field=name)) for name in files},
+        saves=_saves(operation, answers),
+        answers=answers,
+    )
+
+
+def _saves(operation: Json, media: str) -> str:
+    found = next((ending for beginning, ending in ENDINGS.items() if media.startswith(beginning)), "")
+    return f"{operation['operationId'].removeprefix('post_').removeprefix('get_')}.{found}" if found else ""

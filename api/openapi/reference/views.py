@@ -1,0 +1,166 @@
+"""Views: what the page shows of each operation, for its template (templates/docs.html)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from api.openapi.document import operations
+from api.openapi.reference.calls import Method
+from api.openapi.reference.lines import curl_lines, javascript_lines, python_lines
+from api.openapi.reference.parts import Json, content_of, resolved
+from api.openapi.reference.samples import FORM_TYPE, Sample, make_sample
+
+#: Headings of tags that are spelled in another way than their name.
+HEADINGS = {"openai": "OpenAI"}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A row of a table of fields or parameters."""
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+    #: Of a parameter: path, query or header.
+    place: str = ""
+    is_required: bool = False
+    #: What a form begins with.
+    value: str = ""
+    is_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperationView:
+    """An operation, as it is shown and tried."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    media: str
+    fields: tuple[Field, ...]
+    parameters: tuple[Field, ...]
+    statuses: tuple[tuple[str, str], ...]
+    answer_fields: tuple[tuple[str, str, str], ...]
+    sample: Sample
+    lines: Mapping[str, str]
+
+    @property
+    def is_form(self) -> bool:
+        """Whether it is sent as a form."""
+        return self.media == FORM_TYPE
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Operations that belong together."""
+
+    title: str
+    operations: tuple[OperationView, ...]
+
+    @property
+    def heading(self) -> str:
+        """Its tag in words."""
+        return HEADINGS.get(self.title, self.title.replace("_", " ").capitalize())
+
+
+def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[Section]:
+    """Return all operations of a document; `methods` are those of the Python package, by operations' ids."""
+    by_tag = sorted(operations(document), key=lambda found: found[2]["tags"][0])
+    return [
+        Section(tag, tuple(_view(document, methods, *found) for found in group))
+        for tag, group in groupby(by_tag, key=lambda found: found[2]["tags"][0])
+    ]
+
+
+def shared_answers(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return statuses and meanings of what all operations may answer."""
+    return [(status, found["description"]) for status, found in document["components"]["responses"].items()]
+
+
+def _view(
+    document: Mapping[str, Any], methods: Mapping[str, Method], path: str, method: str, operation: Json
+) -> OperationView:
+    sample = make_sample(document, path, method, operation)
+    return OperationView(
+        id=sample.operation_id,
+        method=sample.method,
+        path=path,
+        summary=operation["summary"],
+        media=content_of(operation)[0],
+        fields=tuple(_fields(document, operation, sample)),
+        parameters=tuple(_parameter(document, resolved(document, one)) for one in operation["parameters"]),
+        statuses=tuple((status, found.get("description", "")) for status, found in operation["responses"].items()),
+        answer_fields=tuple(_answer_fields(document, operation)),
+        sample=sample,
+        lines={
+            "curl": curl_lines(sample),
+            "Python": python_lines(sample, methods.get(sample.operation_id)),
+            "JavaScript": javascript_lines(sample),
+        },
+    )
+
+
+def _fields(document: Mapping[str, Any], operation: Json, sample: Sample) -> Iterator[Field]:
+    _, content = content_of(operation)
+    schema = resolved(document, content.get("schema", {}))
+    for name, field in schema.get("properties", {}).items():
+        yield Field(
+            name,
+            _type(document, field),
+            _default(field),
+            field.get("description", ""),
+            is_required=name in schema.get("required", []),
+            value=sample.form.get(name, ""),
+            is_file=field.get("format") == "binary",
+        )
+
+
+def _parameter(document: Mapping[str, Any], found: Json) -> Field:
+    return Field(
+        found["name"],
+        _type(document, resolved(document, found["schema"])),
+        "",
+        found["description"],
+        place=found["in"],
+        is_required=found["required"],
+        value=str(found.get("example", "")),
+    )
+
+
+def _answer_fields(document: Mapping[str, Any], operation: Json) -> Iterator[tuple[str, str, str]]:
+    for status, answer in operation["responses"].items():
+        schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+        if status < "202" and (rows := list(_nested(document, schema))):
+            yield from rows
+            return
+
+
+def _nested(document: Mapping[str, Any], schema: Json, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield path, type and meaning of all fields of an answer, as in `results[].alt_text`."""
+    schema = resolved(document, next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema))
+    if schema.get("type") == "array":
+        yield from _nested(document, schema["items"], f"{path}[]")
+    for name, field in schema.get("properties", {}).items():
+        place = f"{path}.{name}" if path else name
+        yield place, _type(document, field), field.get("description", "")
+        yield from _nested(document, field, place)
+
+
+def _default(field: Json) -> str:
+    return json.dumps(field["default"]) if field.get("default") is not None else ""
+
+
+def _type(document: Mapping[str, Any], field: Json) -> str:
+    field = resolved(document, field)
+    if "anyOf" in field:
+        return " or ".join(_type(document, one) for one in field["anyOf"] if one.get("type") != "null")
+    if "enum" in field:
+        return ", ".join(map(str, field["enum"]))
+    name = field.get("type", "object")
+    named = " or ".join(one for one in name if one != "null") if isinstance(name, list) else name
+    bounds = [f"{sign} {field[key]}" for key, sign in (("minimum", "≥"), ("maximum", "≤")) if key in field]
+    return " ".join([named, *bounds])

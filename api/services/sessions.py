@@ -1,0 +1,122 @@
+"""Sessions: who sends a request, by the cookie that signing in has set."""
+
+import hmac
+from datetime import timedelta
+from urllib.parse import quote
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+
+from api.http.cookies import Cookies
+from api.http.request_context import context_of
+from pipeline.accounts.sessions import Session, begin_session, end_session, find_session, make_token
+from pipeline.accounts.sign_in import Owner
+from pipeline.database import AsyncDatabase
+from pipeline.errors import Forbidden
+from pipeline.settings.dashboard_settings import DashboardSettings
+
+COOKIE = "pressroom_session"
+CSRF_HEADER = "X-CSRF-Token"
+SIGN_IN = "/dashboard/sign-in"
+#: A token has 43 characters; what is longer is not looked up.
+MAX_TOKEN_LENGTH = 64
+#: Methods that change nothing.
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+
+
+class CsrfTokenInvalid(Forbidden):
+    """A request with a session's cookie may come from another site's page."""
+
+    code = "csrf_token_invalid"
+    field = "X-CSRF-Token"
+    message = (
+        f"A request that changes something with the dashboard's cookie needs the page's CSRF token, as {CSRF_HEADER}. "
+        "Reload the page and try again."
+    )
+
+
+class OperatorsOnly(Forbidden):
+    """The page is for operators."""
+
+    code = "operators_only"
+    message = "This page is for operators. `pressroom accounts operator ACCOUNT` makes an account one."
+
+
+class Sessions:
+    """Finds, begins and ends sessions."""
+
+    def __init__(self, database: AsyncDatabase, settings: DashboardSettings, cookies: Cookies) -> None:
+        self._database = database
+        self._cookies = cookies
+        self._idle = timedelta(hours=settings.session_idle_hours)
+        self._lasts = timedelta(days=settings.session_days)
+
+    @property
+    def idle(self) -> timedelta:
+        """How long a session may go unused."""
+        return self._idle
+
+    async def find(self, req: falcon.asgi.Request) -> Session | None:
+        """Return who sends a request; None when nobody is signed in. It is looked up once a request."""
+        if not hasattr(req.context, "session"):
+            req.context.session = await self._look_up(self._cookies.read(req, COOKIE))
+            if req.context.session is not None:
+                context_of(req).caller = req.context.session.caller
+        found: Session | None = req.context.session
+        return found
+
+    async def require(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
+        """Return who sends a request. Raises HTTPSeeOther, to the page for signing in, when nobody is signed in."""
+        session = await self.find(req)
+        if session is None:
+            self._cookies.delete(req, resp, COOKIE)  # of a session that has ended
+            wanted = req.relative_uri if req.method in SAFE_METHODS else "/dashboard"
+            raise falcon.HTTPSeeOther(f"{SIGN_IN}?next={quote(wanted, safe='/')}")
+        return session
+
+    async def require_operator(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
+        """Return which operator sends a request. Raises HTTPSeeOther, or OperatorsOnly."""
+        session = await self.require(req, resp)
+        if not session.is_operator:
+            raise OperatorsOnly
+        return session
+
+    async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
+        """Return who sends a request to a route of the API without a key. Raises CsrfTokenInvalid."""
+        session = await self.find(req)
+        if session is not None and req.method not in SAFE_METHODS:
+            check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
+        return session
+
+    async def begin(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, *, checked: Owner | None = None
+    ) -> bool:
+        """Sign an account in, under a new token: one that was there before may be somebody else's.
+
+        Returns false where the account is not as it was `checked`, and nobody is signed in."""
+        await self.end(req, resp)
+        token = make_token()
+        begun = await self._database.run(begin_session(account_id, token, lasts=self._lasts, checked=checked))
+        if begun:
+            self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
+        return begun
+
+    async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Sign out, if somebody is signed in."""
+        session = await self.find(req)
+        if session is not None:
+            await self._database.run(end_session(session.token_hash))
+        req.context.session = None
+        self._cookies.delete(req, resp, COOKIE)
+
+    async def _look_up(self, token: str | None) -> Session | None:
+        if token is None or len(token) > MAX_TOKEN_LENGTH:
+            return None
+        return await self._database.run(find_session(token, idle=self._idle))
+
+
+def check_csrf_token(expected: str, sent: str) -> None:
+    """Raise CsrfTokenInvalid unless the right token was sent."""
+    if not hmac.compare_digest(expected.encode(), sent.encode("utf-8", "replace")):
+        raise CsrfTokenInvalid

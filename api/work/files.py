@@ -1,0 +1,81 @@
+"""Files: artifacts for whoever has a link to them, with no key."""
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+
+import falcon
+import falcon.asgi
+
+from api.http.ranges import send_artifacts
+from api.services.services import Services
+from pipeline.storage.links import artifact_of, title_of
+
+#: Content types that a browser may show, by the suffix of the name; anything else is bytes, and is saved.
+SHOWN = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".webp": "image/webp",
+    ".wav": "audio/wav",
+    ".mp3": "audio/mpeg",
+    ".srt": "application/x-subrip; charset=utf-8",
+    ".vtt": "text/vtt; charset=utf-8",
+}
+#: Any page may show a file; a file itself may load or run nothing.
+HEADERS = {
+    "Accept-Ranges": "bytes",
+    "Access-Control-Allow-Origin": "*",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+
+
+class Files:
+    """GET /files/{name}."""
+
+    def __init__(self, services: Services) -> None:
+        self._links = services.links
+        self._artifacts = services.artifacts
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
+        """Answer with the file, or with a part of it."""
+        expires_at = await self._links.verify(name, req.query_string)
+        artifact, etag = artifact_of(name), _etag(name)
+        if _has(req, etag):
+            resp.status = falcon.HTTP_304
+        else:
+            await send_artifacts(req, resp, self._artifacts, [artifact], etag=etag)
+        _describe(resp, name, etag, expires_at)
+
+    async def on_head(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
+        """Answer as to GET, without the file; a range means nothing here (RFC 9110, section 14.2)."""
+        expires_at = await self._links.verify(name, req.query_string)
+        etag = _etag(name)
+        if _has(req, etag):
+            resp.status = falcon.HTTP_304
+        else:
+            resp.content_length = await self._artifacts.size(artifact_of(name))
+        _describe(resp, name, etag, expires_at)
+
+
+def _etag(name: str) -> str:
+    """Return the ETag of a file: a hash of its name, as the bytes under one name never change."""
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
+
+
+def _describe(resp: falcon.asgi.Response, name: str, etag: str, expires_at: datetime) -> None:
+    """Set the headers of the file, last of all: caches must not keep an error that is raised before."""
+    content_type = SHOWN.get(PurePosixPath(name).suffix)
+    seconds = max(0, int((expires_at - datetime.now(UTC)).total_seconds()))
+    resp.set_headers(HEADERS)
+    resp.etag = etag
+    resp.cache_control = [f"public, max-age={seconds}, immutable"]
+    resp.content_type = content_type or "application/octet-stream"
+    place = "inline" if content_type else "attachment"
+    resp.set_header("Content-Disposition", f'{place}; filename="{title_of(name) or "file"}"')
+
+
+def _has(req: falcon.asgi.Request, etag: str) -> bool:
+    """Return whether the client has the file already."""
+    sent = req.if_none_match or []
+    return "*" in sent or etag in sent

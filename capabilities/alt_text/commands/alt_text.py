@@ -1,0 +1,124 @@
+"""Commands for alt text, over the HTTP API: `pressroom describe` and `pressroom import-csv alt-text`."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from capabilities.alt_text.kinds.batch import MAX_IMAGES
+from pipeline.errors import InvalidRequest
+from pressroom.errors import Refused
+from scripts.commands import SERVICE, under
+from scripts.commands.import_csv import Again, Column, DryRun, Errors, run_import
+from scripts.commands.import_csv import group as import_csv
+from scripts.options import Data, Language, ServiceUrl
+from scripts.service import JobBar, ask_service
+from scripts.terminal import tell
+
+if TYPE_CHECKING:
+    from pressroom import Pressroom
+
+Mode = Literal["short", "long", "seo", "all"]
+#: Refusals of one picture; others, as of the key, are those of all.
+OF_PICTURE = frozenset({400, 413})
+
+
+def describe(
+    pictures: Annotated[list[str], typer.Argument(metavar="IMAGE…", help="Files, or URLs of pictures.")],
+    mode: Annotated[
+        Mode, typer.Option(help="Which text; all shows the three of a URL, for the same credit.")
+    ] = "short",
+    language: Language = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each result as a line of JSON.")] = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Describe pictures, which are files or URLs; exit code 1 when one could not be."""
+    _check_files([picture for picture in pictures if not _is_url(picture)], mode)
+    with ask_service(url, data) as client, JobBar(client, "describing", total=len(pictures)) as bar:
+        results = list(_describe(client, pictures, mode, language, bar))
+    for result in results:
+        if as_json:
+            typer.echo(json.dumps(result, ensure_ascii=False))
+        elif result["alt_text"] is not None:
+            typer.echo(_line(result, mode, is_only=len(results) == 1))
+    failed = [result for result in results if result["alt_text"] is None]
+    for result in failed:
+        tell(f"{result['image_url']}: {result.get('message')}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _is_url(picture: str) -> bool:
+    return picture.lower().startswith(("http://", "https://"))
+
+
+def _check_files(files: Sequence[str], mode: Mode) -> None:
+    """Refuse what is neither a URL nor a file, before anything is paid for. Raises InvalidRequest."""
+    for file in files:
+        if not Path(file).is_file():
+            raise InvalidRequest(f"There is no file {file}. A URL begins with http:// or https://.")
+    if files and mode == "all":
+        raise InvalidRequest("--mode all is for URLs; a file has one text a request: say short, long or seo.")
+
+
+def _describe(
+    client: "Pressroom", pictures: Sequence[str], mode: Mode, language: str | None, bar: JobBar
+) -> Iterator[dict[str, Any]]:
+    """Describe files one by one, and URLs many at a time; yields the results in the order of the pictures."""
+    found: dict[str, dict[str, Any]] = {}
+    urls = list(dict.fromkeys(filter(_is_url, pictures)))
+    for first in range(0, len(urls), MAX_IMAGES):
+        some = urls[first : first + MAX_IMAGES]
+        bar.begin(len(some))
+        for result in client.describe_batch(some, mode=mode, language=language, progress=bar.show):
+            found[result.image_url] = result.model_dump(mode="json", exclude_unset=True)
+    for picture in pictures:
+        if picture not in found:
+            bar.begin(1)
+            found[picture] = {"image_url": picture, **_describe_file(client, picture, mode, language, bar)}
+        yield found[picture]
+
+
+def _describe_file(client: "Pressroom", file: str, mode: Any, language: str | None, bar: JobBar) -> dict[str, Any]:
+    try:
+        result = client.describe(Path(file), mode=mode, language=language, progress=bar.show)
+    except Refused as error:
+        if error.status not in OF_PICTURE:
+            raise
+        return {"alt_text": None, "code": error.code, "message": error.message}
+    return result.model_dump(mode="json", exclude_unset=True)
+
+
+def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
+    """Return a line for each text of a picture; with several pictures, each line begins with its name and a tab."""
+    texts = [f"{name}_alt_text" for name in ("short", "long", "seo")] if mode == "all" else ["alt_text"]
+    before = [] if is_only else [result["image_url"]]
+    return "\n".join("\t".join([*before, result[name]]) for name in texts)
+
+
+@import_csv.command("alt-text")
+def import_images(
+    file: Annotated[Path, typer.Argument(metavar="IMAGES.csv")],
+    column: Column = None,
+    out: Annotated[Path | None, typer.Option(help="Where the texts go; by default FILE.results.csv.")] = None,
+    errors: Errors = None,
+    mode: Annotated[Mode, typer.Option(help="Which text; all gives the three, for the same credit.")] = "short",
+    language: Language = None,
+    batch: Annotated[int, typer.Option(min=1, max=MAX_IMAGES, help="Images of one request.")] = MAX_IMAGES,
+    again: Again = False,
+    dry_run: DryRun = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Describe pictures by their URLs; stopped, the same command goes on where it was."""
+    from capabilities.alt_text.commands.sheet import AltTextImport
+
+    fields = {"mode": mode, "language": language}
+    wanted = AltTextImport(file, column=column, out=out, errors=errors, batch=batch, again=again, fields=fields)
+    run_import(wanted, url, data, dry_run=dry_run)
+
+
+register = under(SERVICE, describe)

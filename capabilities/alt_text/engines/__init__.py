@@ -1,0 +1,50 @@
+"""Captioning: engines that describe pictures."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from capabilities.alt_text.kinds.fields import MODES, NO_HINTS, Caption, Hints, Mode
+from pipeline.errors import PressroomError
+from workers.engines import never
+from workers.media.images.picture import Picture
+
+__all__ = ["ENGINES", "FALLBACK", "MODES", "NO_HINTS", "Caption", "Captioner", "Captions", "Hints", "Mode", "Wish"]
+
+#: In order of preference.
+ENGINES: Mapping[str, str] = {
+    "vlm": "capabilities.alt_text.engines.vlm:Vlm",
+    "blip": "capabilities.alt_text.engines.blip:Blip",
+    "basic": "capabilities.alt_text.engines.basic.basic:Basic",
+}
+#: What does without a model, less well; who gets an answer of it is told what brings better.
+FALLBACK = "basic"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it."""
+
+    picture: Picture
+    modes: tuple[Mode, ...]
+    language: str
+    hints: Hints = NO_HINTS
+
+
+Captions = Mapping[Mode, Caption]
+
+
+class Captioner(Protocol):
+    """What every captioning engine has."""
+
+    name: str
+    #: Pictures that it takes at a time; more than 1 where that is faster.
+    batch: int
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages it writes (ISO 639-1)."""
+
+    def caption(
+        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of each picture, or why it has none, in order. One pass of the image encoder a picture."""

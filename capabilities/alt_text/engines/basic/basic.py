@@ -1,0 +1,95 @@
+"""basic: descriptions without a captioning model: the author's notes, the text in the picture, its genre, its colours.
+
+It names no object and reads no value off a chart."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+from capabilities.alt_text.engines import Caption, Captions, Mode, Wish
+from capabilities.alt_text.engines.basic.describing import describe, quote_author
+from capabilities.alt_text.engines.basic.facts import find_facts
+from capabilities.alt_text.engines.basic.notes import Statement, statements_in
+from capabilities.alt_text.engines.basic.wording import LANGUAGES, wording_of
+from capabilities.alt_text.engines.text.shaping import shape
+from capabilities.alt_text.kinds.fields import require_language
+from capabilities.alt_text.settings import CaptioningSettings
+from pipeline.errors import PressroomError
+from pipeline.settings import Settings
+from workers.engines import Stopped, never
+from workers.engines.ocr import Reader
+
+#: The confidence that a plain area, an empty picture or a divider is an ornament.
+ORNAMENT_CONFIDENCE = 0.7
+
+
+class Basic:
+    """The fallback, which is always ready."""
+
+    name = "basic"
+    #: Larger batches would not be faster.
+    batch = 1
+
+    def __init__(self, reader: Reader | None = None) -> None:
+        self._reader = reader or Reader()
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine."""
+        return cls(Reader(settings.of(CaptioningSettings).threads))
+
+    def readiness(self) -> str | None:
+        """Return what is missing before it can be set up: nothing."""
+        return None
+
+    def setup(self) -> None:
+        """Do nothing: the OCR models are loaded with the first picture."""
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return what the API should know of it."""
+        return {"languages": list(self.languages())}
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages it writes."""
+        return LANGUAGES
+
+    def caption(
+        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of each picture, or why it has none, in order. Raises Stopped between two pictures."""
+        results: list[Captions | PressroomError] = []
+        for wish in wishes:
+            if stop():
+                raise Stopped
+            try:
+                results.append(self._captions(wish))
+            except PressroomError as error:
+                results.append(error)
+        return results
+
+    def _captions(self, wish: Wish) -> Captions:
+        require_language(wish.language, self.languages())
+        own, foreign = statements_in(wish.picture.notes, wish.language)
+        if own and "long" not in wish.modes:
+            # Without OCR, which takes half a second.
+            return {mode: _authored(own, mode) for mode in wish.modes}
+        facts, wording = find_facts(wish.picture, self._reader), wording_of(wish.language)
+        if wish.hints.allow_decorative and facts.is_ornament and not (own or foreign):
+            return dict.fromkeys(wish.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))
+        description = describe(facts, wish.modes, wording)
+        if own:
+            return {mode: _authored(own, mode, text) for mode, text in description.items()}
+        if foreign and not facts.has_subject:
+            quoted = quote_author(facts, foreign[0], wish.modes, wording)
+            return {mode: Caption(text, foreign[0].confidence) for mode, text in quoted.items()}
+        is_draft = not facts.has_subject
+        return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}
+
+
+def _authored(statements: Sequence[Statement], mode: Mode, described: str = "") -> Caption:
+    """Return the first note, or for a long text all notes that repeat nothing, and then the description."""
+    texts = [statement.text for statement in statements] if mode == "long" else [statements[0].text]
+    said = ""
+    for text in (*texts, described if mode == "long" else ""):
+        if text and text.casefold().rstrip(".") not in said.casefold():
+            said = shape(f"{said} {shape(text, mode, is_generated=False)}", mode, is_generated=False)
+    return Caption(said, statements[0].confidence)

@@ -1,0 +1,181 @@
+"""Colours: the names of a picture's colours, each that of the nearest tone in OKLab (Ottosson 2020)."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from workers.engines.ocr import Line
+
+#: Longest side of the averaged picture whose pixels are counted.
+COUNTED_SIDE = 128
+#: The same of a picture with a background, which is sampled and not averaged.
+PICKED_SIDE = 400
+#: The share of the picture that a colour needs to be named, and the most names.
+LEAST_SHARE = 0.12
+MOST_NAMED = 3
+#: On a background: less than this share of the picture is noise; and a colour's least share of what is not background.
+LEAST_SHOWN, LEAST_PART = 0.01, 0.2
+#: Least shares of the edge's pixels, and of all pixels, of the background's colour.
+LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
+#: Lines of at least this share of the tallest line's height have large letters.
+LARGE = 0.7
+#: Least share of the letters that have the same two colours.
+LEAST_INKED = 0.7
+#: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
+HUE_WEIGHT = 1.8
+
+_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
+#: Names, each with typical tones of it, in hexadecimal.
+TONES: dict[str, str] = _FILE["tones"]
+NAMES = tuple(TONES)
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Colour names, the largest first, each with its share; shades of one colour count together."""
+
+    named: Sequence[tuple[str, float]]
+    #: The colour around what is shown; None where it differs from side to side.
+    background: str | None
+
+    @property
+    def main(self) -> list[str]:
+        """Return the colours worth naming, the largest first; at least one."""
+        worth = [name for name, share in self.named[:MOST_NAMED] if share >= LEAST_SHARE]
+        return worth or [self.named[0][0]]
+
+    @property
+    def shown(self) -> list[str]:
+        """Return the colours of what is on the background, or the main ones if there is none or it is bare."""
+        if self.background is None:
+            return self.main
+        others = [(name, share) for name, share in self.named if family(name) != family(self.background or "")]
+        whole = sum(share for _, share in others)
+        if whole < LEAST_SHOWN:
+            return self.main
+        return [name for name, share in others[:MOST_NAMED] if share >= LEAST_PART * whole] or [others[0][0]]
+
+
+def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette:
+    """Return the colours of an RGB picture, or of its opaque part, which has no background."""
+    import numpy as np
+
+    names = nearest(np.asarray(shrunk(image, COUNTED_SIDE)))
+    if opaque is not None:
+        opacity = np.asarray(shrunk(opaque, COUNTED_SIDE))
+        # Where lines are thinner than a pixel of the shrunk picture, no pixel is fully opaque.
+        drawn = next(part for part in (names[opacity >= 192], names[opacity > 0], names.ravel()) if part.size)
+        return Palette(_families(_shares(drawn)), None)
+    depth = max(1, min(names.shape) // 24)
+    edge = np.concatenate(
+        [part.ravel() for part in (names[:depth], names[-depth:], names[:, :depth], names[:, -depth:])]
+    )
+    shares, around = _shares(names), _shares(edge)
+    outer = int(around.argmax())
+    without_background = Palette(_families(shares), None)
+    if around[outer] < LEAST_EDGE or shares[outer] < LEAST_BACKGROUND:
+        return without_background
+    # Averaging mixes thin strokes and letters with their ground, and the mixture may have another name.
+    sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
+    # Grey that is only the average of coloured grain is no background.
+    return Palette(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
+
+
+def ink_of(image: Image.Image, lines: Sequence[Line]) -> tuple[str, str] | None:
+    """Return the colours of the largest letters and of the ground behind them; None: they differ."""
+    areas: Counter[tuple[str, str] | None] = Counter()
+    width, height = image.size
+    tallest = max((line.height for line in lines), default=0)
+    for line in lines:
+        box = (line.left * width, line.top * height, line.right * width, line.bottom * height)
+        letters = image.crop((round(box[0]), round(box[1]), round(box[2]), round(box[3])))
+        if line.height < LARGE * tallest or min(letters.size) < 4:
+            continue
+        letters.thumbnail((400, 60), Image.Resampling.NEAREST)
+        areas[_ink_in(letters)] += letters.width * letters.height
+    # White letters on a blue bar and on a black window have no common colours.
+    commonest, area = areas.most_common(1)[0] if areas else (None, 0)
+    return commonest if area >= LEAST_INKED * areas.total() else None
+
+
+def _ink_in(letters: Image.Image) -> tuple[str, str] | None:
+    """Return the colours of the letters in a cut-out of them, and of the ground behind them."""
+    import numpy as np
+
+    tones, owners = _prototypes()
+    typical = tones[np.unique(owners, return_index=True)[1]]
+    counts = np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
+    paper = int(counts.argmax())
+    # The edges of letters are mixtures: the ink is what differs most from the paper, and is not rare.
+    contrast = np.abs(typical - typical[paper]).sum(axis=1)
+    likely = counts * contrast**2 * (counts >= 0.06 * counts.sum())
+    ink = int(likely.argmax())
+    return (NAMES[ink], NAMES[paper]) if likely[ink] > 0 and contrast[ink] > 0.25 else None
+
+
+def nearest(pixels: Any) -> Any:
+    """Return the index in NAMES of each pixel; `pixels` is uint8 of shape (h, w, 3)."""
+    prototypes, owners = _prototypes()
+    import numpy as np
+
+    # One number a colour: np.unique takes ten times as long for rows.
+    codes = (pixels >> 2).reshape(-1, 3).astype(np.int32) @ np.array([1 << 12, 1 << 6, 1])
+    flat, back = np.unique(codes, return_inverse=True)
+    lab = _oklab(np.stack([flat >> 12, flat >> 6 & 63, flat & 63], axis=1) * 4 + 2)
+    distances = ((lab[:, None, :] - prototypes[None, :, :]) ** 2).sum(axis=2)
+    return owners[distances.argmin(axis=1)][back.ravel()].reshape(pixels.shape[:2])
+
+
+def shrunk(image: Image.Image, longest: int, how: Image.Resampling = Image.Resampling.BOX) -> Image.Image:
+    """Return a picture shrunk to at most that side; no array of all its pixels is made, which may be 120 MB."""
+    scale = longest / max(image.size)
+    if scale >= 1:
+        return image
+    return image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))), how)
+
+
+def family(name: str) -> str:
+    """Return a colour's name without its lightness."""
+    return name.removeprefix("dark_").removeprefix("light_")
+
+
+def _shares(names: Any) -> Any:
+    """Return the share of each colour, by its index in NAMES, among such indexes."""
+    import numpy as np
+
+    return np.bincount(names.ravel(), minlength=len(NAMES)) / names.size
+
+
+def _families(shares: Any) -> list[tuple[str, float]]:
+    """Return the colours, the largest share first; shades of a colour are added up, under the name of the largest."""
+    members: dict[str, list[tuple[float, str]]] = {}
+    for name, share in zip(NAMES, shares, strict=True):
+        if share > 0:
+            members.setdefault(family(name), []).append((float(share), name))
+    together = [(max(shades)[1], sum(share for share, _ in shades)) for shades in members.values()]
+    return sorted(together, key=lambda named: -named[1])
+
+
+@cache
+def _prototypes() -> tuple[Any, Any]:
+    """Return all tones in OKLab, and the index in NAMES of each."""
+    import numpy as np
+
+    tones = [(owner, tone) for owner, name in enumerate(NAMES) for tone in TONES[name].split()]
+    return _oklab(np.array([list(bytes.fromhex(tone)) for _, tone in tones])), np.array([owner for owner, _ in tones])
+
+
+def _oklab(rgb: Any) -> Any:
+    """Return sRGB colours of shape (n, 3), 0..255, in OKLab, with hue and chroma weighted."""
+    import numpy as np
+
+    unit = rgb / 255.0
+    linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
+    lab = np.cbrt(linear @ np.array(_FILE["oklab"]["to_cones"])) @ np.array(_FILE["oklab"]["to_lab"])
+    return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

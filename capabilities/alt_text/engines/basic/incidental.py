@@ -1,0 +1,53 @@
+"""Incidental texts: marks of ownership, addresses and small print in a corner, which say nothing of the subject."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from workers.engines.ocr import Line
+
+_FILE = tomllib.loads(Path(__file__).with_name("incidental.toml").read_text("utf-8"))
+#: Marks of ownership and stock libraries, handles, e-mail and web addresses, wherever they stand.
+MARK = re.compile("|".join(_FILE["marks"]), re.IGNORECASE)
+#: A running text may name an address; a line as short as this, in characters, is nothing but the mark.
+LONGEST_MARK = 60
+#: How far from the left or right and from the upper or lower edge a text's middle is in a corner, as shares.
+ASIDE, NEAR_EDGE = 0.28, 0.12
+#: Text in a corner matters if its letters are as high as this share of the highest; or, alone, of the picture.
+LARGE, LARGE_ALONE = 0.7, 0.09
+
+
+#: Letters of the shortest word.
+LEAST_LETTERS = 3
+
+
+def is_mark(text: str) -> bool:
+    """Return whether a text is, or holds, a mark of ownership or an address."""
+    return bool(MARK.search(text))
+
+
+def is_word(text: str) -> bool:
+    """Return whether a text has a word, and is not only the letters of a key or a node. One ideogram may be a word."""
+    return any(
+        sum(map(str.isalpha, word)) >= LEAST_LETTERS or any(letter >= "\u3040" for letter in word)
+        for word in text.split()
+    )
+
+
+def without_marks(lines: Sequence[Line]) -> list[Line]:
+    """Return lines without marks of ownership and addresses."""
+    return [line for line in lines if len(line.text) > LONGEST_MARK or not is_mark(line.text)]
+
+
+def without_corners(lines: Sequence[Line]) -> list[Line]:
+    """Return lines without small print in the corners: a watermark, a date, a page number."""
+    tallest = max((line.height for line in lines), default=0.0)
+    others = [line for line in lines if not _is_in_corner(line)]
+    least = LARGE * tallest if others else max(LARGE * tallest, LARGE_ALONE)
+    return [line for line in lines if not _is_in_corner(line) or line.height >= least]
+
+
+def _is_in_corner(line: Line) -> bool:
+    x, y = line.middle
+    return min(x, 1 - x) < ASIDE and min(y, 1 - y) < NEAR_EDGE

@@ -1,0 +1,69 @@
+"""Prompts: what a chat model is asked about a picture, in one text a mode."""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from capabilities.alt_text.engines import Hints, Mode
+from capabilities.alt_text.engines.generation.looking import Fault
+from capabilities.alt_text.engines.text.cleaning import clean
+
+FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("vlm.toml").read_text("utf-8"))
+#: English names by ISO 639-1.
+NAMES: dict[str, str] = FILE["names"]
+#: What a model answers about an ornament, where it is allowed to.
+DECORATIVE = "decorative"
+FENCE = "~~~"
+#: Signs that templates and tokenizers may take for marks of their own, and the fence.
+MARKS = str.maketrans(dict.fromkeys("<>[]{}|~`", " "))
+#: Most characters of the text that OCR found: a page would hide the question.
+MOST_READ = 600
+
+
+def prompt_of(
+    mode: Mode, language: str, hints: Hints, *, faults: Sequence[Fault] = (), read: Sequence[str] | None = None
+) -> str:
+    """Return the prompt. `faults` of an earlier answer and what OCR has `read` make it one for a second look."""
+    parts = [FILE["prompts"][mode], FILE["rules"].strip()]
+    parts.append("\n".join([FILE["style"], *(f"- {example}" for example in FILE["examples"][mode])]))
+    if said := _page(hints):
+        parts.append(_fenced(FILE["page"], said))
+    if faults:
+        parts.append(FILE["again"].format(faults=", ".join(FILE["faults"][fault] for fault in faults)))
+    if read is not None:
+        parts.append(_fenced(FILE["read"], [_plain(" / ".join(read))[:MOST_READ]]) if read else FILE["read_nothing"])
+    if hints.allow_decorative:
+        parts.append(FILE["decorative"])
+    parts.append(FILE["answer"].format(language=language_name(language)))
+    return "\n\n".join(parts)
+
+
+def language_name(code: str) -> str:
+    """Return a language's name in English, and in itself where that is another: "German (Deutsch)"."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        own = Locale.parse(code).get_language_name(code)
+    except (UnknownLocaleError, ValueError):
+        own = None
+    return NAMES[code] if own in (None, NAMES[code]) else f"{NAMES[code]} ({own})"
+
+
+def is_decorative(text: str) -> bool:
+    """Return whether a model's answer is that a picture is an ornament."""
+    return "".join(filter(str.isalpha, text)).casefold() == DECORATIVE
+
+
+def _page(hints: Hints) -> list[str]:
+    values = {"title": hints.page_title, "keywords": ", ".join(hints.keywords), "context": hints.context}
+    return [FILE[name].format(value=plain) for name, value in values.items() if (plain := _plain(value))]
+
+
+def _plain(text: str) -> str:
+    """Return a text of others without anything that could end its fence, or be taken for a template's mark."""
+    return " ".join(clean(text).translate(MARKS).split())
+
+
+def _fenced(head: str, lines: Sequence[str]) -> str:
+    return "\n".join([head, FENCE, *lines, FENCE])

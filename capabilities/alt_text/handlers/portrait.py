@@ -1,0 +1,91 @@
+"""Portrait: the texts that one item asks for: those that there are, those that are missing, or why there are none."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from capabilities.alt_text.engines import NO_HINTS, Captioner, Hints
+from capabilities.alt_text.handlers.caption_cache import Source
+from capabilities.alt_text.kinds.fields import Caption, Mode, PictureTexts
+from pipeline.errors import PressroomError
+from workers.handler import Done, Failed, Outcome, Release
+from workers.media.images.picture import Picture
+from workers.models.advice import what_writes
+
+#: How long an item with a slow download is put back: by then the download has gone on.
+LATER = timedelta(seconds=2)
+#: What an answer says of a draft, before what would bring a text.
+UNKNOWN = "No engine here could tell what this picture shows, so the text is a draft, free of charge."
+
+
+@dataclass(eq=False, slots=True)
+class Portrait:
+    """`is_stopped` says whether nobody wants the texts any more; `sha256` and `picture` are set once it is loaded."""
+
+    modes: tuple[Mode, ...]
+    language: str
+    engine: Captioner
+    source: Source
+    is_stopped: Callable[[], bool]
+    hints: Hints = NO_HINTS
+    sha256: bytes = b""
+    picture: Picture | None = None
+    _texts: dict[Mode, Caption] = field(default_factory=dict)
+    _error: PressroomError | None = None
+    _is_postponed: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be done."""
+        return self._error is not None or not self.missing or self._is_postponed or self.is_stopped()
+
+    @property
+    def missing(self) -> tuple[Mode, ...]:
+        """The modes that have no text yet."""
+        return tuple(mode for mode in self.modes if mode not in self._texts)
+
+    def missing_keys(self) -> list[str]:
+        """Return the cache keys of the missing texts."""
+        return [self._key(mode) for mode in self.missing]
+
+    def kept(self) -> dict[str, Caption]:
+        """Return its texts by their cache keys."""
+        return {self._key(mode): caption for mode, caption in self._texts.items()}
+
+    def recall(self, found: Mapping[str, Caption]) -> None:
+        """Take missing texts from those that were found in the cache."""
+        self._texts |= {mode: found[key] for mode in self.missing if (key := self._key(mode)) in found}
+
+    def take(self, texts: Mapping[Mode, Caption] | PressroomError) -> None:
+        """Take missing texts from those that an engine wrote, or its error."""
+        if isinstance(texts, PressroomError):
+            self.fail(texts)
+        else:
+            self._texts |= {mode: texts[mode] for mode in self.missing if mode in texts}
+
+    def fail(self, error: PressroomError) -> None:
+        """Note why there will be no text."""
+        self._error = error
+
+    def postpone(self) -> None:
+        """Put the item back: its download keeps the other pictures of the run waiting."""
+        self._is_postponed = True
+
+    def result(self) -> Outcome[PictureTexts]:
+        """Return what became of the item."""
+        if self._error is not None:
+            return Failed(self._error)
+        if self.missing and self.is_stopped():
+            return Release()
+        if self._is_postponed:
+            return Release(LATER)
+        said = [(mode, self._texts[mode]) for mode in self.modes]
+        texts = {mode: replace(caption, confidence=round(caption.confidence, 4)) for mode, caption in said}
+        is_draft = all(caption.draft for caption in texts.values())
+        advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if is_draft else None
+        output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
+        # Nobody would keep a draft.
+        return Done(output, engine=self.engine.name, credits=0 if is_draft else None)
+
+    def _key(self, mode: Mode) -> str:
+        return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

@@ -1,0 +1,106 @@
+"""Alt text: a picture behind a URL is described in one text."""
+
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from pydantic import BaseModel, Field
+
+from capabilities.alt_text.kinds.fields import (
+    CREDITS,
+    EXAMPLE_URL,
+    HANDLER,
+    PICTURE_LIMITS,
+    Hinted,
+    ImageUrl,
+    Language,
+    Mode,
+    PictureInput,
+    PictureTexts,
+    require_language,
+)
+from capabilities.alt_text.kinds.inline import check_inline, is_inline
+from pipeline.downloads.images import ImageUrlInvalid
+from pipeline.downloads.urls import SCHEME, fault_of
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.languages import offered_languages
+from pipeline.offers.offers import Offers
+
+
+class AltTextRequest(Hinted):
+    """Which picture, and what text of it."""
+
+    image_url: ImageUrl = Field(json_schema_extra={"pattern": rf"{SCHEME}|^[Dd][Aa][Tt][Aa]:"})
+    mode: Mode = Field("short", description="short: up to 125 characters; seo: up to 160; long: up to 500.")
+    language: Language = "en"
+
+
+class AltTextResult(BaseModel):
+    """The text."""
+
+    alt_text: str
+    confidence: float = Field(
+        description="Between 0 and 1: how likely the text is right (docs/alt-text.md, Confidence)."
+    )
+    credits_used: int
+    language: str
+    engine: str
+    draft: bool | None = Field(None, description="True: no engine could tell what the picture shows; this is free.")
+    decorative: bool | None = Field(None, description="True: an ornament, alt_text is empty; with allow_decorative.")
+    advice: str | None = Field(None, description="Of a draft: what would bring a text that says what is shown.")
+
+
+class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
+    """POST /generate, and /atg/generate for earlier integrations."""
+
+    name = "alt_text"
+    queue = "vision"
+    routes = ("/generate", "/atg/generate")
+    handler = HANDLER
+    unit = "images"
+    summary = "Describe a picture, behind a URL or sent along, as alt text."
+    uploads = MappingProxyType({"image": "image_url"})
+    #: It may be a picture of some megabytes.
+    bulky = frozenset({"image_url"})
+    subject = "image_url"
+    example = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
+    answer = Answer(model=AltTextResult)
+    limits = PICTURE_LIMITS
+
+    def check(self, request: AltTextRequest, offers: Offers) -> None:
+        """Refuse what is no URL and no picture, and a language that no engine writes."""
+        if is_inline(request.image_url):
+            check_inline(request.image_url)
+        # Where it leads to is looked at by the worker, who goes there.
+        elif fault := fault_of(request.image_url.strip().replace(" ", "%20")):
+            raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
+        # No offers: no pool has published any yet, and the worker decides.
+        if known := offered_languages(offers, "captioning"):
+            require_language(request.language, known)
+
+    def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
+        """Return the picture as one item."""
+        return [
+            NewItem(
+                PictureInput(
+                    image_url=request.image_url, mode=request.mode, language=request.language, hints=request.hints()
+                ),
+                CREDITS,
+            )
+        ]
+
+    def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
+        """Return the text."""
+        item, output = items[0], items[0].delivered
+        text = output.main
+        result = AltTextResult(
+            alt_text=text.text,
+            confidence=text.confidence,
+            credits_used=item.credits,
+            language=output.language,
+            engine=output.engine,
+            draft=text.draft or None,
+            decorative=text.decorative or None,
+            advice=output.advice,
+        )
+        return Response(result.model_dump(exclude_none=True))

@@ -1,0 +1,178 @@
+"""Alt text batch: up to a hundred pictures are described in one request; one that can't be described fails alone."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from capabilities.alt_text.kinds.fields import (
+    CREDITS,
+    EXAMPLE_URL,
+    HANDLER,
+    LANE,
+    PICTURE_LIMITS,
+    Hinted,
+    ImageUrl,
+    Language,
+    PictureInput,
+    PictureTexts,
+    modes_of,
+)
+from capabilities.alt_text.settings import CaptioningSettings
+from pipeline.errors import InvalidRequest
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.offers import Offers
+from pipeline.settings import Settings
+from pipeline.sources import Source
+from pipeline.timestamps import Timestamp, timestamp
+
+#: Images of one request, unless the operator says otherwise.
+MAX_IMAGES = 100
+
+
+class TooManyImages(InvalidRequest):
+    """The request has more images than one may have."""
+
+    code = "too_many_images"
+
+
+class BatchImage(Hinted):
+    """One picture, and what texts of it."""
+
+    image_url: ImageUrl
+    mode: Literal["short", "long", "seo", "all"] = Field("short", description="all: the three texts, for one credit.")
+    language: Language = "en"
+    source: Source | None = Field(None, description="Where the picture comes from.")
+
+
+class AltTextBatchRequest(Request):
+    """The pictures."""
+
+    images: list[BatchImage] = Field(min_length=1, description=f"Up to {MAX_IMAGES}, each with at least image_url.")
+
+    @property
+    def source(self) -> Source | None:
+        """Where the job comes from, when all its pictures come from there."""
+        sources = {image.source for image in self.images}
+        return sources.pop() if len(sources) == 1 else None
+
+
+class BatchResult(BaseModel):
+    """What became of one picture, in its place; of the texts, those that were asked for are there."""
+
+    alt_text: str | None = Field(description="The text of the mode that was asked for; null: there is none, see error.")
+    short_alt_text: str | None = None
+    long_alt_text: str | None = None
+    seo_alt_text: str | None = None
+    image_url: str
+    generated_at: Timestamp
+    confidence: float | None = None
+    language: str | None = None
+    engine: str | None = None
+    credits_used: int
+    draft: bool | None = None
+    decorative: bool | None = None
+    advice: str | None = None
+    error: str | None = None
+    message: str | None = None
+    code: str | None = None
+
+
+class AltTextBatchResult(BaseModel):
+    """What became of the pictures, in the order of the request."""
+
+    results: list[BatchResult]
+    total: int
+    successful: int
+    failed: int
+
+
+class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
+    """POST /batch."""
+
+    name = "alt_text_batch"
+    queue = "vision"
+    routes = ("/batch",)
+    handler = HANDLER
+    unit = "images"
+    summary = "Describe up to 100 pictures; one that can't be fails alone, and costs nothing."
+    example = {
+        "images": [
+            {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
+            {"image_url": EXAMPLE_URL, "mode": "long", "language": "es"},
+        ]
+    }
+    bulky = frozenset({"images"})
+    subject = "image_url"
+    lanes = (LANE,)
+    answer = Answer(model=AltTextBatchResult, shows_inputs=True, without_success=True)
+    limits = PICTURE_LIMITS
+
+    def __init__(self, max_images: int = MAX_IMAGES) -> None:
+        self._max_images = max_images
+
+    def configured(self, settings: Settings) -> "AltTextBatch":
+        """Return the kind with the operator's limit of images."""
+        return AltTextBatch(settings.of(CaptioningSettings).max_images)
+
+    def check(self, request: AltTextBatchRequest, offers: Offers) -> None:
+        """Refuse too many pictures; any other fault fails only the picture that has it."""
+        count = len(request.images)
+        if count > self._max_images:
+            raise TooManyImages(
+                f"The request has {count:,} images; /batch takes at most {self._max_images:,}. Send them in parts.",
+                field="images",
+            )
+
+    def counts_as(self, request: AltTextBatchRequest) -> int:
+        """Return how many pictures there are (docs/api.md, Limits)."""
+        return len(request.images)
+
+    def counts_again(self, items: int) -> int:
+        """Return how many pictures are described again."""
+        return items
+
+    def items(self, request: AltTextBatchRequest) -> list[NewItem[PictureInput]]:
+        """Return an item a picture, in order."""
+        return [
+            NewItem(
+                PictureInput(image_url=image.image_url, mode=image.mode, language=image.language, hints=image.hints()),
+                CREDITS,
+                lane=LANE,
+            )
+            for image in request.images
+        ]
+
+    def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
+        """Return what became of each picture, in order."""
+        done = sum(item.output is not None for item in items)
+        return Response(
+            {
+                "results": [_result(item) for item in items],
+                "total": len(items),
+                "successful": done,
+                "failed": len(items) - done,
+            }
+        )
+
+
+def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
+    told: dict[str, Any] = {"image_url": item.given.image_url, "generated_at": timestamp(item.ended_at)}
+    output = item.output
+    if output is None:
+        reason = {name: item.error[name] for name in ("error", "message", "code") if name in item.error}
+        return {"alt_text": None, **told, "credits_used": item.credits, **reason}
+    modes = modes_of(item.given.mode)
+    main = output.main
+    return {
+        "alt_text": main.text,
+        **{f"{mode}_alt_text": output.texts[mode].text for mode in modes},
+        **told,
+        "confidence": main.confidence,
+        "language": output.language,
+        "engine": output.engine,
+        "credits_used": item.credits,
+        **({"decorative": True} if main.decorative else {}),
+        **({"draft": True, "advice": output.advice} if main.draft else {}),
+    }

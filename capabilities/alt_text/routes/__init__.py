@@ -1,0 +1,43 @@
+"""Alt text: the page on which it is tried."""
+
+from collections.abc import Sequence
+
+from api.try_pages import Call, Trial, TryPage
+from capabilities.alt_text.kinds.fields import CREDITS
+from pipeline.offers.languages import offered_languages
+from pipeline.offers.offers import Offers
+
+__all__ = ["TRY"]
+
+PRICE = f"{CREDITS} credit a text of a file; {CREDITS} for all three of an address"
+#: The lengths, and all at once.
+LENGTHS = (("all", "All three"), ("short", "Short"), ("seo", "For search engines"), ("long", "Long"))
+#: What engines read (docs/alt-text.md).
+PICTURES = "image/*"
+
+
+def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
+    return [(code, code) for code in offered_languages(offers, "captioning")]
+
+
+def _lengths(offers: Offers) -> Sequence[tuple[str, str]]:
+    return LENGTHS
+
+
+TRY = TryPage(
+    slug="alt-text",
+    title="Alt text",
+    lead="Drop a picture, and read what a screen reader would say.",
+    trials=(Trial("alt_text", "Alt text", PRICE, Call("describe", "image")),),
+    besides=("alt_text_batch",),
+    engines=("captioning",),
+    main=("image", "image_url", "mode"),
+    labels={"image": "Picture", "image_url": "or its address", "mode": "Length"},
+    controls={"image_url": "url"},
+    choices={"language": _languages, "mode": _lengths},
+    starts={"mode": "all"},
+    accepts={"image": PICTURES},
+    script="try_alt_text.js",
+    submit="Describe",
+    order=2,
+)

@@ -1,0 +1,140 @@
+"""Evidence: what the neighbours, place, capitals and ending of a word tell about it."""
+
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import regex
+
+from capabilities.blog.engines.metadata.extractive.words import Word
+from workers.engines.languages.languages import Language
+
+_KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
+
+#: Words that stand before an infinitive as often as before a noun.
+PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
+
+#: By language, the endings of adverbs and so on, where it has such.
+ADVERBS, VERBS, INFINITIVES, ADJECTIVES, PARTICIPLES = (
+    {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
+    for name in ("adverbs", "verbs", "infinitives", "adjectives", "participles")
+)
+
+KOREAN_PARTICLES = regex.compile(
+    r"(?<=..)(?:에서|에게|으로|까지|부터|처럼|보다|로|에|와|과)?(?:은|는|이|가|을|를|의|도|만|나|이나|마다|라도)?$"
+)
+KOREAN_VERBS = regex.compile(
+    r"(?:다|요|니다|하는|하고|하면|해서|하여|되는|된|할|한|있는|없는|^.는|는|울|지|게|고|며|면|려면|어|아|히|(?<=.)기)$"
+)
+ARABIC_ARTICLE = regex.compile(r"^(?:و?(?:ال|بال|لل|كال))(?=\p{L}{3})")
+#: And, so, with, for, as: what Arabic writes to the beginning of a word.
+ARABIC_PREFIXES = "وفبلك"
+
+#: What Hebrew writes to the beginning of a word: the, in, to, from, as, and, that.
+_HEBREW_PREFIX = regex.compile(r"^ו?[הבלמכש](?=\p{L}{3})")
+
+
+@dataclass(slots=True)
+class Seen:
+    """How often a word was seen, and beside what."""
+
+    count: int = 0
+    inside: int = 0  # not at a sentence's start
+    capital: int = 0  # of those, with a capital letter
+    after_determiner: int = 0  # or a preposition
+    after_article: int = 0
+    after_subject: int = 0
+    after_first: int = 0  # right after a sentence's first word, which may be the first of its name
+    before_content: int = 0  # right before a word that is not empty
+    before_article: int = 0  # *running* a shop
+    first: int = 1_000_000  # its first place in the text
+    forms: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_proper(self) -> bool:
+        """Return whether it is written as the name of a place, a person or a product is; in German all nouns are."""
+        return self.inside > 0 and self.capital > 0.7 * self.inside
+
+
+def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen]:
+    """Return the evidence of each word, by its lower case."""
+    seen: dict[str, Seen] = defaultdict(Seen)
+    articles = language.determiners - PREPOSITIONS
+    before: Word | None = None
+    for place, word in enumerate(words):
+        if before is not None and word is not None:
+            # A version's number makes no name of what it stands behind.
+            is_content = not word.lower[0].isdigit() and not language.is_empty_word(word.lower)
+            seen[before.lower].before_content += is_content
+            seen[before.lower].before_article += word.lower in articles
+        if word is not None:
+            known = seen[word.lower]
+            known.count += 1
+            known.first = min(known.first, place)
+            known.forms[word.written] += 1
+            if not word.is_first:
+                known.inside += 1
+                known.capital += word.is_capital
+            if before is not None:
+                known.after_determiner += before.lower in language.determiners
+                known.after_article += before.lower in articles
+                # “A guide to Lisbon”: what has a capital is no verb.
+                known.after_subject += before.lower in language.subjects and not word.is_capital
+                known.after_first += before.is_first and word.is_capital and not language.is_empty_word(before.lower)
+        before = word
+    return seen
+
+
+def without_affixes(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
+    """Yield words without the articles and particles that are written to them; `known` words stand by themselves."""
+    match language.code:
+        case "ar":
+            yield from _arabic(list(words), known)
+        case "he":
+            yield from _hebrew(list(words))
+        case "ko":
+            yield from (word and _korean(word) for word in words)
+        case _:
+            yield from words
+
+
+def arabic_name(words: Sequence[Word]) -> str:
+    """Return a name of several Arabic words: صحة القلب keeps its article, as its first word has none."""
+    if ARABIC_ARTICLE.match(words[0].written):
+        return " ".join(word.lower for word in words)
+    return " ".join([words[0].lower, *(word.written for word in words[1:])])
+
+
+def _arabic(words: Sequence[Word | None], known: frozenset[str]) -> Iterator[Word | None]:
+    """Yield words without their article, and without a prefix where the rest is a word."""
+    alone = {ARABIC_ARTICLE.sub("", word) for word in known.union(word.lower for word in words if word)}
+    for word in words:
+        short = ARABIC_ARTICLE.sub("", word.lower) if word else ""
+        if word and short == word.lower and len(short) > 3 and short[0] in ARABIC_PREFIXES and short[1:] in alone:
+            short = short[1:]
+        yield Word(word.written, short, word.is_first) if word else None
+
+
+def _hebrew(words: Sequence[Word | None]) -> Iterator[Word | None]:
+    """Yield words without a prefix where the word stands without it elsewhere: many words begin so by nature."""
+    alone = {word.lower for word in words if word}
+    for word in words:
+        short = _HEBREW_PREFIX.sub("", word.lower) if word else ""
+        yield Word(word.written, short, word.is_first) if word and short in alone else word
+
+
+def _korean(word: Word) -> Word | None:
+    short = KOREAN_PARTICLES.sub("", word.lower)
+    if short == word.lower and len(short) > 2 and KOREAN_VERBS.search(short):
+        return None
+    return Word(short, short, word.is_first)
+
+
+def without_title_case(words: Sequence[Word | None]) -> list[Word | None]:
+    """Return a line's words; in title case each counts as first in a sentence, since its capital proves nothing."""
+    long = [word for word in words if word and len(word.written) > 3]
+    if len(long) > 1 and sum(word.is_capital for word in long) >= 0.8 * len(long):
+        return [word and Word(word.written, word.lower, True) for word in words]
+    return list(words)

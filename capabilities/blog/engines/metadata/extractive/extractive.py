@@ -1,0 +1,130 @@
+"""extractive: metadata made of a post's own words, without a model and without a network."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import cached_property
+from typing import Self
+
+from capabilities.blog.engines.metadata import Metadata, Post
+from capabilities.blog.engines.metadata.checks import LEAST_CONFIDENCE, MOST_TAGS, finished
+from capabilities.blog.engines.metadata.extractive.evidence import without_title_case
+from capabilities.blog.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
+from capabilities.blog.engines.metadata.extractive.sentences import without_orders
+from capabilities.blog.engines.metadata.extractive.sorting import sort_post
+from capabilities.blog.engines.metadata.extractive.tags import tags_of
+from capabilities.blog.engines.metadata.extractive.words import Word, words_of
+from capabilities.blog.engines.metadata.plain import read_post
+from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
+from capabilities.blog.engines.metadata.unwanted import ADDRESSES
+from capabilities.blog.settings import MetadataSettings
+from pipeline.settings import Settings
+from workers.engines import Stopped, never
+from workers.engines.languages import languages
+
+#: When what is known of languages is loaded: after the start, whose other processes need the processors.
+WARM_UP_AFTER = timedelta(seconds=10)
+
+#: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
+LONGEST_TEXT = 40_000
+
+#: How sure a category must be to be named in an excerpt that is made of a title.
+SURE_CONFIDENCE = 0.55
+
+#: Characters of a post's paragraphs from which its excerpt is made of them alone.
+SHORTEST_PROSE = 60
+
+
+class Extractive:
+    """TextRank for the excerpt, cues for the category, recurring names for the tags."""
+
+    name = "extractive"
+
+    def __init__(self, categories: str | None = None) -> None:
+        self._categories = categories
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the operator's taxonomy."""
+        return cls(settings.of(MetadataSettings).categories)
+
+    def readiness(self) -> str | None:
+        """Return what it needs before it can be set up: nothing."""
+        return None
+
+    def setup(self) -> None:
+        """Load the taxonomy, and a little later what is known of languages. Raises NotReady."""
+        _ = self.taxonomy
+        later = threading.Timer(WARM_UP_AFTER.total_seconds(), self.warm_up)
+        later.daemon = True
+        later.start()
+
+    def warm_up(self) -> None:
+        """Load what the first post would load otherwise: half a second of a processor, and some libraries."""
+        languages.set_up()
+        self.write(read_post("Ready", "# Ready\n\nThe first post is ready to be read. So is the second one.", "en"))
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """Return the categories that posts are sorted into."""
+        return load_taxonomy(self._categories)
+
+    def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
+        """Return a post's metadata. Raises Stopped."""
+        text = without_orders(post.text[:LONGEST_TEXT])
+        language = languages.language_of(post.title, text, post.language)
+        words = list(_words_of_lines(text, language))
+        counts = Counter(word.lower for word in words if word)
+        found = sort_post(post.title, text, counts, language, self.taxonomy)
+        if stop():
+            raise Stopped
+        tags = tags_of(post.title, words, language, found)
+        own = self.taxonomy.own_tags(found.category, language.taxonomy)
+        if stop():
+            raise Stopped
+        # Of a category that little speaks for, nothing is said.
+        is_sure = found.confidence >= LEAST_CONFIDENCE
+        subject = own[0] if own and found.category != self.taxonomy.fallback and is_sure else None
+        # An address makes no sentence, and would be taken out of it.
+        title = " ".join(ADDRESSES.sub(" ", post.title).split())
+        whole = titled_excerpt(title, None, language)
+        named = _as_subject(subject, language.code) if subject else None
+        # A post's subject belongs to its tags, where there is room.
+        tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
+        return finished(
+            excerpts=[
+                excerpt_of(post.title, _prose(post, text), language) if text else None,
+                titled_excerpt(title, named if found.confidence >= SURE_CONFIDENCE else None, language),
+                whole,
+                f"{title} – {found.category}." if title else None,
+            ],
+            category=found.category,
+            tags=tags,
+            taxonomy=self.taxonomy,
+            language=language.taxonomy,
+            category_confidence=found.confidence,
+        )
+
+
+def _prose(post: Post, text: str) -> str:
+    """Return the paragraphs of a post; all of its text where it has none, or no more than a line."""
+    prose = without_orders(post.prose[:LONGEST_TEXT])
+    return prose if len(prose) >= SHORTEST_PROSE else text
+
+
+def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:
+    """Yield a text's words, and None after each line; in title case, capitals are no sign of a name, but in German."""
+    for line in text.split("\n"):
+        words = list(words_of(line, language))
+        yield from words if language.code == "de" else without_title_case(words)
+        yield None
+
+
+def _as_subject(tag: str, code: str) -> str:
+    """Return a tag as it is written in a sentence: tags are in lower case, and German nouns are not."""
+    if tag == "diy":
+        return "DIY"
+    if code == "de":
+        return " ".join(word if word == "und" else word[:1].upper() + word[1:] for word in tag.split())
+    return tag

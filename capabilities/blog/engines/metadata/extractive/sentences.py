@@ -1,0 +1,145 @@
+"""Sentences: a text's sentences, and how well each stands alone."""
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import regex
+
+from capabilities.blog.engines.metadata.unwanted import FILES, ORDERS, is_unwanted
+from workers.engines.languages.languages import WORD, Language
+
+#: Sentences that are compared with each other; the rest of a long post is told by its first ones.
+MOST_SENTENCES = 160
+
+#: Characters of a sentence that can stand in an excerpt; a character of Chinese says more.
+SHORTEST, SHORTEST_UNSPACED = 20, 12
+
+_KNOWN: Mapping[str, Sequence[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_ABBREVIATED = regex.compile(rf"(?:^|[\s(])(?:{'|'.join(_KNOWN['abbreviations'])})\.$")
+#: What says nothing of a post.
+_BOILERPLATE = regex.compile(
+    rf"^(?:{'|'.join(_KNOWN['greetings'])})\b|^(?:{'|'.join(_KNOWN['openings'])})|{'|'.join(_KNOWN['boilerplate'])}",
+    regex.IGNORECASE,
+)
+_SENTENCE_END = regex.compile(
+    r"(?<=[.!?…؟।։])[\"'”’»)\]]*\s+(?=[\"'“‘«„»¿¡(\[]*[\p{Lu}\p{Lt}\p{Lo}\p{N}])|(?<=[。！？])(?![」』”）。！？])"
+)
+WHOLE = regex.compile(r"[.!?…؟।。！？][\"'”’»」』)]*$")
+_LETTERS = regex.compile(r"[\p{L}\p{M}]")
+_QUESTION = regex.compile(r"[?？؟][\"'”’»」』)]*$")
+
+#: Characters of a paragraph that is left out for an order in it; of a longer one only the sentence is.
+LONGEST_ORDER = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, where it stands in its post, and whether it opens a paragraph."""
+
+    text: str
+    place: int
+    opens: bool
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """Return the sentences of a text whose paragraphs are lines; an empty line stands for what was left out."""
+    found: list[Sentence] = []
+    gaps = 0
+    for line in text.split("\n"):
+        # Where something was left out, what follows is not next to what was before.
+        gaps += not line
+        start = 0
+        opens = True
+        for end in _SENTENCE_END.finditer(line):
+            if _ABBREVIATED.search(line, max(start, end.start() - 12), end.start()):
+                continue
+            found.append(Sentence(line[start : end.end()].strip(), len(found) + gaps, opens))
+            start, opens = end.end(), False
+        if rest := line[start:].strip():
+            found.append(Sentence(rest, len(found) + gaps, opens))
+        if len(found) >= MOST_SENTENCES:
+            break
+    return found[:MOST_SENTENCES]
+
+
+def without_orders(text: str) -> str:
+    """Return a text without short paragraphs that hold an order to a language model."""
+    return "\n".join(line for line in text.split("\n") if len(line) > LONGEST_ORDER or ORDERS.search(line) is None)
+
+
+def is_usable(sentence: Sentence, title: str, language: Language) -> bool:
+    """Return whether a sentence is prose from its start to its end, and not the title again."""
+    text = sentence.text
+    least = SHORTEST_UNSPACED if language.code in ("zh", "ja", "ko") else SHORTEST
+    return (
+        len(text) >= least
+        and is_prose(text)
+        and WHOLE.search(text) is not None
+        and not text[0].islower()
+        and not is_unwanted(text)
+        and _is_balanced(text)
+        and text.rstrip(".!?").casefold() != title.rstrip(".!?").casefold()
+    )
+
+
+def is_prose(text: str) -> bool:
+    """Return whether a text is letters for the most part; Hindi and Thai write their vowels as marks."""
+    return len(_LETTERS.findall(text)) > len(text) * 0.6
+
+
+def _is_balanced(text: str) -> bool:
+    """Return whether no quotation or bracket is cut in two."""
+    # „So“ and “so” end and begin with the same sign.
+    quoted = "„" in text or text.count("“") == text.count("”")
+    pairs = (("(", ")"), ("«", "»"), ("「", "」"), ("『", "』"), ("（", "）"))
+    return quoted and text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+
+
+def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
+    """Return how well a sentence stands alone, from 0 to 1."""
+    text = sentence.text
+    weaknesses = (
+        # A post whose title has such words, as one about newsletters, may use them.
+        (_BOILERPLATE.search(text.replace("’", "'")) and not _BOILERPLATE.search(title), 0.15),
+        (is_question(text), 0.35),
+        (FILES.search(text), 0.3),
+        (text.endswith("!"), 0.8),
+        (text[0] in "\"“«„'‘「", 0.6),
+        (":" in text[-3:] or "…" in text or "..." in text, 0.5),
+        (len(text) < 35 and language.code not in ("zh", "ja", "ko"), 0.7),
+    )
+    return math.prod((factor for is_there, factor in weaknesses if is_there), start=1.0)
+
+
+def is_question(text: str) -> bool:
+    """Return whether a sentence ends with a question mark."""
+    return _QUESTION.search(text) is not None
+
+
+def refers_to_question(text: str, language: Language) -> bool:
+    """Return whether a sentence begins or ends with a word that needs the question before it: *… for that.*"""
+    last = [found.group().lower() for found in WORD.finditer(text)][-1:]
+    return refers_back(text, language) or turns_away(text, language) or not language.dangling.isdisjoint(last)
+
+
+def turns_away(text: str, language: Language) -> bool:
+    """Return whether a sentence starts with a word that turns to something else, such as *now* or *but*."""
+    first = WORD.search(text)
+    word = first.group().lower().replace("’", "'") if first else ""
+    return word in language.connectors
+
+
+def refers_back(text: str, language: Language) -> bool:
+    """Return whether a sentence starts with a word that refers to the sentence before it, such as *this*."""
+    if language.openings:
+        return text.startswith(tuple(language.openings))
+    first = WORD.search(text)
+    if first is None:
+        return True
+    word = first.group().lower()
+    if word in language.determiners and (second := WORD.search(text, first.end())) is not None:
+        word = second.group().lower() if word not in language.dangling else word
+    return word in language.dangling or word.partition("'")[0] in language.dangling

@@ -1,0 +1,168 @@
+"""Sorting: which category of a taxonomy a post belongs to, by the cues in it."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import islice
+
+import regex
+
+from capabilities.blog.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
+from capabilities.blog.engines.metadata.extractive.words import lowered
+from capabilities.blog.engines.metadata.places import places_in
+from capabilities.blog.engines.metadata.taxonomy import Cues, Taxonomy
+from workers.engines.languages.languages import COMPOUNDING, UNSPACED, Language
+
+#: What a cue weighs in a title and in what the text opens with, next to one in the rest of the text.
+TITLE_WEIGHT, OPENING_WEIGHT = 4.0, 2.0
+
+#: Characters of a text that it opens with, about three paragraphs.
+OPENING = 700
+
+#: What a place weighs next to a cue, and all of them at most: many a post that is not on travelling names some.
+PLACE_WEIGHT, MOST_PLACES = 0.5, 2.5
+
+#: Places from which a post is about them, whatever its category.
+SEVERAL_PLACES = 3
+
+#: Weight of a category from which more says nothing more.
+SURE_WEIGHT = 2.0
+
+#: What the best category must weigh at least: one cue in a title, two in a text.
+LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 1.5, 1.8, 120
+
+#: Letters of a joined word's last part: shorter ones end many words by chance.
+SHORTEST_HEAD = 5
+
+#: What Hebrew writes to the beginning of a word.
+_HEBREW_PREFIXES = "הבלמכשו"
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """A category, and the words of the post that speak for it."""
+
+    category: str
+    cues: frozenset[str]
+    #: From 0 to 1: by how much it weighs, and how much more than the second.
+    confidence: float = 0.0
+    #: Places that the post is about, and those that it names in passing, in lower case.
+    places: frozenset[str] = frozenset()
+    passing: frozenset[str] = frozenset()
+
+
+def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
+    """Return the category of the most cues; a cue counts less if several share it. `words`: how often each occurs."""
+    cues = taxonomy.cues(language.taxonomy)
+    weights: dict[str, float] = defaultdict(float)
+    spoken: dict[str, set[str]] = defaultdict(set)
+    for found, weight in (
+        (_found(lowered(title, language.code), None, cues, language), TITLE_WEIGHT),
+        (_found(lowered(text[:OPENING], language.code), None, cues, language), OPENING_WEIGHT - 1.0),
+        (_found(lowered(text, language.code), words, cues, language), 1.0),
+    ):
+        for cue, count, names in found:
+            for name in names:
+                weights[name] += weight * _specific(cue, language) * math.log1p(count) / len(names)
+                spoken[name].add(cue)
+    travels = [category.name for category in taxonomy.category if category.places]
+    places = [places_in(part, language) for part in (title, text[:OPENING], text[OPENING:])]
+    for name in travels:
+        weights[name] += _weight_of_places(places, cues)
+    # The fallback's own words, such as tips, speak for any category.
+    weights[taxonomy.fallback] = 0.0
+    best = max(taxonomy.names, key=lambda name: weights[name])
+    least = LEAST_WEIGHT_LONG if sum(words.values()) > LONG else LEAST_WEIGHT
+    named = sum(places, Counter[str]())
+    is_about = best in travels or len(named) >= SEVERAL_PLACES
+    about = frozenset(place for place, count in named.items() if is_about or count > 1 or place in places[0])
+    # A name of several words is somebody's, or a street's: Corso Buenos Aires.
+    passing = frozenset(place for place in named if " " not in place) - about
+    if weights[best] < least:
+        return Sorted(taxonomy.fallback, frozenset(), places=about, passing=passing)
+    second = max((weight for name, weight in weights.items() if name != best), default=0.0)
+    margin = 1.0 - max(second, 0.0) / weights[best]
+    confidence = (1.0 - math.exp(-weights[best] / SURE_WEIGHT)) * (0.4 + 0.6 * margin)
+    return Sorted(best, frozenset(spoken[best]), confidence, about, passing)
+
+
+def _specific(cue: str, language: Language) -> float:
+    """Return how much a cue says by its length: *app* and *run* stand in many posts."""
+    return 1.0 if language.code in UNSPACED | {"ko"} else min(1.0, 0.4 + 0.12 * len(cue))
+
+
+def _weight_of_places(places: Sequence[Counter[str]], cues: Cues) -> float:
+    """Return what the places of a title, of an opening and of the rest weigh; those that are cues weigh as such."""
+    weight = 0.0
+    for found, factor in zip(places, (TITLE_WEIGHT, OPENING_WEIGHT, 1.0), strict=True):
+        for place, count in found.items():
+            if not cues.of_word(place):
+                weight += PLACE_WEIGHT * factor * math.log1p(count)
+    return min(weight, MOST_PLACES)
+
+
+def _found(
+    text: str, words: Mapping[str, int] | None, cues: Cues, language: Language
+) -> Iterator[tuple[str, int, AbstractSet[str]]]:
+    """Yield the cues that stand in a text, how often, and what they speak for."""
+    if language.code in UNSPACED:
+        yield from _contained(text, cues)
+        return
+    counted = (
+        words
+        if words is not None
+        else Counter(regex.findall(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[-'’][\p{L}\p{N}\p{M}]+)*", text))
+    )
+    for word, count in counted.items():
+        if names := cues.of_word(word) or _with_particle(word, cues, language):
+            yield word, count, names
+        elif language.code == "ar":
+            known = ((form, names) for form in _arabic_forms(word) if (names := cues.of_word(form)))
+            yield from ((form, count, names) for form, names in islice(known, 1))
+    spaced = " ".join(regex.findall(r"[\p{L}\p{N}\p{M}’'-]+", text))
+    for phrase, names in cues.phrases.items():
+        if count := f" {spaced} ".count(f" {phrase}"):
+            yield phrase.rstrip(), 2 * count, names
+
+
+def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str]:
+    if language.code == "he" and word[0] in _HEBREW_PREFIXES:
+        return cues.of_word(word[1:])
+    if language.code in COMPOUNDING:
+        return _of_compound(word, cues)
+    if language.code != "ko":
+        return frozenset()
+    for length in range(len(word) - 1, max(len(word) - 4, 1), -1):
+        if names := cues.words.get(word[:length]):
+            return names
+    return frozenset()
+
+
+def _of_compound(word: str, cues: Cues) -> AbstractSet[str]:
+    """Return what the last part of a joined word speaks for, which names the thing: a *Linsensuppe* is a *Suppe*."""
+    for start in range(3, len(word) - SHORTEST_HEAD + 1):
+        for head in (word[start:], word[start:-1]):
+            if len(head) >= SHORTEST_HEAD and (names := cues.words.get(head) or cues.stems.get(head)):
+                return names
+    return frozenset()
+
+
+def _arabic_forms(word: str) -> Iterator[str]:
+    """Yield a word without the particles written to it, bare and with its article: cues have one or the other."""
+    bare = ARABIC_ARTICLE.sub("", word)
+    yield from (bare, "ال" + bare)
+    # A shorter word begins with such a letter by nature.
+    if bare == word and word[0] in ARABIC_PREFIXES and len(word) > 3:
+        yield from (word[1:], "ال" + word[1:])
+
+
+def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[str]]]:
+    phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
+    for cue, names in (*cues.words.items(), *phrases):
+        # 本 is a book by itself, and no book in 日本.
+        alone = len(cue) == 1
+        count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)
+        if count:
+            yield cue, count, names

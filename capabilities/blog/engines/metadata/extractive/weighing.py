@@ -1,0 +1,201 @@
+"""Weighing: what each word of a post is worth as a tag, or as a part of one."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+import regex
+
+from capabilities.blog.engines.metadata.extractive.evidence import (
+    ADJECTIVES,
+    ADVERBS,
+    INFINITIVES,
+    PARTICIPLES,
+    VERBS,
+    Seen,
+)
+from capabilities.blog.engines.metadata.terms import stem
+from workers.engines.languages.languages import Language
+
+#: Words of a text from which one that stands in it once says little of it.
+LONG = 60
+
+#: Words that a text opens with: what stands there once may be what it is about.
+OPENING_WORDS = 40
+
+#: Words of a text from which one that stands in it once is no name, where nothing but the words' number is known.
+SHORT = 12
+
+#: Letters of a Thai run between two spaces; a longer one is half a sentence.
+LONGEST_RUN = 14
+
+#: Numbers in Chinese and Japanese names: of a list, not of its subject.
+COUNTED = regex.compile(
+    r"^[一二三四五六七八九十百千数第\d]+(?:\p{Han}{0,2}|[\p{Katakana}ー]{1,6})$|[一二三四五六七八九十\d]+[時分秒年月日回]$"
+    r"|^毎?[日週月年]?[一二三四五六七八九十百千万億\d]+円$"
+)
+
+
+class Weights:
+    """What the words of a post are worth: by how often and where they stand, and how likely they are nouns."""
+
+    def __init__(
+        self,
+        language: Language,
+        seen: Mapping[str, Seen],
+        title: frozenset[str],
+        cues: frozenset[str],
+        length: int,
+        places: frozenset[str] = frozenset(),
+    ) -> None:
+        self._places = places
+        self.language, self.seen, self.cues, self.length = language, seen, cues, length
+        self._title, self._title_stems = title, {stem(word) for word in title}
+        self._forms: dict[str, Counter[str]] = defaultdict(Counter)
+        # German nouns have a capital letter; *gebrauchte* has one at the start of a title alone.
+        self._inside: Counter[str] = Counter()
+        self._capital: Counter[str] = Counter()
+        for word, known in seen.items():
+            if not language.is_empty_word(word):
+                # Dutch *hete* is hot, and no form of *het*, which is the.
+                self._forms[stem(word)][word] += known.count
+            self._inside[stem(word)] += known.inside
+            self._capital[stem(word)] += known.capital
+        self._has_no_grammar = (
+            length > SHORT and not language.determiners and language.code not in ("zh", "ja", "ko", "th")
+        )
+        #: What each word is worth in a name of several; 0: it can't be in one.
+        self.parts = {word: self._worth_in_name(word, known) for word, known in seen.items()}
+
+    def usual_form(self, word: str) -> str:
+        """Return the form of a word that stands there most often."""
+        forms = self._forms[stem(word)] or Counter({word: 1})
+        return max(forms, key=lambda form: (forms[form], form == word, -len(form)))
+
+    def worth_alone(self, word: str) -> float:
+        """Return what a word is worth as a tag by itself; 0: it can't be one."""
+        worth, known = self.parts[word], self.seen[word]
+        if worth <= 0:
+            return worth
+        # A guidebook or a program that is named in passing is no subject.
+        is_late = self._count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
+        if is_late and not self._is_in_title(word) and word not in self._places:
+            worth *= 0.4
+        if word in self.cues:
+            return worth
+        code = self.language.code
+        if word in self.language.companions or (code == "en" and VERBS["en"].search(word)):
+            return 0.0
+        if self.language.is_empty_word(word) or self._is_incomplete(known) or code == "vi":
+            # A Vietnamese syllable is a part of a word.
+            return 0.0
+        count = self._count(word)
+        if self._is_in_title(word):
+            return worth * 0.35 if self.length > LONG and self._lacks_article(word, known, count) else worth
+        if count < 2 and self._has_no_grammar:
+            # Only what recurs or stands in the title is taken for a name.
+            return 0.0
+        if count < 2 and (code == "ko" or (code == "ja" and len(word) < 3)):
+            return 0.0
+        if code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self.language.stop))):
+            return 0.0
+        return worth * 0.4 if self._lacks_article(word, known, count) else worth
+
+    def _worth_in_name(self, word: str, known: Seen) -> float:
+        is_cue = word in self.cues
+        if not self._is_name(word, known, is_cue):
+            return 0.0
+        count = self._count(word)
+        worth = math.log1p(count) * (1.0 + 0.4 / (1.0 + known.first / 60))
+        if self._is_in_title(word) and not self._is_incidental(known, count, is_cue):
+            worth *= 2.2
+        elif count < 2 and self.length > LONG and not is_cue and not self._is_proper(known):
+            worth *= 0.3
+        worth *= 1.5 if is_cue else 1.0
+        worth *= self._as_noun(word, known, is_cue)
+        return worth * (1.25 if self._is_proper(known) else 1.0)
+
+    def _lacks_article(self, word: str, known: Seen, count: int) -> bool:
+        """Return whether a word never has an article or preposition before it: then it is rather a verb than a noun."""
+        needs_name = bool(self.language.determiners) and self.language.code != "de" and not self._is_proper(known)
+        least = 2 if self._is_in_title(word) else 3
+        return (
+            needs_name
+            and count < least
+            and not any(self.seen[form].after_determiner for form in self._forms[stem(word)])
+        )
+
+    def _is_incomplete(self, known: Seen) -> bool:
+        """Return whether a word is only a part of a name: *Intermittent* fasting, Monte *Albán*."""
+        if self.language.code == "en" and self.length > LONG and not self._is_proper(known):
+            return known.before_content == known.count
+        return known.inside > 0 and known.after_first == known.count and self._is_proper(known)
+
+    def _is_incidental(self, known: Seen, count: int, is_cue: bool) -> bool:
+        """Return whether a word of the title is not what the post is about: *Really* good."""
+        recurs = count > 1 or self.length <= LONG or not self.language.determiners
+        return not (recurs or is_cue or known.after_determiner or self._is_proper(known) or self.language.code == "de")
+
+    def _count(self, word: str) -> int:
+        return sum(self._forms[stem(word)].values()) or self.seen[word].count
+
+    def _is_in_title(self, word: str) -> bool:
+        return word in self._title or stem(word) in self._title_stems
+
+    def _is_proper(self, known: Seen) -> bool:
+        return self.language.code != "de" and known.is_proper
+
+    def _is_name(self, word: str, known: Seen, is_cue: bool) -> bool:
+        """Return whether a word can be a tag, or a part of one, at all."""
+        language = self.language
+        if language.is_empty_word(word) and not (
+            is_cue and word not in language.determiners | language.subjects | language.vague
+        ):
+            # Elden Ring, Black Friday: a part of a name, if it is written as one.
+            return self._is_proper(known) and len(word) > 2 and word not in language.determiners | language.subjects
+        if language.code == "en" and not is_cue and word.endswith("ing") and _takes_object(known):
+            return False
+        if word.replace(".", "").replace("-", "").isdigit() or not regex.search(r"\p{L}", word) or len(word) > 40:
+            return False
+        if language.code in ("zh", "ja", "ko"):
+            return len(word) > 1 and not COUNTED.search(word)
+        # Abbreviations are short, and written in capitals.
+        return len(word) > 2 or (len(word) == 2 and known.forms.most_common(1)[0][0].isupper())
+
+    def _as_noun(self, word: str, known: Seen, is_cue: bool) -> float:
+        """Return how likely a word is a noun, by its neighbours and its ending."""
+        code = self.language.code
+        if code == "de":
+            return self._as_german_noun(word, known, is_cue)
+        likely = 1.0
+        if known.after_subject > known.after_determiner:
+            likely *= 0.2
+        if (
+            code in PARTICIPLES
+            and known.first > 0
+            and not (known.after_determiner or is_cue)
+            and PARTICIPLES[code].search(word)
+        ):
+            likely *= 0.25
+        if code in INFINITIVES and INFINITIVES[code].search(word) and not known.after_article:
+            likely *= 0.5 if is_cue else 0.12
+        for endings, factor in ((ADVERBS, 0.1), (VERBS, 0.35), (ADJECTIVES, 0.45)):
+            if code in endings and endings[code].search(word) and not is_cue:
+                likely *= factor if known.after_determiner <= known.count / 2 else max(factor, 0.6)
+        if known.after_determiner:
+            likely *= 1.15
+        return likely
+
+    def _as_german_noun(self, word: str, known: Seen, is_cue: bool) -> float:
+        inside = known.inside or self._inside[stem(word)]
+        if inside:
+            capital = known.capital if known.inside else self._capital[stem(word)]
+            return 1.0 if capital > 0.5 * inside else 0.0
+        is_written_small = not any(form[:1].isupper() for form in known.forms)
+        return 1.0 if is_cue or (word in self._title and not is_written_small) else 0.3
+
+
+def _takes_object(known: Seen) -> bool:
+    """Return whether a word in -ing is a verb that takes an object: *running* a shop, *understanding* tides."""
+    # The latter opens a title, and never comes again.
+    return known.before_article == known.count or (known.first == 0 and known.count == 1)

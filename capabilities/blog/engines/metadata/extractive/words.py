@@ -1,0 +1,142 @@
+"""Words: a text as words, and the breaks between them; Chinese ones are found by how often they recur."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import regex
+
+from capabilities.blog.engines.metadata.unwanted import ADDRESSES
+from workers.engines.languages.languages import UNSPACED, WORD, Language
+
+_PIECE = regex.compile(rf"(?P<word>{WORD.pattern})|(?P<line>\n)|(?P<sign>[^\s\w])")
+
+#: Names of accounts, and what is spelled with a sign instead of a letter: no word has it in its middle.
+_HANDLES = regex.compile(r"\S{0,60}@\S{0,60}")
+
+#: Ends of a sentence: what follows it starts with a capital letter in any case.
+_SENTENCE_SIGNS = frozenset('.!?…:\n"“”«»„•—–-*¿¡؟।')
+
+#: What French, Italian and Catalan write before a word that starts with a vowel.
+_ELIDED = regex.compile(
+    r"(?i)(l|d|j|qu|n|s|c|m|t|un|dell|all|dall|nell|sull|quest|quell|lorsqu|jusqu|puisqu|com|dov|cos)[’'](?=\w)"
+)
+
+#: From the word's start on: looking back from each apostrophe takes time by the square of a long word's length.
+_TURKISH_ENDS = regex.compile(r"^(\p{Lu}.+?)[’'].*$")
+_ENGLISH_ENDS = regex.compile(r"[’'](?:s|t|re|ve|ll|d|m)$", regex.IGNORECASE)
+
+#: What a script without spaces writes its names with: the runs between what only joins them.
+_JAPANESE = regex.compile(
+    # Names that are made of verbs, such as 爪切り, are followed by a particle.
+    r"[\p{Han}々]{2,4}[りみきしえけい](?=[のをがはにでとも、。])|[\p{Katakana}ー]{2,}[\p{Han}々]{0,6}|[\p{Han}々]{2,}(?:[\p{Katakana}ー]{2,}|(?![ぁ-んー])|(?=[のはがをにでともやへかなしさす]))|[A-Za-z][\w+#.-]*"
+)
+_CHINESE = regex.compile(r"\p{Han}+|[A-Za-z][\w+#.-]*")
+_THAI = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+
+#: Runs that are looked at, and pieces that can become words: enough for any post, and no more whatever is sent.
+MOST_RUNS, MOST_WORDS = 4_000, 400
+
+#: Stop words of one character that begin names as well: 小猫, 大学.
+_IN_NAMES = frozenset("小大中本人地日年月")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it stands in a text, and whether it begins a sentence."""
+
+    written: str
+    lower: str
+    is_first: bool
+
+    @property
+    def is_capital(self) -> bool:
+        """Return whether it starts with a capital letter."""
+        return self.written[:1].isupper()
+
+
+def lowered(text: str, code: str) -> str:
+    """Return a text in lower case; in Turkish the small letter of İ is i, and that of I is ı."""
+    return (text.replace("İ", "i").replace("I", "ı") if code in ("tr", "az") else text).lower()
+
+
+def words_of(text: str, language: Language) -> Iterator[Word | None]:
+    """Yield the words of a text in order; None stands for what parts them: signs and ends of lines."""
+    text = _HANDLES.sub(" \n ", ADDRESSES.sub(" \n ", text))
+    if language.code in UNSPACED:
+        yield from _unspaced(text, language.code)
+        return
+    if language.code in ("fr", "it", "ca"):
+        text = _ELIDED.sub(r"\1 ", text)
+    is_first = True
+    for found in _PIECE.finditer(text):
+        piece = found.group()
+        if found.lastgroup != "word":
+            is_first = is_first or piece in _SENTENCE_SIGNS
+            yield None
+            continue
+        written = _without_ending(piece, language.code) if "'" in piece or "’" in piece else piece
+        yield Word(written, lowered(written, language.code).replace("’", "'"), is_first)
+        is_first = False
+
+
+def _without_ending(word: str, code: str) -> str:
+    """Return a word without what an apostrophe joins to its end: Anna's, İstanbul'da."""
+    match code:
+        case "en":
+            return str(_ENGLISH_ENDS.sub("", word))
+        case "tr":
+            return str(_TURKISH_ENDS.sub(r"\1", word))
+    return word
+
+
+def _unspaced(text: str, code: str) -> Iterator[Word | None]:
+    pattern = {"ja": _JAPANESE, "zh": _CHINESE}.get(code, _THAI)
+    for found in pattern.finditer(text):
+        yield Word(found.group(), found.group().lower(), False)
+        yield None
+
+
+def segmented(
+    title: Sequence[Word | None], text: Sequence[Word | None], language: Language, cues: Iterable[str]
+) -> tuple[list[Word | None], list[Word | None]]:
+    """Return a Chinese title and text split into words: character sequences that recur, and the cues."""
+    runs = [word.lower for word in [*title, *text] if word]
+    known = set(cues) | _recurring(runs, language)
+    return [list(_cut_up(part, known)) for part in (title, text)]  # type: ignore[return-value]
+
+
+def _recurring(runs: Sequence[str], language: Language) -> set[str]:
+    """Return pieces of two to four characters that recur, more often than their characters would meet by chance."""
+    singles = Counter(character for run in runs for character in run)
+    total = max(sum(singles.values()), 1)
+    pieces: Counter[str] = Counter()
+    for run in runs[:MOST_RUNS]:
+        for length in (2, 3, 4):
+            pieces.update(run[start : start + length] for start in range(len(run) - length + 1))
+    # A piece that occurs only within a longer one is no word by itself.
+    within = {part for piece, count in pieces.items() for part in (piece[1:], piece[:-1]) if count >= pieces[part] > 0}
+    joining = language.stop - _IN_NAMES
+    found: list[str] = []
+    for piece, count in pieces.most_common():
+        if count < 2 or len(found) == MOST_WORDS:
+            break
+        if piece in within or language.is_empty_word(piece) or any(character in joining for character in piece):
+            continue
+        chance = math.prod(singles[character] / total for character in piece) * total
+        if count > 3 * chance:
+            found.append(piece)
+    return set(found)
+
+
+def _cut_up(words: Sequence[Word | None], known: set[str]) -> Iterator[Word | None]:
+    pattern = "|".join(regex.escape(word) for word in sorted(known, key=len, reverse=True)) or r"(?!)"
+    compiled = regex.compile(rf"{pattern}|[A-Za-z][\w+#.-]*")
+    for word in words:
+        if word is None:
+            yield None
+            continue
+        for found in compiled.finditer(word.lower):
+            yield Word(found.group(), found.group(), False)
+            yield None

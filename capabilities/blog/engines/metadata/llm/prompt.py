@@ -1,0 +1,61 @@
+"""Prompt: what a language model is asked about a post; the post is marked as data."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import regex
+
+from capabilities.blog.engines.metadata import Post
+from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LONGEST_EXCERPT, MOST_TAGS, SHORTEST_EXCERPT
+from capabilities.blog.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG, Taxonomy
+from workers.engines.languages.languages import Language
+
+#: Signs by which chat formats tell who speaks; in a post they would let it speak as somebody else.
+_CHAT_SIGNS = regex.compile(
+    r"<\|[^<>|\n]{0,60}\|>|<｜[^<>｜\n]{0,60}｜>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
+)
+
+_PROMPT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")
+
+
+def schema(taxonomy: Taxonomy) -> str:
+    """Return the JSON schema of an answer: the lengths bounded, the category one of the taxonomy's."""
+    tag = {"type": "string", "minLength": SHORTEST_TAG, "maxLength": LONGEST_TAG}
+    properties: dict[str, Any] = {
+        "excerpt": {"type": "string", "minLength": SHORTEST_EXCERPT, "maxLength": LONGEST_EXCERPT},
+        "category": {"enum": list(taxonomy.names)},
+        "tags": {"type": "array", "items": tag, "minItems": FEWEST_TAGS, "maxItems": MOST_TAGS},
+    }
+    return json.dumps(
+        {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    )
+
+
+def prompt(post: Post, text: str, language: Language, taxonomy: Taxonomy, signs: Iterable[str]) -> str:
+    """Return what the model is asked. `text` is as much of the post as it can take, `signs` are its special tokens."""
+    title, text = without_signs(post.title, signs), without_signs(text, signs)
+    # Nobody can write the mark of a post into the post: it would be another post, with another mark.
+    mark = "POST-" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:12]
+    return _PROMPT.format(
+        mark=mark,
+        title=title,
+        text=text,
+        longest=LONGEST_EXCERPT,
+        language=language.code,
+        categories=", ".join(taxonomy.names),
+        fewest_tags=FEWEST_TAGS,
+        most_tags=MOST_TAGS,
+    )
+
+
+def without_signs(text: str, signs: Iterable[str]) -> str:
+    """Return a text without a chat format's signs, so that it can't pretend to be anybody's turn."""
+    text = _CHAT_SIGNS.sub(" ", text)
+    # A space is left, so that what is left and right of a sign can't become one.
+    for sign in sorted(signs, key=len, reverse=True):
+        if sign.strip():
+            text = text.replace(sign, " ")
+    return text

@@ -1,0 +1,178 @@
+"""Blog: a post's texts by one engine, then its pictures, each by the first engine that can."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from capabilities.alt_text.settings import CaptioningSettings
+from capabilities.blog.engines.metadata import Post
+from capabilities.blog.engines.metadata.plain import read_post
+from capabilities.blog.engines.pictures import Brief, Painter, Recent
+from capabilities.blog.handlers.checking import PictureCheck, make_reader
+from capabilities.blog.handlers.covers import Cover, Covers, checked_covers, paint_covers
+from capabilities.blog.handlers.looking import describe_unseen
+from capabilities.blog.handlers.looks import LooksRecord
+from capabilities.blog.handlers.writing import Written, write_metadata
+from capabilities.blog.kinds.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
+from pipeline.database import Database
+from pipeline.errors import NotReady
+from pipeline.log import get_logger
+from pipeline.offers.languages import base_language
+from pipeline.offers.offers import Offer
+from pipeline.timestamps import timestamp
+from workers.engines import Stopped
+from workers.engines.family import Family
+from workers.engines.resources import Resources
+from workers.handler import Done, Handler, Outcome, Task
+
+log = get_logger(__name__)
+
+#: From here on a category may decide what a picture shows (docs/blog.md says what a confidence means).
+SURE = 0.5
+
+
+class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
+    """Takes one post at a time."""
+
+    #: One post's pictures keep a model, or a core, busy for long; the alt texts of the same process go on beside them.
+    slots = 1
+    runs_apart = True
+
+    def __init__(
+        self,
+        resources: Resources,
+        *,
+        writers: Family | None = None,
+        painters: Family | None = None,
+        captioners: Family | None = None,
+    ) -> None:
+        super().__init__(resources)
+        settings = resources.settings
+        self._lock_of = resources.lock_of
+        self._keep_for = timedelta(days=settings.retention.picture_days)
+        self._writers = writers or resources.family("metadata")
+        self._painters = painters or resources.family("pictures")
+        self._captioning = settings.of(CaptioningSettings)
+        # Alt texts set it up, in the same process; until then there is none that could look.
+        self._captioners = captioners or resources.family("captioning")
+        self._looks = LooksRecord()
+        self._reader = resources.shared(make_reader)
+
+    def use(self, database: Database) -> None:
+        """Take the database that has the accounts' records of looks."""
+        self._looks = LooksRecord(database)
+
+    def setup(self) -> None:
+        """Set the engines up. Raises NotReady when none can write; without one that draws, texts come alone."""
+        self._writers.setup()
+        try:
+            self._painters.setup()
+        except NotReady as error:
+            log.warning("no pictures engine is ready, posts get their texts alone", needs=error.message)
+
+    def offers(self) -> Sequence[Offer]:
+        """Return the engines of both families."""
+        return [*self._writers.offers(), *self._painters.offers()]
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` when the engines of either family have changed."""
+        self._writers.watch(on_change)
+        self._painters.watch(on_change)
+
+    def carry_out(self, task: Task[BlogMetadataRequest]) -> Outcome[BlogMetadataOutput]:
+        """Make what one post needs."""
+        request = task.input
+        post = read_post(request.title, request.content, request.language)
+        written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
+        _go_on(task, 1)
+        recent = self._looks.of_others(task.account_id, request.title)
+        covers = self._covers(_brief(post, written, request, recent), task.is_stopped)
+        expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
+        images = []
+        for number, cover in enumerate(covers.made, start=1):
+            _go_on(task, number)
+            images.append(self._keep(task, cover, number, expires_at))
+        task.progress(1 + PICTURES, 1 + PICTURES)
+        self._looks.add(task.account_id, request.title, [cover.painted.look for cover in covers.made])
+        missing = PICTURES - len(images)
+        warnings = [*written.warnings, *covers.warnings, *_missing_warning(missing)]
+        output = BlogMetadataOutput(
+            images=images,
+            excerpt=written.metadata.excerpt,
+            category=written.metadata.category,
+            category_confidence=written.metadata.category_confidence,
+            tags=list(written.metadata.tags),
+            language=request.language,
+            warnings=list(dict.fromkeys(warnings)),
+            image_note=covers.note,
+            generated_at=timestamp(datetime.now(UTC)),
+        )
+        return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
+
+    def _covers(self, brief: Brief, stop: Callable[[], bool]) -> Covers:
+        check = PictureCheck(brief, self._reader.read, self._captioning.max_pixels, self._captioning.max_side)
+
+        def paint(painters: Sequence[Painter], brief: Brief, count: int) -> Covers:
+            covers = paint_covers(painters, brief, count=count, lock_of=self._lock_of, stop=stop)
+            seen = describe_unseen(
+                covers.made,
+                self._captioners.engines,
+                base_language(brief.language),
+                limits=self._captioning,
+                lock_of=self._lock_of,
+                stop=stop,
+            )
+            return replace(covers, made=seen)
+
+        return checked_covers(self._painters.engines, brief, PICTURES, paint, check.fault_of)
+
+    def _keep(self, task: Task[BlogMetadataRequest], cover: Cover, number: int, expires_at: datetime) -> StoredPicture:
+        suffix = f"-cover-{number}{cover.measures.suffix}"
+        return StoredPicture(
+            artifact=task.store(cover.painted.data, suffix=suffix, keep_for=self._keep_for),
+            style=cover.painted.style,
+            description=cover.painted.description,
+            content_type=cover.measures.content_type,
+            width=cover.measures.width,
+            height=cover.measures.height,
+            expires_at=timestamp(expires_at),
+        )
+
+
+def _brief(post: Post, written: Written, request: BlogMetadataRequest, recent: Recent) -> Brief:
+    metadata = written.metadata
+    return Brief(
+        title=post.title,
+        summary=metadata.excerpt,
+        category=metadata.category if metadata.category_confidence >= SURE else "",
+        tags=metadata.tags,
+        style=request.image_style,
+        language=post.language,
+        with_title=request.image_title,
+        recent=recent,
+    )
+
+
+def _engines(written: Written, covers: Sequence[Cover]) -> str:
+    """Return who wrote, who painted, and who described: llm+diffusion+vlm."""
+    describers = (cover.describer for cover in covers if cover.describer is not None)
+    return "+".join(dict.fromkeys([written.engine, *(cover.engine for cover in covers), *describers]))
+
+
+def _earned(missing: int) -> int:
+    """Return the credits of a post: a missing picture costs nothing, and the text keeps the last one."""
+    return CREDITS - min(missing, CREDITS - 1)
+
+
+def _missing_warning(missing: int) -> list[str]:
+    if not missing:
+        return []
+    released = CREDITS - _earned(missing)
+    return [f"{missing} of {PICTURES} pictures could not be made; {released} of {CREDITS} credits were not charged."]
+
+
+def _go_on(task: Task[BlogMetadataRequest], done: int) -> None:
+    """Note how many parts are there. Raises Stopped when nobody wants the rest."""
+    task.progress(done, 1 + PICTURES)
+    if task.is_stopped():
+        raise Stopped

@@ -1,0 +1,77 @@
+"""Checking: whether a generated picture shows what its post is about, and no gibberish."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PIL import Image
+
+from capabilities.blog.engines.pictures import Brief
+from capabilities.blog.engines.pictures.drawn.topics import subject_of, subjects_in
+from capabilities.blog.handlers.covers import Cover
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+from workers.engines.ocr import Line, Reader
+from workers.media.images.reading import read_picture
+
+log = get_logger(__name__)
+
+#: Lines that were read with less are mostly no text at all.
+LEAST_SCORE = 0.9
+#: So many words that neither title nor summary has are gibberish; one may be a sign in a street.
+STRANGE_WORDS = 2
+#: Shorter words are no evidence, neither of text nor of a subject.
+SHORTEST_WORD = 4
+#: Words that begin alike speak of the same: bake, baker, baking.
+STEM = 5
+
+#: Returns the lines of text on a picture.
+Read = Callable[[Image.Image], Sequence[Line]]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureCheck:
+    """Checks the pictures of one post; `read` finds the text on them."""
+
+    brief: Brief
+    read: Read
+    max_pixels: int
+    max_side: int
+
+    def fault_of(self, cover: Cover) -> str | None:
+        """Return what is wrong with a generated picture, in words; None: nothing that could be told."""
+        if cover.painted.is_seen and cover.describer is None:
+            return None
+        if cover.describer is not None and not self._shows_subject(cover.painted.description):
+            return "shows nothing of the subject"
+        return "has letters that say nothing" if self._has_gibberish(cover) else None
+
+    def _shows_subject(self, description: str) -> bool:
+        """Return whether a description has a sign of the subject; of a subject that is no thing nobody can tell."""
+        brief = self.brief
+        subject = subject_of(brief.title, (), brief.language)
+        if subject is None or subject in subjects_in(description, brief.language):
+            return True
+        wanted = _stems(" ".join((brief.title, brief.summary, *brief.tags)))
+        return bool(wanted & _stems(description))
+
+    def _has_gibberish(self, cover: Cover) -> bool:
+        try:
+            picture = read_picture(cover.painted.data, max_pixels=self.max_pixels, max_side=self.max_side)
+            lines = self.read(picture.image)
+        except (PressroomError, ValueError) as error:
+            log.warning("text on a generated picture not read", error=str(error))
+            return False
+        known = _stems(f"{self.brief.title} {self.brief.summary}")
+        text = " ".join(line.text for line in lines if line.score >= LEAST_SCORE)
+        return len(_stems(text) - known) >= STRANGE_WORDS
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the beginnings of a text's words."""
+    return frozenset(word[:STEM] for word in re.findall(r"\w+", text.lower()) if len(word) >= SHORTEST_WORD)
+
+
+def make_reader(_: object) -> Reader:
+    """Return the reader that a process's posts share."""
+    return Reader()

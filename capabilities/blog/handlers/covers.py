@@ -1,0 +1,148 @@
+"""Covers: a post's pictures, each by the first engine that can make it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from capabilities.blog.engines.pictures import Brief, Painted, Painter
+from capabilities.blog.kinds.metadata import DEFAULT_STYLE
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+from workers.engines import Stopped
+from workers.engines.locks import FairLock
+from workers.media.images.measuring import Measures, measure
+
+log = get_logger(__name__)
+
+#: The styles that only a model can make.
+PHOTOGRAPHIC = ("realistic", "photographic")
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A picture, who made it, what it is by its own header, and who described it if not its maker."""
+
+    engine: str
+    painted: Painted
+    measures: Measures
+    describer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """The pictures that could be made, and what is not as it was asked for."""
+
+    made: list[Cover] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    note: str | None = None
+
+
+def paint_covers(
+    painters: Sequence[Painter],
+    brief: Brief,
+    *,
+    count: int,
+    lock_of: Callable[[object], FairLock],
+    stop: Callable[[], bool],
+) -> Covers:
+    """Return up to `count` pictures; what one engine can't make is asked of the next. Raises Stopped.
+
+    Engines that can truly make the style go first; the others make what is nearest, and say so."""
+    covers = Covers()
+    for painter in sorted(painters, key=lambda painter: brief.style not in painter.styles()):
+        wanted = count - len(covers.made)
+        if wanted == 0:
+            break
+        if covers.made or covers.warnings:
+            log.info("the next engine paints", engine=painter.name, pictures=wanted)
+        with lock_of(painter).unless(stop):
+            made = _paint(painter, brief, wanted, stop)
+        for painted in made:
+            _add(covers, painter.name, painted)
+    return _with_note(covers, brief.style)
+
+
+def checked_covers(
+    painters: Sequence[Painter],
+    brief: Brief,
+    count: int,
+    paint: Callable[[Sequence[Painter], Brief, int], Covers],
+    fault_of: Callable[[Cover], str | None],
+) -> Covers:
+    """Return up to `count` pictures without a fault: one that has some is made again once, then by another engine.
+
+    `paint` makes pictures and has them described. What was replaced is said in a warning."""
+    covers = paint(painters, brief, count)
+    kept, faults = _sorted_out(covers.made, fault_of)
+    if not faults:
+        return covers
+    generating = [painter for painter in painters if painter.name in {engine for engine, _ in faults}]
+    others = [painter for painter in painters if painter not in generating]
+    log.info("generated pictures made again", faults=faults)
+    again, still = _sorted_out(paint(generating, replace(brief, attempt=1), len(faults)).made, fault_of)
+    kept += again
+    warnings = list(covers.warnings)
+    if missing := count - len(kept):
+        log.warning("generated pictures not used", faults=still)
+        drawn = paint(others, brief, missing)
+        kept += drawn.made
+        warnings += [*drawn.warnings, _replaced(missing, [fault for _, fault in still or faults])]
+    return _with_note(replace(covers, made=kept, warnings=warnings), brief.style)
+
+
+def _sorted_out(
+    covers: Sequence[Cover], fault_of: Callable[[Cover], str | None]
+) -> tuple[list[Cover], list[tuple[str, str]]]:
+    """Return the covers that have no fault, and engine and fault of the others."""
+    judged = [(cover, fault_of(cover)) for cover in covers]
+    return (
+        [cover for cover, fault in judged if fault is None],
+        [(cover.engine, fault) for cover, fault in judged if fault is not None],
+    )
+
+
+def _replaced(missing: int, faults: Sequence[str]) -> str:
+    what = " or ".join(dict.fromkeys(faults))
+    return f"Of {missing} generated pictures each {what}, also when made again; they were replaced by drawn ones."
+
+
+def _paint(painter: Painter, brief: Brief, count: int, stop: Callable[[], bool]) -> Sequence[Painted | PressroomError]:
+    try:
+        return list(painter.paint(brief, count=count, stop=stop))[:count]
+    except Stopped:
+        raise
+    except Exception as error:  # whatever a model does, the next engine can still paint
+        log.warning("engine failed to paint", engine=painter.name, exc_info=error)
+        return []
+
+
+def _add(covers: Covers, engine: str, painted: Painted | PressroomError) -> None:
+    if isinstance(painted, PressroomError):
+        log.warning("picture not made", engine=engine, error=painted.message)
+        return
+    try:
+        measures = measure(painted.data)
+    except ValueError as error:
+        log.error("engine made no picture", engine=engine, error=str(error))
+        return
+    covers.made.append(Cover(engine, painted, measures))
+    covers.warnings.extend(painted.warnings)
+
+
+def _with_note(covers: Covers, style: str) -> Covers:
+    """Return the covers, and that they are of another style: once as a note, or as a warning where it was asked for.
+
+    Where no model makes photographs, that is so for every request: a warning on each would hide the others."""
+    others = sorted({cover.painted.style for cover in covers.made} - {style})
+    if not others:
+        return covers
+    listed = " and ".join(others)
+    if style in PHOTOGRAPHIC and all(cover.painted.style != style for cover in covers.made):
+        note = f"These are drawn pictures ({listed}): no model that makes {style} ones is ready on this server."
+        warnings = [] if style == DEFAULT_STYLE else [f"The style {style} could not be made here."]
+        return replace(covers, note=note, warnings=[*covers.warnings, *warnings])
+    if any(cover.painted.warnings for cover in covers.made):
+        return covers
+    return replace(
+        covers,
+        warnings=[*covers.warnings, f"The style {style} could not be made for all pictures; others are {listed}."],
+    )

@@ -1,0 +1,70 @@
+"""Writing: a post's excerpt, category and tags by the first engine that can, held to what was promised."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from capabilities.blog.engines.metadata import Metadata, Post, Writer
+from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
+from workers.engines import Stopped
+from workers.engines.locks import FairLock
+
+log = get_logger(__name__)
+
+#: What is promised of an excerpt and of tags (docs/blog.md): characters, and how many.
+EXCERPT_CHARACTERS = range(20, 201)
+TAG_CHARACTERS = range(2, 41)
+TAGS = range(5, 9)
+
+
+class MetadataInvalid(PressroomError):
+    """An engine wrote what no user may get; nothing was charged."""
+
+    code = "metadata_invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A post's metadata, who wrote it, and what its reader should know."""
+
+    engine: str
+    metadata: Metadata
+    warnings: Sequence[str]
+
+
+def write_metadata(
+    writers: Sequence[Writer], post: Post, *, lock_of: Callable[[object], FairLock], stop: Callable[[], bool]
+) -> Written:
+    """Return a post's metadata by the first engine that writes it. Raises Stopped, and what the last engine raised."""
+    warnings: list[str] = []
+    failure: Exception = NotReady("No metadata engine is ready.")
+    for writer in writers:
+        try:
+            with lock_of(writer).unless(stop):
+                metadata = writer.write(post, stop=stop)
+            check_metadata(metadata)
+        except Stopped:
+            raise
+        except Exception as error:  # whatever a model does, the next engine can still write
+            log.warning("engine failed to write", engine=writer.name, exc_info=error)
+            warnings.append(f"The text engine {writer.name} failed; a simpler one wrote instead.")
+            failure = error
+            continue
+        return Written(writer.name, metadata, [*warnings, *metadata.warnings])
+    raise failure
+
+
+def check_metadata(metadata: Metadata) -> None:
+    """Raise MetadataInvalid unless the texts are as users were promised."""
+    excerpt, tags = metadata.excerpt, metadata.tags
+    fault = None
+    if len(excerpt) not in EXCERPT_CHARACTERS or len(excerpt.splitlines()) != 1:
+        fault = f"an excerpt of {len(excerpt)} characters in {len(excerpt.splitlines())} lines"
+    elif not metadata.category.strip():
+        fault = "no category"
+    elif len(tags) not in TAGS or len(set(tags)) != len(tags):
+        fault = f"{len(tags)} tags, {len(set(tags))} of them different"
+    elif any(len(tag) not in TAG_CHARACTERS or tag != tag.lower() for tag in tags):
+        fault = "a tag that is too short, too long, or not in lower case"
+    if fault is not None:
+        raise MetadataInvalid(f"The engine wrote {fault}. Nothing was charged; try again.")

@@ -1,0 +1,5 @@
+"""Blog: posts get pictures, an excerpt, a category and tags."""
+
+from capabilities.blog.kinds.metadata import BlogMetadata
+
+KINDS = (BlogMetadata(),)

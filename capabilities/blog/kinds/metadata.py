@@ -1,0 +1,171 @@
+"""Blog metadata: a post's pictures, excerpt, category and tags, from its title and, if there is one, its content."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from pipeline.errors import InvalidRequest
+from pipeline.kind import NOT_BLANK, Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.languages import LanguageTag
+from pipeline.offers.offers import Offers
+from pipeline.sources import Source
+from pipeline.timestamps import Timestamp
+
+#: Credits of one post (docs/api.md, Limits).
+CREDITS = 3
+#: Pictures that are tried for each post. A missing one gives a credit back; one credit always stays, for the text.
+PICTURES = 3
+#: Longest title and content, in Unicode code points.
+MAX_TITLE = 1_000
+MAX_CONTENT = 500_000
+#: Room for both in any script: a character outside the BMP, escaped as many programs do, has 12 bytes.
+MAX_BODY_BYTES = 8 * 2**20
+
+#: Unicode's general categories of letters, numbers, punctuation and symbols.
+VISIBLE = "LNPS"
+
+Style = Literal["realistic", "illustration", "abstract", "minimalist", "photographic"]
+
+
+#: The style of requests that name none.
+DEFAULT_STYLE: Style = "realistic"
+
+
+class TitleEmpty(InvalidRequest):
+    """The title has no visible character."""
+
+    code = "title_empty"
+
+
+class BlogMetadataRequest(Request):
+    """The post, and how its pictures are to look."""
+
+    title: str = Field(
+        min_length=1,
+        max_length=MAX_TITLE,
+        json_schema_extra=NOT_BLANK,
+        description="The post's title; everything is based on it.",
+    )
+    content: str | None = Field(
+        None,
+        max_length=MAX_CONTENT,
+        description="The post as text, Markdown or HTML: it makes everything more to the point.",
+    )
+    image_style: Style = Field(
+        DEFAULT_STYLE, description="One that can't be made here gives the nearest, and image_note says so."
+    )
+    image_title: bool = Field(True, description="Whether drawn pictures bear the title; false where a theme sets it.")
+    language: LanguageTag = Field("en", description="Language code of the post: en, pt-BR, zh-Hant.")
+    source: Source | None = Field(None, description="Where the request comes from.")
+
+
+class StoredPicture(Stored):
+    """A picture that was made, under the key of its artifact."""
+
+    artifact: str
+    style: Style
+    description: str
+    content_type: str
+    width: int
+    height: int
+    expires_at: str
+
+
+class BlogMetadataOutput(Stored):
+    """What was made for a post."""
+
+    images: list[StoredPicture]
+    excerpt: str
+    category: str
+    #: None in what was stored before it was told.
+    category_confidence: float | None = None
+    tags: list[str]
+    language: str
+    warnings: list[str]
+    generated_at: str
+    image_note: str | None = None
+
+
+class BlogPicture(BaseModel):
+    """A picture; its URL needs no key, and is good until `expires_at`."""
+
+    url: str = Field(description="Temporary: copy the file to keep it.")
+    style: Style = Field(description="The style that it has, which may be the nearest to what was asked for.")
+    description: str = Field(description="What it shows; alt text.")
+    content_type: str
+    width: int
+    height: int
+    expires_at: Timestamp
+
+
+class BlogMetadataResult(BaseModel):
+    """What the post needs beside its words."""
+
+    images: list[BlogPicture]
+    excerpt: str
+    category: str
+    category_confidence: float | None = Field(
+        description="From 0 to 1. Below 0.5, ask a person: little in the post speaks for the category, or several do."
+    )
+    tags: list[str]
+    language: str
+    engine: str = Field(description="Who wrote, who painted, and who looked at generated pictures: llm+diffusion+vlm.")
+    credits_used: int
+    warnings: list[str] = Field(description="What is not as it was asked for, and why.")
+    image_note: str | None = Field(
+        None, description="What is to be known of all pictures: that they are drawn, where no model makes photographs."
+    )
+    generated_at: Timestamp
+
+
+class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOutput]):
+    """POST /blog/generate."""
+
+    name = "blog_metadata"
+    queue = "vision"
+    routes = ("/blog/generate",)
+    handler = "capabilities.blog.handlers.blog:BlogHandler"
+    unit = "parts"
+    summary = "Make up to three pictures, an excerpt, a category and tags for a blog post."
+    example = {
+        "title": "How to Grow Tomatoes on a Small Balcony",
+        "content": (
+            "Tomatoes need sun, water and a pot that is deep enough. Choose a cherry variety, which forgives more. "
+            "Water the plants in the morning, and feed them every second week once they flower."
+        ),
+        "image_style": "illustration",
+    }
+    bulky = frozenset({"content"})
+    subject = "title"
+    answer = Answer(model=BlogMetadataResult)
+    #: Three pictures by a diffusion model without a GPU take half an hour.
+    limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)
+
+    def check(self, request: BlogMetadataRequest, offers: Offers) -> None:
+        """Refuse a title without a visible character: of white space or control characters alone."""
+        if not any(unicodedata.category(sign)[0] in VISIBLE for sign in request.title):
+            raise TitleEmpty("The title is empty. Send at least one word.", field="title")
+
+    def items(self, request: BlogMetadataRequest) -> list[NewItem[BlogMetadataRequest]]:
+        """Return the whole post as one item."""
+        return [NewItem(request, CREDITS)]
+
+    def response(self, job: Job, items: Sequence[FinishedItem[BlogMetadataRequest, BlogMetadataOutput]]) -> Response:
+        """Return the texts, and links to the pictures."""
+        made = items[0].delivered
+        images = [_in_order(BlogPicture, {**dict(image), "url": _link(image)}) for image in made.images]
+        shown = {**dict(made), "images": images, "credits_used": items[0].credits, "engine": job.engine}
+        return Response(_in_order(BlogMetadataResult, shown))
+
+
+def _link(image: StoredPicture) -> FileLink:
+    return FileLink(image.artifact, datetime.fromisoformat(image.expires_at))
+
+
+def _in_order(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of some fields that a model has, in its order."""
+    return {name: fields[name] for name in model.model_fields}

@@ -1,0 +1,12 @@
+"""Index check: looks URLs up in search results, watches them, and submits them to search engines."""
+
+FAMILIES = {
+    "search": "capabilities.index_check.engines.search",
+    "submission": "capabilities.index_check.engines.submission",
+}
+COMMANDS = {
+    "index-check": "capabilities.index_check.commands.index_check",
+    "bing-webmaster": "capabilities.index_check.commands.bing_webmaster",
+    "indexnow": "capabilities.index_check.commands.indexnow",
+    "search-console": "capabilities.index_check.commands.search_console",
+}

@@ -1,0 +1,88 @@
+"""Import of URLs for index checks: those of a CSV file become index jobs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from capabilities.index_check.kinds.given import read_url
+from pipeline.cells import defused
+from pressroom import AsyncPressroom
+from pressroom.documents.index import UrlRecord
+from scripts.imports.sheet import Row
+from scripts.imports.url_import import Cells, UrlImport
+
+#: Of so many looks at a job's progress, one asks also why it stands still.
+LOOKS_APART = 10
+#: Columns of what was found out, and its fields that they show.
+TOLD = (
+    ("code", "code"),
+    ("provider", "provider"),
+    ("index", "index"),
+    ("matched_url", "matched_url"),
+    ("proof_url", "proofUrl"),
+    ("checked_at", "checked_at"),
+    ("message", "message"),
+)
+
+
+class IndexCheckImport(UrlImport):
+    """One import of URLs that are looked for in search results."""
+
+    name = "check"
+    doing = "checking"
+    names = ("url", "urls", "link", "links", "permalink", "loc", "address", "page")
+    columns = ("status", "is_indexed", "reason", *(column for column, _ in TOLD))
+    unanswered = ("failed", "", "error", *[""] * len(TOLD))
+    pause = 1.0
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._looks = 0
+        self._told: list[tuple[str, str]] | None = None
+
+    def fault_of(self, row: Row) -> str | None:
+        """Return why a row is not sent; one with a bare domain is."""
+        return read_url(row.value or "").fault
+
+    def is_answered(self, cells: Cells) -> bool:
+        """Return whether a URL was checked."""
+        return "done" in cells[:1]
+
+    async def submit(self, client: AsyncPressroom, questions: Sequence[str], key: str) -> str:
+        """Make an index job."""
+        fields = {"type": "check", "urls": questions, "source": "batch", **self._fields}
+        return (await client.submit("/indexing/jobs", fields, idempotency_key=key)).id
+
+    async def standstill(self, client: AsyncPressroom, job_id: str) -> str | None:
+        """Return which search providers are waited for, until when and why; the same cause is told once."""
+        self._looks += 1
+        if self._looks % LOOKS_APART != 1:
+            return None
+        waiting = (await client.index_job(job_id)).waiting_for
+        before, self._told = self._told, _causes(waiting) if waiting else None
+        return _waits(waiting) if waiting and self._told != before else None
+
+    async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
+        """Read the records of a job."""
+        found = {record.url: _cells(record) async for record in client.index_urls(job_id)}
+        # Under what was sent: a bare domain is checked as the URL that was made of it.
+        return {url: found[made] for url in questions if (made := read_url(url).url) in found}
+
+
+def _causes(waiting: dict[str, Any]) -> list[tuple[str, str]]:
+    return sorted((one["provider"], one["code"]) for one in waiting["providers"])
+
+
+def _waits(waiting: dict[str, Any]) -> str:
+    return "; ".join(
+        f"{one['provider']} is asked again at {datetime.fromisoformat(one['until']):%Y-%m-%d %H:%M} UTC:"
+        f" {one['message']}"
+        for one in waiting["providers"]
+    )
+
+
+def _cells(record: UrlRecord) -> Cells:
+    raw = record.raw_result or {}
+    indexed = {True: "true", False: "false", None: ""}[record.is_indexed]
+    told = (defused(str(raw.get(field) or "")) for _, field in TOLD)
+    return (record.status, indexed, raw.get("reason", ""), *told)

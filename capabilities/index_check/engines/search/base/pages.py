@@ -1,0 +1,114 @@
+"""Pages: search providers that answer with HTML, and what their pages have in common."""
+
+import base64
+import binascii
+import re
+from typing import ClassVar
+from urllib.parse import parse_qs, unquote, urljoin, urlsplit
+
+from bs4 import BeautifulSoup, Tag
+
+from capabilities.index_check.engines.search.base.provider import Provider, Reading, Reply
+
+UNUSUAL_TRAFFIC = re.compile(
+    r"unusual traffic|automated queries|verify (that )?you are (a )?human"
+    r"|подозрительн\w+ трафик|ungewöhnlichen datenverkehr",
+    re.IGNORECASE,
+)
+#: Is found in no text.
+NEVER = re.compile(r"(?!)")
+#: A row whose address can't be read.
+OPAQUE = ""
+
+
+class PageProvider(Provider):
+    """What reads its pages the same way: rows first, because ordinary pages contain every word of a challenge."""
+
+    needs_proof = True
+
+    #: Address that links are relative to.
+    home: ClassVar[str]
+    #: Elements (CSS) that only a challenge has, a page that asks for consent, and one without results.
+    challenge: ClassVar[str]
+    consent: ClassVar[str] = ""
+    none: ClassVar[str] = ""
+    #: What only a page without results says to its reader, and what only a page that needs JavaScript has.
+    none_words: ClassVar[re.Pattern[str]] = NEVER
+    script: ClassVar[re.Pattern[str]] = NEVER
+
+    def parse(self, reply: Reply) -> Reading:
+        """Return what a page says."""
+        soup = BeautifulSoup(reply.text, "lxml")
+        found = [unwrap(link) for link in self.links(soup)]
+        rows = tuple(dict.fromkeys(one for one in found if one))
+        if rows or OPAQUE in found:
+            return Reading(rows, found.count(OPAQUE))
+        is_none, is_challenge, is_consent = (
+            bool(selector) and soup.select_one(selector) is not None
+            for selector in (self.none, self.challenge, self.consent)
+        )
+        text = visible_text(soup)  # last: it takes scripts away, which tell a challenge
+        return Reading(
+            is_none=is_none or bool(self.none_words.search(text)),
+            is_challenge=is_challenge or bool(UNUSUAL_TRAFFIC.search(text)),
+            is_consent=is_consent,
+            is_script=bool(self.script.search(reply.text)),
+        )
+
+    def links(self, soup: BeautifulSoup) -> list[str]:
+        """Return where the links of organic results lead, as whole addresses."""
+        raise NotImplementedError
+
+    def href_of(self, tag: Tag) -> str:
+        """Return where a link leads, as a whole address; nothing for what can't be one."""
+        try:
+            return urljoin(self.home, str(tag.get("href") or "").strip())
+        except ValueError:
+            return ""
+
+
+def visible_text(soup: BeautifulSoup) -> str:
+    """Return what a person reads on a page."""
+    for hidden in soup(["script", "style", "noscript", "template"]):
+        hidden.extract()
+    return soup.get_text(" ", strip=True)
+
+
+def unwrap(address: str) -> str | None:
+    """Return the page behind an engine's own link: OPAQUE when it can't be read, None for what is no result."""
+    try:
+        parts = urlsplit(address)
+        host, path = parts.hostname or "", parts.path
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"}:
+        return None
+    given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    if f".{host}".endswith(".duckduckgo.com"):
+        # /y.js is an ad; the rest leads to other searches.
+        return given.get("uddg", OPAQUE) if path == "/l/" else None
+    if f".{host}".endswith(".bing.com") and path.startswith("/ck/a"):
+        return _unwrap_bing(given.get("u", ""))
+    if re.fullmatch(r"(www\.)?google\.[a-z.]{2,6}", host):
+        return _unwrap_google(path, given)
+    if host == "r.search.yahoo.com":
+        found = re.search(r"/RU=([^/]+)/", path)
+        return unquote(found[1]) if found else OPAQUE
+    return address
+
+
+def _unwrap_bing(value: str) -> str:
+    if not value.startswith("a1"):
+        return OPAQUE
+    encoded = value[2:] + "=" * (-len(value[2:]) % 4)
+    try:
+        return base64.urlsafe_b64decode(encoded).decode()
+    except (binascii.Error, ValueError):
+        return OPAQUE
+
+
+def _unwrap_google(path: str, given: dict[str, str]) -> str | None:
+    if path == "/url":
+        found = given.get("q") or given.get("url") or ""
+        return found if found.startswith(("http://", "https://")) else None
+    return OPAQUE if path == "/goto" else None

@@ -1,0 +1,176 @@
+"""Verdict: what a provider's reply means for a page. The table is tested row by row."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from capabilities.index_check.engines.search.base.provider import Provider, Reading, Reply
+from capabilities.index_check.kinds.urls import Reason
+from pipeline.downloads.urls import match_key
+
+CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")
+CHALLENGE_HOSTS = ("sorry.google.com",)
+CONSENT_HOSTS = ("consent.google.", "consent.youtube.", "consent.yahoo.", "guce.")
+#: Codes of evasions: rows of other sites, and no row of a site that is surely listed. Some in a row are a block.
+EVASIONS = frozenset(("operator_ignored", "empty_unproven"))
+#: Codes of pages that will look the same next time: some in a row, and the provider is out of use.
+UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required", "request_refused"))
+
+#: Most rows that are kept as near matches.
+MAX_NEAR = 5
+#: Longest row that is looked at; what is submitted is half as long (pipeline/downloads/urls.py).
+MAX_ROW_CHARACTERS = 4_096
+#: What no address has, and no row of a database takes.
+UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+MOBILE_PREFIXES = ("m.", "mobile.", "amp.")
+AMP_CACHE = ".cdn.ampproject.org"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The row that is the page, if there is one, and those that are nearly it, with their relation."""
+
+    url: str | None = None
+    near: tuple[tuple[str, str], ...] = ()
+    has_host: bool = False  # some row is on the page's host, or on a subdomain of it
+
+
+NO_MATCH = Match()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found out, and the finer cause. `ask_again`: with the next form of the query."""
+
+    reason: Reason
+    code: str
+    match: Match = NO_MATCH
+    ask_again: bool = False
+    rest: timedelta = timedelta()  # what the provider itself asked for
+    detail: str = ""  # of a code that has several causes
+
+    @property
+    def cause(self) -> str:
+        """The code, with what it leaves open: config:credits."""
+        return f"{self.code}:{self.detail}" if self.detail else self.code
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it says something about the page."""
+        return self.reason in {"indexed", "not_indexed"}
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the provider itself is in trouble, and may well answer later."""
+        return self.code == "transport" or self.code.startswith("http_5")
+
+
+def classify(
+    provider: Provider,
+    reply: Reply | None,
+    reading: Reading,
+    key: str,
+    *,
+    is_operator: bool = False,
+    accept_variants: bool = False,
+) -> Verdict:
+    """Return the verdict on the page of a match key; the first condition that holds counts. Pure.
+
+    No reply at all is None. `is_operator`: the query was for pages of a site alone, so that rows of others are no
+    answer. That the page is not indexed is the verdict on this query; the check wants one on each of its forms."""
+    if reply is None:
+        return Verdict("error", "transport")
+    rest = reply.retry_after()
+    if any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in reply.places):
+        return Verdict("rate_limited", "captcha", rest=rest)
+    if reading.refused:
+        # Before the throttle: an API may say 429 as well when nothing is left to pay with.
+        return Verdict("error", "config", detail=reading.refused)
+    if reply.status in provider.throttle_statuses or (provider.is_api and reply.status == 403 and reading.is_quota):
+        # A challenge says more than its status: it opens the breaker for longer.
+        return Verdict("rate_limited", "captcha" if reading.is_challenge else "throttled", rest=rest)
+    if provider.is_api and reply.status in {401, 402, 403}:
+        return Verdict("error", "config")
+    if provider.is_api and reply.status in {400, 422}:
+        return Verdict("error", "request_refused")
+    if reading.is_consent or any(host.startswith(CONSENT_HOSTS) for host, _ in reply.places):
+        return Verdict("error", "consent_required")
+    if reply.is_success and (reading.rows or reading.opaque):
+        return _of_rows(reading, match(reading.rows, key, accept_variants=accept_variants), is_operator=is_operator)
+    if reading.is_challenge:
+        return Verdict("rate_limited", "captcha", rest=rest)
+    if reading.blocked_inside:
+        return Verdict("error", "engines_blocked")
+    if not reply.is_success:
+        return Verdict("error", f"http_{reply.status}", rest=rest)
+    if reading.is_script:
+        return Verdict("error", "js_required")
+    if reading.is_none:
+        return Verdict("not_indexed", "no_results")
+    return Verdict("error", "unrecognised_page")
+
+
+def _of_rows(reading: Reading, found: Match, *, is_operator: bool) -> Verdict:
+    """Return the verdict on a page of results."""
+    if found.url is not None:
+        return Verdict("indexed", "match", found)
+    if reading.opaque:
+        return Verdict("error", "opaque_links", found)
+    if reading.blocked_inside:
+        return Verdict("error", "engines_blocked", found)
+    if is_operator and not found.has_host:
+        return Verdict("error", "operator_ignored")
+    return Verdict("not_indexed", "no_match", found)
+
+
+def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
+    """Look for the page of a match key among rows."""
+    host, path = _parts(wanted)[:2]
+    site = f".{_without_port(host)}"
+    near: list[tuple[str, str]] = []
+    has_host = False
+    found = None
+    for row in rows:
+        if len(row) > MAX_ROW_CHARACTERS or UNFIT.search(row) or (key := match_key(row)) is None:
+            continue
+        row_host, row_path, _ = _parts(key)
+        # `site:` is for subdomains as well.
+        has_host = has_host or f".{_without_port(row_host)}".endswith(site)
+        if key == wanted:
+            found = found or row
+        elif _plain(key) == _plain(wanted):
+            has_host = True
+            if accept_variants:
+                found = found or row
+            else:
+                near.append((row, "variant"))
+        elif row_host == host and row_path.startswith(path + "/"):
+            near.append((row, "deeper"))
+    return Match(found, tuple(near[:MAX_NEAR]), has_host)
+
+
+def _parts(key: str) -> tuple[str, str, str]:
+    """Return the host of a match key, with its port if it has one, its path and its query."""
+    host, slash, path = re.split(r"[?#]", key, maxsplit=1)[0].partition("/")
+    return host, slash + path, key.partition("?")[2].partition("#")[0]
+
+
+def _without_port(host: str) -> str:
+    return re.sub(r":\d+$", "", host)
+
+
+def _plain(key: str) -> str:
+    """Return a match key without what makes a mobile, AMP or differently written copy of the same page."""
+    host, path, query = _parts(key)
+    path = path.lower()
+    if host.endswith(AMP_CACHE):
+        # /c/s/example.com/page: content, over TLS, of that host.
+        parts = [part for part in path.split("/") if part]
+        while parts and parts[0] in {"c", "v", "s"}:
+            parts.pop(0)
+        host, path = (parts[0], "".join(f"/{part}" for part in parts[1:])) if parts else (host, path)
+    for prefix in MOBILE_PREFIXES:
+        host = host.removeprefix(prefix)
+    kept = "&".join(part for part in query.split("&") if part and part not in {"amp", "amp=1"})
+    return f"{host}{path.removesuffix('/amp')}?{kept}"

@@ -1,0 +1,135 @@
+"""Bing Webmaster Tools: GetUrlInfo, for sites whose owner has given a key.
+
+It tells when Bing found and crawled a page. That is not whether the page is in the index: Microsoft documents no field
+that says so, and crawled pages may be left out; so no verdict follows from it (docs/decisions/0022).
+"""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+
+from capabilities.index_check.engines.search.base.api import document_of
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.site_service import Access, ServiceTrouble, SiteService, Told, Trouble
+from capabilities.index_check.sites.connections import BING_WEBMASTER
+from capabilities.index_check.sites.inspection import Inspection
+from pipeline.timestamps import timestamp
+
+#: Error codes (learn.microsoft.com, ApiErrorCode): their names, and what they mean for us.
+ERRORS: dict[int, tuple[str, Trouble]] = {
+    1: ("InternalError", Trouble.PASSING),
+    2: ("UnknownError", Trouble.PASSING),
+    3: ("InvalidApiKey", Trouble.DISCONNECTED),
+    4: ("ThrottleUser", Trouble.QUOTA),
+    5: ("ThrottleHost", Trouble.QUOTA),
+    6: ("UserBlocked", Trouble.DISCONNECTED),
+    7: ("InvalidUrl", Trouble.URL_REFUSED),
+    8: ("InvalidParameter", Trouble.URL_REFUSED),
+    10: ("UserNotFound", Trouble.DISCONNECTED),
+    11: ("NotFound", Trouble.URL_REFUSED),
+    13: ("NotAllowed", Trouble.REFUSED),
+    14: ("NotAuthorized", Trouble.REFUSED),
+    15: ("UnexpectedState", Trouble.PASSING),
+    16: ("Deprecated", Trouble.REFUSED),
+}
+CODES = {Trouble.QUOTA: "quota", Trouble.DISCONNECTED: "access_revoked", Trouble.REFUSED: "site_refused"}
+#: Milliseconds since 1970 in UTC, and the zone of the server, which adds nothing.
+DATE = re.compile(r"/Date\((-?\d{1,15})(?:[+-]\d{4})?\)/")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class KeyAccess:
+    """A key of Bing Webmaster Tools, which goes into the address."""
+
+    def __init__(self, key: str) -> None:
+        self.name = f"key ending in {key[-4:]}"
+        self._key = key
+
+    def authorize(self, request: SearchRequest) -> SearchRequest:
+        """Return a request with the key."""
+        return replace(request, query={**request.query, "apikey": self._key})
+
+    def renew(self) -> None:
+        """A key stays as it is."""
+
+
+class BingWebmaster(SiteService):
+    """GET …/GetUrlInfo."""
+
+    name = BING_WEBMASTER
+    title = "Bing Webmaster Tools"
+    index: ClassVar[str] = "bing"
+
+    def open(self, credentials: dict[str, Any]) -> Access:
+        """Return the access of a key."""
+        key = credentials.get("api_key")
+        if not isinstance(key, str) or not re.fullmatch(r"[0-9A-Za-z_-]{16,128}", key):
+            raise ServiceTrouble(
+                Trouble.DISCONNECTED, "credentials_invalid", "a key has 32 letters and digits, and nothing else"
+            )
+        return KeyAccess(key)
+
+    def sites_request(self) -> SearchRequest:
+        """Return the request for the list of sites."""
+        return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUserSites")
+
+    def read_sites(self, reply: Reply) -> list[str]:
+        """Return the sites that are verified."""
+        sites = _told(reply)
+        return [
+            str(site["Url"])
+            for site in (sites if isinstance(sites, list) else [])
+            if isinstance(site, dict) and site.get("Url") and site.get("IsVerified")
+        ]
+
+    def request(self, url: str, site: str) -> SearchRequest:
+        """Return the request about a URL."""
+        return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUrlInfo", query={"siteUrl": site, "url": url})
+
+    def read(self, reply: Reply, site: str) -> Told:
+        """Return what Bing says of its last crawl; zero and the year 1 are its way to say nothing."""
+        info = _told(reply)
+        if not isinstance(info, dict):
+            raise ServiceTrouble(Trouble.UNKNOWN, "unrecognised_page", "Bing's answer has no page in it")
+        return Told(
+            Inspection(
+                service=self.name,
+                property=site,
+                last_crawl_time=_moment(info.get("LastCrawledDate")),
+                discovered_time=_moment(info.get("DiscoveryDate")),
+                http_status=_number(info.get("HttpStatus")),
+                document_bytes=_number(info.get("DocumentSize")),
+            )
+        )
+
+
+def _told(reply: Reply) -> Any:
+    """Return what a good reply has in it. Raises ServiceTrouble for every other one."""
+    document = document_of(reply) or {}
+    number = document.get("ErrorCode")
+    if isinstance(number, int) and number in ERRORS:
+        name, kind = ERRORS[number]
+        raise ServiceTrouble(kind, CODES.get(kind, "bing_error"), f"Bing answered {name}", rest=reply.retry_after())
+    if reply.status == 429:
+        raise ServiceTrouble(Trouble.QUOTA, "quota", "Bing answered HTTP 429", rest=reply.retry_after())
+    if reply.status in {401, 403}:
+        raise ServiceTrouble(Trouble.REFUSED, "site_refused", f"Bing answered HTTP {reply.status}")
+    if reply.status >= 500 or "d" not in document:
+        raise ServiceTrouble(Trouble.PASSING, f"http_{reply.status}", f"Bing answered HTTP {reply.status}")
+    return document["d"]
+
+
+def _moment(text: object) -> str | None:
+    found = DATE.fullmatch(text) if isinstance(text, str) else None
+    milliseconds = int(found[1]) if found else 0
+    if milliseconds <= 0:
+        return None
+    try:
+        return timestamp(EPOCH + timedelta(milliseconds=milliseconds))
+    except OverflowError:
+        return None
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

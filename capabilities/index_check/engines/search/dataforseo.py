@@ -1,0 +1,100 @@
+"""DataForSEO: an API for Google's results."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from capabilities.index_check.engines.search.base.api import ApiProvider, document_of, objects
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+
+#: Its codes of success, and of a search that was carried out and found nothing.
+OK, NO_RESULTS = 20_000, 40_102
+#: What its codes mean as HTTP statuses, where that is not their first three digits (docs.dataforseo.com,
+#: v3/appendix/errors): it answers 200, whatever became of the search.
+STATUSES: Mapping[int, int] = {
+    NO_RESULTS: 200,
+    40_101: 502,  # Google failed
+    40_103: 503,  # the task failed, and may be set again
+    40_104: 403,  # the account is not verified
+    40_201: 403,  # the account is paused
+    40_202: 429,  # more than it takes in a minute
+    40_207: 403,  # our address is not on the account's list
+    40_209: 429,  # too many at once
+}
+#: Codes of a wrong field are 405xx.
+WRONG_FIELD = 405
+#: Which its limits name no time for: they are of a minute.
+WAIT_SECONDS = "60"
+#: English results for the United States, as Google gives them to somebody of whom it knows nothing.
+PLACE: Mapping[str, object] = {"location_code": 2840, "language_code": "en"}
+#: Rows of a first page, which is what one price buys.
+DEPTH = 10
+
+
+class DataForSeo(ApiProvider):
+    """DataForSEO: Google's organic results, live, with login and password as the key."""
+
+    name = "dataforseo"
+    page = "https://www.google.com/search"
+    address = "url"
+    max_query = 700
+    #: Kinds of entries whose page is in Google's results; the others are ads, questions, maps.
+    organic: ClassVar = frozenset(("organic", "featured_snippet"))
+
+    def readiness(self) -> str | None:
+        """Return what is missing before it can be asked; None: nothing."""
+        if (needs := super().readiness()) is not None:
+            return f"{needs} (login:password)" if not self.key else needs
+        return None if ":" in self.key else "PRESSROOM_SEARCH__DATAFORSEO__API_KEY has to be login:password"
+
+    def is_askable(self, query: str) -> bool:
+        """Return whether a query is short enough as it is sent."""
+        return len(_escaped(query)) <= self.max_query
+
+    def request(self, query: str) -> SearchRequest:
+        """Return the request."""
+        login = base64.b64encode(self.key.encode()).decode()
+        # Ungrouped: else a second row of the same site is inside the first.
+        task = {"keyword": _escaped(query), **PLACE, "depth": DEPTH, "group_organic_results": False}
+        return SearchRequest(self.url, "POST", json=[task], headers={"Authorization": f"Basic {login}"})
+
+    def meaning(self, reply: Reply) -> Reply:
+        """Return a reply with the status that the code in it means."""
+        document = document_of(reply) if reply.is_success else None
+        code = _code(document) if document else None
+        if code is None or code == OK:
+            return reply
+        status = STATUSES.get(code, code // 100)
+        headers = {"retry-after": WAIT_SECONDS, **reply.headers} if status == 429 else reply.headers
+        return replace(reply, status=400 if status == WRONG_FIELD else status, headers=headers)
+
+    def rows(self, document: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the organic results of an answer."""
+        return [
+            item
+            for task in objects(document.get("tasks"))
+            for result in objects(task.get("result"))
+            for item in objects(result.get("items"))
+            if item.get("type") in self.organic
+        ]
+
+    def is_valid(self, document: dict[str, Any]) -> bool:
+        """It says that nothing was found, or that a search was carried out."""
+        code = _code(document)
+        results = [result for task in objects(document.get("tasks")) for result in objects(task.get("result"))]
+        return code == NO_RESULTS or (code == OK and bool(results) and all("items" in result for result in results))
+
+
+def _code(document: dict[str, Any]) -> int | None:
+    """Return the code of an answer, or of its one task once the answer itself is good."""
+    code = document.get("status_code")
+    tasks = objects(document.get("tasks"))
+    if code == OK and tasks:
+        code = tasks[0].get("status_code")
+    return code if isinstance(code, int) else None
+
+
+def _escaped(query: str) -> str:
+    """Return a query as it is sent: it reads %XX and the plus sign as a form would."""
+    return query.replace("%", "%25").replace("+", "%2B")

@@ -1,0 +1,154 @@
+"""Google access: tokens from a service account's key, or from the consent of a user."""
+
+import threading
+import webbrowser
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from capabilities.index_check.engines.search.base.provider import SearchRequest
+from capabilities.index_check.engines.search.base.site_service import ServiceTrouble, Trouble
+from capabilities.index_check.settings import SearchSettings
+from pipeline.errors import NotReady
+from pipeline.settings.installing import install_command
+
+#: To read what Search Console says, and nothing else.
+SCOPES = ("https://www.googleapis.com/auth/webmasters.readonly",)
+SERVICE_ACCOUNT = "service_account"
+AUTHORIZED_USER = "authorized_user"
+#: How long a person may take to consent.
+CONSENT_SECONDS = 600
+EXTRA = "search-console"
+
+
+class GoogleAccess:
+    """A token that is renewed when it is old; several threads may use it."""
+
+    def __init__(self, credentials: Any, name: str, settings: SearchSettings) -> None:
+        self.name = name
+        self._credentials = credentials
+        self._settings = settings
+        self._lock = threading.Lock()
+
+    def authorize(self, request: SearchRequest) -> SearchRequest:
+        """Return a request with a token."""
+        with self._lock:
+            if not self._credentials.valid:
+                self._refresh()
+            token = self._credentials.token
+        return replace(request, headers={**request.headers, "Authorization": f"Bearer {token}"})
+
+    def renew(self) -> None:
+        """Take a new token next time."""
+        with self._lock:
+            self._credentials.token = None
+
+    def _refresh(self) -> None:
+        import requests
+        from google.auth.exceptions import GoogleAuthError, RefreshError
+        from google.auth.transport.requests import Request
+
+        try:
+            with requests.Session() as session:
+                self._credentials.refresh(partial(Request(session), timeout=self._settings.limit_seconds))
+        except RefreshError as error:
+            if error.retryable:
+                raise ServiceTrouble(Trouble.PASSING, "transport", "Google gave no token for now") from None
+            raise ServiceTrouble(Trouble.DISCONNECTED, "access_revoked", _refusal_of(error)) from None
+        except (GoogleAuthError, requests.RequestException) as error:
+            # Without its text, which may hold an address.
+            raise ServiceTrouble(
+                Trouble.PASSING, "transport", f"Google's tokens can't be reached ({type(error).__name__})"
+            ) from None
+
+
+def open_access(credentials: dict[str, Any], settings: SearchSettings) -> GoogleAccess:
+    """Return the access that credentials give. Raises ServiceTrouble for what are none, NotReady."""
+    try:
+        service_accounts: Any = import_module("google.oauth2.service_account")  # it has no types
+        users: Any = import_module("google.oauth2.credentials")
+    except ImportError:
+        raise NotReady(f"Search Console needs the package google-auth: `{install_command(EXTRA)}`.") from None
+    token_url = settings.search_console.token_url
+    kind = credentials.get("type")
+    try:
+        if kind == SERVICE_ACCOUNT:
+            # The address for tokens is ours: a file from elsewhere does not say where our requests go.
+            info = {**credentials, "token_uri": token_url}
+            made = service_accounts.Credentials.from_service_account_info(info, scopes=SCOPES)
+            return GoogleAccess(made, str(credentials["client_email"]), settings)
+        if kind == AUTHORIZED_USER:
+            made = users.Credentials(
+                None,
+                refresh_token=credentials["refresh_token"],
+                token_uri=token_url,
+                client_id=credentials["client_id"],
+                client_secret=credentials["client_secret"],
+                scopes=SCOPES,
+            )
+            return GoogleAccess(made, str(credentials["client_id"]), settings)
+    except (ValueError, KeyError, TypeError):
+        raise ServiceTrouble(
+            Trouble.DISCONNECTED, "credentials_invalid", f"fields of the {kind} are missing, or its key is none"
+        ) from None
+    raise ServiceTrouble(
+        Trouble.DISCONNECTED, "credentials_invalid", f"the type is {str(kind)[:40]!a}, not {SERVICE_ACCOUNT}"
+    )
+
+
+def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open_browser: bool) -> dict[str, Any]:
+    """Ask a person for access in a browser (OAuth for installed apps), and return the credentials to keep.
+
+    `client` is the file of an OAuth client for desktop apps. It waits on 127.0.0.1 until the browser comes back.
+    Raises ServiceTrouble, NotReady."""
+    try:
+        from google_auth_oauthlib.flow import InstalledAppFlow, WSGITimeoutError
+        from oauthlib.oauth2 import OAuth2Error
+    except ImportError:
+        raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
+    installed = client.get("installed")
+    if not isinstance(installed, dict) or not {"client_id", "client_secret"} <= installed.keys():
+        raise ServiceTrouble(
+            Trouble.DISCONNECTED, "credentials_invalid", "the file is none of an OAuth client of the type desktop app"
+        )
+    urls = {"auth_uri": settings.search_console.consent_url, "token_uri": settings.search_console.token_url}
+    flow = InstalledAppFlow.from_client_config(
+        {"installed": {**installed, **urls}}, scopes=SCOPES, autogenerate_code_verifier=True
+    )
+    try:
+        found = flow.run_local_server(
+            host="127.0.0.1",
+            bind_addr="127.0.0.1",
+            port=port,
+            open_browser=open_browser and _has_browser(),
+            timeout_seconds=CONSENT_SECONDS,
+            authorization_prompt_message="Open this page in a browser, and allow access:\n{url}",
+            success_message="Pressroom has its access. You may close this page.",
+            access_type="offline",
+            prompt="consent",
+        )
+    except (OAuth2Error, WSGITimeoutError, ValueError, OSError) as error:
+        refusal = f"Google gave no access ({type(error).__name__})"
+        raise ServiceTrouble(Trouble.DISCONNECTED, "access_refused", refusal) from error
+    return {
+        "type": AUTHORIZED_USER,
+        "client_id": found.client_id,
+        "client_secret": found.client_secret,
+        "refresh_token": found.refresh_token,
+    }
+
+
+def _has_browser() -> bool:
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+def _refusal_of(error: Exception) -> str:
+    """Return what Google said of a token that it does not give, without the token."""
+    document = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], dict) else {}
+    said = " ".join(str(document.get(name, "")) for name in ("error", "error_description")).strip()
+    return f"Google gives no token ({said[:200] or 'no reason'})"

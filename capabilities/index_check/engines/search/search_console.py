@@ -1,0 +1,156 @@
+"""Search Console: Google's URL Inspection, for sites whose owner has given access."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, ClassVar
+
+from capabilities.index_check.engines.search.base.api import document_of
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.site_service import Access, ServiceTrouble, SiteService, Told, Trouble
+from capabilities.index_check.engines.search.google_access import open_access
+from capabilities.index_check.kinds.urls import Reason
+from capabilities.index_check.sites.connections import SEARCH_CONSOLE
+from capabilities.index_check.sites.inspection import Inspection
+
+#: Reasons of errors that mean a quota (developers.google.com/webmaster-tools/v1/errors), and those that mean the day's.
+QUOTA_REASONS = frozenset(
+    ("quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED")
+)
+DAY_REASONS = frozenset(("dailyLimitExceeded", "dailyLimitExceededUnreg"))
+#: In the name of the limit that an error of the newer form gives.
+DAY_LIMIT = "PerDay"
+#: The project of the credentials has not turned the API on.
+OFF_REASONS = frozenset(("SERVICE_DISABLED", "accessNotConfigured"))
+#: Who may only see that a property is there (developers.google.com/webmaster-tools/v1/sites).
+WITHOUT_ACCESS = "siteUnverifiedUser"
+#: Fields of an answer, and what we call them.
+FIELDS = {
+    "verdict": "verdict",
+    "coverageState": "coverage_state",
+    "googleCanonical": "google_canonical",
+    "userCanonical": "user_canonical",
+    "lastCrawlTime": "last_crawl_time",
+    "robotsTxtState": "robots_txt_state",
+    "indexingState": "indexing_state",
+    "pageFetchState": "page_fetch_state",
+}
+#: How Google and others write the same sign.
+SAME = str.maketrans({"‘": "'", "’": "'", "–": "-", "—": "-"})
+
+
+class SearchConsole(SiteService):
+    """POST /v1/urlInspection/index:inspect."""
+
+    name = SEARCH_CONSOLE
+    title = "Search Console"
+    index: ClassVar[str] = "google"
+
+    def open(self, credentials: dict[str, Any]) -> Access:
+        """Return the access of a service account, or of a user who has consented."""
+        return open_access(credentials, self.settings)
+
+    def sites_request(self) -> SearchRequest:
+        """Return the request for the list of properties."""
+        return SearchRequest(self.settings.search_console.sites_url)
+
+    def read_sites(self, reply: Reply) -> list[str]:
+        """Return the properties that may be asked about."""
+        document = _document(reply)
+        entries = document.get("siteEntry", [])
+        return [
+            str(entry["siteUrl"])
+            for entry in entries
+            if isinstance(entry, dict) and entry.get("siteUrl") and entry.get("permissionLevel") != WITHOUT_ACCESS
+        ]
+
+    def request(self, url: str, site: str) -> SearchRequest:
+        """Return the request about a URL; in English, because the states are texts."""
+        asked = {"inspectionUrl": url, "siteUrl": site, "languageCode": "en-US"}
+        return SearchRequest(self.settings.search_console.url, "POST", json=asked)
+
+    def read(self, reply: Reply, site: str) -> Told:
+        """Return what Google says of a URL."""
+        result = _document(reply).get("inspectionResult")
+        status = result.get("indexStatusResult") if isinstance(result, dict) else None
+        if not isinstance(result, dict) or not isinstance(status, dict):
+            raise ServiceTrouble(Trouble.UNKNOWN, "unknown_coverage", "Google's answer has no index status")
+        found = {ours: str(status[theirs]) for theirs, ours in FIELDS.items() if status.get(theirs)}
+        inspection = Inspection.model_validate({"service": self.name, "property": site, **found})
+        reason, code = judge(inspection.verdict, inspection.coverage_state)
+        return Told(inspection, reason, code, str(result.get("inspectionResultLink") or ""))
+
+
+def judge(verdict: str | None, coverage_state: str | None) -> tuple[Reason, str]:
+    """Return what a verdict and a state mean, with a code. Raises ServiceTrouble for what we don't know.
+
+    PASS says that the page is indexed, NEUTRAL and FAIL that its state says why not. PARTIAL is out of use, so there
+    the state alone counts."""
+    indexed, not_indexed = _states()
+    state = " ".join((coverage_state or "").translate(SAME).lower().split())
+    if verdict == "PASS" and state not in not_indexed:
+        return "indexed", indexed.get(state, "indexed")
+    if verdict in {"NEUTRAL", "FAIL", "PARTIAL"} and state in indexed:
+        return "indexed", indexed[state]
+    if verdict in {"NEUTRAL", "FAIL"} and state in not_indexed:
+        return "not_indexed", not_indexed[state]
+    raise ServiceTrouble(
+        Trouble.UNKNOWN, "unknown_coverage", f"Google says {verdict}, {coverage_state!a}, which we can't read"[:300]
+    )
+
+
+@cache
+def _states() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    table = tomllib.loads(
+        files("capabilities.index_check.engines.search").joinpath("coverage_states.toml").read_text("utf-8")
+    )
+    return table["indexed"], table["not_indexed"]
+
+
+def _document(reply: Reply) -> dict[str, Any]:
+    """Return the document of a good reply. Raises ServiceTrouble for every other one."""
+    document = document_of(reply)
+    if reply.is_success:
+        if document is None:
+            raise ServiceTrouble(Trouble.PASSING, "unrecognised_page", "Google's answer was no JSON")
+        return document
+    error = (document or {}).get("error")
+    error = error if isinstance(error, dict) else {}
+    raise _trouble_of(reply, error)
+
+
+def _trouble_of(reply: Reply, error: dict[str, Any]) -> ServiceTrouble:
+    reasons, limits = _reasons(error), _limits(error)
+    said = " ".join(str(error.get("message", "")).split())[:200]
+    detail = f"Google answered HTTP {reply.status}" + (f" ({said})" if said else "")
+    if reasons & DAY_REASONS or (any(DAY_LIMIT in limit for limit in limits) and reply.status in {403, 429}):
+        return ServiceTrouble(Trouble.DAY_QUOTA, "quota", detail, rest=reply.retry_after())
+    if reply.status == 429 or (reply.status == 403 and reasons & QUOTA_REASONS):
+        return ServiceTrouble(Trouble.QUOTA, "quota", detail, rest=reply.retry_after())
+    if reasons & OFF_REASONS:
+        return ServiceTrouble(
+            Trouble.DISCONNECTED, "api_disabled", f"{detail}; turn the Search Console API on in the project"
+        )
+    if reply.status == 401:
+        return ServiceTrouble(Trouble.NO_ACCESS, "access_refused", detail)
+    if reply.status == 403:
+        return ServiceTrouble(Trouble.REFUSED, "site_refused", detail)
+    if reply.status >= 500:
+        return ServiceTrouble(Trouble.PASSING, f"http_{reply.status}", detail)
+    return ServiceTrouble(Trouble.URL_REFUSED, f"http_{reply.status}", detail)
+
+
+def _reasons(error: dict[str, Any]) -> set[str]:
+    """Return all that an error of the older or the newer form gives for a reason."""
+    parts = [part for name in ("errors", "details") for part in _dictionaries(error.get(name))]
+    return {str(part["reason"]) for part in parts if part.get("reason")} | {str(error.get("status", ""))}
+
+
+def _limits(error: dict[str, Any]) -> list[str]:
+    metadata = [part.get("metadata") for part in _dictionaries(error.get("details"))]
+    return [str(one.get("quota_limit", "")) for one in metadata if isinstance(one, dict)]
+
+
+def _dictionaries(found: Any) -> list[dict[str, Any]]:
+    return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []

@@ -1,0 +1,85 @@
+"""IndexNow: one call tells all search engines that take part (indexnow.org) of up to 10,000 URLs of a site."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from capabilities.index_check.engines.search.base.provider import Reply
+from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission.exchange import Exchange
+from capabilities.index_check.engines.submission.key_file import KeyFiles, remedy
+from capabilities.index_check.engines.submission.site_keys import PREFIX, SiteKey, SiteKeys
+from capabilities.index_check.settings import SubmissionSettings
+from pipeline.errors import NotReady
+from pipeline.settings import Settings
+
+#: What its answers mean (indexnow.org, Documentation). 202: taken, while it validates the key.
+ANSWERS = {200: "accepted", 202: "received", 400: "request_refused", 403: "key_invalid", 422: "urls_refused"}
+CAUSES = {
+    "request_refused": "IndexNow can't read our request (HTTP 400)",
+    "key_invalid": "IndexNow does not accept the site's key (HTTP 403)",
+    "urls_refused": "IndexNow says that URLs do not belong to the site, or that its key is malformed (HTTP 422)",
+}
+
+
+class IndexNow:
+    """The endpoint that shares what it is told with all others. Sending the same again is harmless."""
+
+    name = "indexnow"
+
+    def __init__(self, settings: Settings) -> None:
+        self._all = settings
+        self._settings = settings.of(SubmissionSettings).indexnow
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine, not set up yet."""
+        return cls(settings)
+
+    def readiness(self) -> str | None:
+        """Return what is missing; None: nothing."""
+        if not self._settings.is_set_up:
+            return f"set {PREFIX}KEY or {PREFIX}KEYS"
+        try:
+            SiteKeys.read(self._settings)
+        except NotReady as error:
+            return error.message
+        return None
+
+    def setup(self) -> None:
+        """Read the keys, and open what connects. Raises NotReady."""
+        self.keys = SiteKeys.read(self._settings)
+        self._files = KeyFiles(self._all.fetch)
+        self._exchange = Exchange(self._all, "IndexNow")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._files.close()
+        self._exchange.close()
+
+    def covers(self, site: Site) -> bool:
+        """Return whether there is a key for a site."""
+        return self.keys.of(site) is not None
+
+    def submit(self, site: Site, urls: Sequence[str]) -> Sequence[Verdict]:
+        """Tell of some URLs in one call, if the site serves its key; those that the key does not cover are left out."""
+        key = self.keys.of(site)
+        if key is None:
+            return [Verdict("key_missing", "there is no IndexNow key for its site")] * len(urls)
+        covered = [url for url in urls if key.covers(url)]
+        told = self._tell(site, key, covered) if covered else None
+        outside = Verdict("url_not_covered", f"{key.shown(site)} counts only for URLs in its own folder")
+        return [told if told is not None and key.covers(url) else outside for url in urls]
+
+    def _tell(self, site: Site, key: SiteKey, urls: Sequence[str]) -> Verdict:
+        if (fault := self._files.fault(key, site)) is not None:
+            return fault
+        body = {"host": site.host, "key": key.key, "keyLocation": key.file(site), "urlList": list(urls)}
+        reply = self._exchange.post(self._settings.url, body)
+        return self._read(reply, key, site) if isinstance(reply, Reply) else reply
+
+    def _read(self, reply: Reply, key: SiteKey, site: Site) -> Verdict:
+        code = ANSWERS.get(reply.status)
+        if code is None:
+            return self._exchange.judge(reply)
+        cause = CAUSES.get(code, "")
+        return Verdict(code, f"{cause}. {remedy(key, site)}" if code == "key_invalid" else cause)

@@ -1,0 +1,144 @@
+"""Diagnosing: a look at pages that are in no results, in a thread of its own; it never fails a check."""
+
+import asyncio
+import threading
+from dataclasses import replace
+from uuid import UUID
+
+from capabilities.index_check.handlers.diagnosis.page import PageFacts, look_at
+from capabilities.index_check.handlers.diagnosis.sites import Site, Sites
+from capabilities.index_check.handlers.diagnosis.telling import diagnosis_of
+from capabilities.index_check.kinds.diagnosis import Diagnosis
+from capabilities.index_check.kinds.index_check import UrlInput
+from capabilities.index_check.kinds.urls import RawResult
+from capabilities.index_check.settings import DiagnosisSettings, SearchSettings
+from pipeline.downloads.targets import shown
+from pipeline.downloads.web import Web
+from pipeline.kind import as_json
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from workers.handler import Done, Failed, Outcome, Task
+
+log = get_logger(__name__)
+
+#: Longer than a diagnosis takes, a slot is not held for it.
+GRACE_SECONDS = 5.0
+
+
+class Diagnostician:
+    """Looks at pages and their sites, within one event loop."""
+
+    def __init__(self, web: Web, settings: DiagnosisSettings) -> None:
+        self._web = web
+        self._settings = settings
+        self._sites = Sites(web, settings)
+
+    async def diagnose(self, job_id: UUID, url: str) -> Diagnosis:
+        """Return why a page may be in no results. Raises TimeoutError when its host was busy with others of ours."""
+        page, site = await asyncio.gather(self._page(url), self._site(job_id, url))
+        return diagnosis_of(page, site)
+
+    async def close(self) -> None:
+        """End all that is being read, and close all connections."""
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._web.__aexit__()
+
+    async def _page(self, url: str) -> PageFacts:
+        loop, began = asyncio.get_running_loop(), False
+
+        def begin() -> None:
+            nonlocal began
+            if not began:
+                began = True
+                limit.reschedule(loop.time() + self._settings.seconds)
+
+        try:
+            async with asyncio.timeout(self._settings.seconds) as limit:
+                return await look_at(self._web, url, self._settings, begin)
+        except TimeoutError:
+            if not began:
+                raise  # we were slow, and not the page
+            seconds = f"{self._settings.seconds:g}"
+            return PageFacts(url, trouble="timeout", message=f"{shown(url)} took longer than {seconds} s.")
+
+    async def _site(self, job_id: UUID, url: str) -> Site | None:
+        try:
+            async with asyncio.timeout(2 * self._settings.seconds):
+                return await self._sites.of(job_id, url)
+        except (TimeoutError, ValueError):
+            return None
+
+
+class Diagnosing:
+    """Adds diagnoses to outcomes. Its thread starts with the first one. Safe for many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._fetch = settings.fetch
+        self._settings = settings.of(SearchSettings).diagnosis
+        self._guard = threading.Lock()
+        self._running: tuple[asyncio.AbstractEventLoop, Diagnostician] | None = None
+
+    def explain(self, task: Task[UrlInput], outcome: Outcome[RawResult]) -> Outcome[RawResult]:
+        """Return an outcome with a diagnosis, where its request wants one, and the page is not indexed."""
+        if not task.input.diagnose or task.input.fault is not None or not _wants_one(outcome) or task.is_stopped():
+            return outcome
+        try:
+            diagnosis = self._diagnose(task.job_id, task.input.url)
+        except TimeoutError:
+            log.info("no turn for a diagnosis", index=task.index)
+            return outcome
+        except Exception:
+            # Whatever a page has made of our parsers: without this, the answer that was paid for would be lost.
+            log.exception("page not diagnosed", index=task.index)
+            return outcome
+        if isinstance(outcome, Done):
+            return replace(outcome, output=outcome.output.model_copy(update={"diagnosis": diagnosis}))
+        if isinstance(outcome, Failed):
+            outcome.error.details["diagnosis"] = as_json(diagnosis)
+        return outcome
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._guard:
+            running, self._running = self._running, None
+        if running is not None:
+            loop, diagnostician = running
+            asyncio.run_coroutine_threadsafe(diagnostician.close(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _diagnose(self, job_id: UUID, url: str) -> Diagnosis:
+        loop, diagnostician = self._opened()
+        work = asyncio.run_coroutine_threadsafe(diagnostician.diagnose(job_id, url), loop)
+        try:
+            return work.result(2 * self._settings.seconds + GRACE_SECONDS)
+        except TimeoutError:
+            work.cancel()
+            raise
+
+    def _opened(self) -> tuple[asyncio.AbstractEventLoop, Diagnostician]:
+        with self._guard:
+            if self._running is None:
+                loop = asyncio.new_event_loop()
+                threading.Thread(target=_run_forever, args=(loop,), name="diagnosis", daemon=True).start()
+                self._running = loop, asyncio.run_coroutine_threadsafe(self._open(), loop).result()
+            return self._running
+
+    async def _open(self) -> Diagnostician:
+        web = Web(self._fetch, user_agent=self._settings.user_agent, per_host=self._settings.per_host)
+        return Diagnostician(await web.__aenter__(), self._settings)
+
+
+def _wants_one(outcome: Outcome[RawResult]) -> bool:
+    if isinstance(outcome, Done):
+        return outcome.output.reason != "indexed"
+    return isinstance(outcome, Failed)
+
+
+def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()

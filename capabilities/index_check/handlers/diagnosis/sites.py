@@ -1,0 +1,140 @@
+"""Sites: what robots.txt and the sitemaps of a site say; read once for all the pages of a job."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+from protego import Protego
+from yarl import URL
+
+from capabilities.index_check.kinds.diagnosis import RobotsFile
+from capabilities.index_check.settings import DiagnosisSettings
+from capabilities.index_check.sitemaps.reading import SitemapFailure, read_document
+from pipeline.downloads.urls import match_key
+from pipeline.downloads.web import Unfetched, Web
+
+#: Whom robots.txt may forbid a page: everybody, and the crawlers whose indexes are asked about.
+AGENTS = ("*", "Googlebot", "Bingbot")
+#: So much of a robots.txt counts (RFC 9309, 2.5).
+ROBOTS_BYTES = 500 * 1024
+#: Largest sitemap that is read, unpacked: as large as the protocol allows.
+SITEMAP_BYTES = 50 * 2**20
+
+
+class Enough(Exception):
+    """As much of the sitemaps was read as is allowed."""
+
+
+@dataclass
+class Site:
+    """What was found out about a site. `status` is that of robots.txt; None: it could not be fetched."""
+
+    robots_url: str
+    status: int | None = None
+    rules: Protego | None = None
+    #: Sitemaps by the hashes of the pages that they name, and whether they were read to their end.
+    pages: dict[int, str] = field(default_factory=dict)
+    has_sitemap: bool = False
+    is_complete: bool = True
+
+    @property
+    def forbids_all(self) -> bool:
+        """Whether a crawler stays away because robots.txt answers with a server's error (RFC 9309, 2.3.1.4)."""
+        return self.status is not None and (self.status >= 500 or self.status == 429)
+
+    def robots(self, url: str) -> RobotsFile:
+        """Return what robots.txt says of a page."""
+        blocked = [agent for agent in AGENTS if self.rules is not None and not self.rules.can_fetch(url, agent)]
+        return RobotsFile(url=self.robots_url, http_status=self.status, blocked_agents=blocked)
+
+    def sitemap_of(self, url: str) -> tuple[bool | None, str | None]:
+        """Return whether a sitemap names a page, and which; None: nobody knows."""
+        found = self.pages.get(_hash(url))
+        if found is not None:
+            return True, found
+        return (False if self.has_sitemap and self.is_complete else None), None
+
+
+class Sites:
+    """Reads sites, each once for a job, and remembers the last of them; used in one event loop."""
+
+    def __init__(self, web: Web, settings: DiagnosisSettings) -> None:
+        self._web = web
+        self._settings = settings
+        self._reading: OrderedDict[tuple[UUID, str], asyncio.Task[Site]] = OrderedDict()
+
+    async def of(self, job_id: UUID, url: str) -> Site:
+        """Return what is known of the site of a URL; whoever asks first has it read."""
+        origin = str(URL(url).origin())
+        key = (job_id, origin)
+        if key not in self._reading:
+            self._reading[key] = asyncio.create_task(self._read(origin))
+            if len(self._reading) > self._settings.sites:
+                self._reading.popitem(last=False)
+        self._reading.move_to_end(key)
+        # Who gives up takes it from nobody else.
+        return await asyncio.shield(self._reading[key])
+
+    async def _read(self, origin: str) -> Site:
+        site = Site(f"{origin}/robots.txt")
+        try:
+            async with asyncio.timeout(self._settings.seconds):
+                await self._read_robots(site)
+                await self._read_sitemaps(site, origin)
+        except TimeoutError:
+            site.is_complete = False
+        return site
+
+    async def _read_robots(self, site: Site) -> None:
+        try:
+            async with self._web.open(site.robots_url) as opened:
+                site.status = opened.status
+                if opened.status == 200:
+                    text = (await opened.read(ROBOTS_BYTES)).decode("utf-8-sig", "replace")
+                    site.rules = Protego.parse(text)
+        except Unfetched:
+            pass  # its status says that there was none
+
+    async def _read_sitemaps(self, site: Site, origin: str) -> None:
+        """Read the sitemaps that robots.txt names, or the one that most sites have, one after the other."""
+        named = list(site.rules.sitemaps) if site.rules else []
+        left = list(dict.fromkeys(named)) or [f"{origin}/sitemap.xml"]
+        seen: set[str] = set()
+        try:
+            while left:
+                url = left.pop(0)
+                if url in seen:
+                    continue
+                seen.add(url)
+                if len(seen) > self._settings.sitemap_files:
+                    raise Enough
+                await self._read_sitemap(site, url, partial(self._append, left), is_named=bool(named))
+        except Enough:
+            site.is_complete = False
+
+    def _append(self, left: list[str], sitemap: str) -> None:
+        if len(left) > self._settings.sitemap_files:
+            raise Enough
+        left.append(sitemap)
+
+    async def _read_sitemap(self, site: Site, url: str, on_sitemap: Callable[[str], None], *, is_named: bool) -> None:
+        def take(page: str) -> None:
+            if len(site.pages) >= self._settings.sitemap_urls:
+                raise Enough
+            site.pages.setdefault(_hash(page), url)
+
+        try:
+            await read_document(self._web, url, take, on_sitemap, max_bytes=SITEMAP_BYTES)
+            site.has_sitemap = True
+        except SitemapFailure:
+            # One that nobody has named need not be there; one that can't be read may name the page.
+            site.is_complete = site.is_complete and not (is_named or site.has_sitemap)
+
+
+def _hash(url: str) -> int:
+    """Return a number for a page: a hundred thousand of them take a tenth of the room of their URLs."""
+    return int.from_bytes(hashlib.blake2b((match_key(url) or url).encode(errors="replace"), digest_size=8).digest())

@@ -1,0 +1,98 @@
+"""Feedback: what a provider's answer does to its circuit breaker, its pace, and the job that asked."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from capabilities.index_check.engines.search.base.provider import Provider
+from capabilities.index_check.engines.search.base.verdict import EVASIONS, UNUSABLE, Verdict
+from capabilities.index_check.providers.circuit_breaker import Noted, note
+from capabilities.index_check.providers.transitions import RESTING, Event
+from capabilities.index_check.settings import SearchSettings
+from pipeline.database import Database
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
+
+#: The longest wait that an API may name and still only have a limit a second; it is no block.
+BRIEF = timedelta(minutes=1)
+#: More of them in a row, with no answer between, are a block: a month's quota that is used up, say.
+MAX_BRIEF_LIMITS = 30
+#: Jobs whose unusable pages are remembered; an older one meets them again.
+MAX_JOBS = 1_000
+
+
+def event_of(provider: Provider, verdict: Verdict) -> Event:
+    """Return what a verdict means for its provider."""
+    if verdict.is_answer:
+        return Event.ANSWERED
+    if verdict.reason == "rate_limited":
+        is_brief = provider.is_api and verdict.code == "throttled" and timedelta() < verdict.rest <= BRIEF
+        return Event.BRIEF_LIMIT if is_brief else Event.BLOCKED
+    if verdict.code == "config":
+        return Event.REFUSED
+    if verdict.code in EVASIONS:
+        return Event.EVADED
+    return Event.UNREACHABLE if verdict.is_passing else Event.INCONCLUSIVE
+
+
+class Feedback:
+    """Notes events in the rows, for all processes; counts a job's unusable pages in this one."""
+
+    def __init__(
+        self, settings: SearchSettings, database: Database, *, max_brief_limits: int = MAX_BRIEF_LIMITS
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._max_brief_limits = max_brief_limits
+        self._unusable: OrderedDict[UUID, dict[str, list[str]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def set_aside(self, job_id: UUID) -> Mapping[str, str]:
+        """Return the providers that are of no use for a job, each with the code of its last page.
+
+        A page that can't be read will look the same for the job's next URL; another job's may be read well."""
+        with self._lock:
+            pages = self._unusable.get(job_id, {})
+            return {name: codes[-1] for name, codes in pages.items() if len(codes) >= self._settings.strikes}
+
+    def note(self, provider: Provider, event: Event, verdict: Verdict | None = None) -> Noted | None:
+        """Apply an event to a provider's circuit breaker and pace."""
+        reason, asked_for = (verdict.cause, verdict.rest) if verdict else ("", timedelta())
+        noted = self._database.run(note(provider.pace_name, event, self._settings, reason=reason, asked_for=asked_for))
+        if event in {Event.BLOCKED, Event.REFUSED} and noted is not None and noted.state in RESTING:
+            seconds = round(noted.rest.total_seconds()) if noted.rest else 0
+            log.warning("provider rests", provider=provider.name, state=noted.state, reason=reason, seconds=seconds)
+        return noted
+
+    def note_failure(self, job_id: UUID, provider: Provider, verdict: Verdict) -> Event:
+        """Note that a provider gave no answer; return what that meant."""
+        event = event_of(provider, verdict)
+        noted = self.note(provider, event, verdict)
+        if event is Event.BRIEF_LIMIT and noted is not None and noted.brief_limits > self._max_brief_limits:
+            event = Event.BLOCKED
+            self.note(provider, event, verdict)
+        if event is Event.EVADED and noted is not None and noted.evasions >= self._settings.strikes:
+            # The provider rests; the URL goes on to the next one all the same, since it was not blocked.
+            self.note(provider, Event.BLOCKED, verdict)
+        if verdict.code in UNUSABLE:
+            self._count_unusable(job_id, provider.name, verdict.code)
+        return event
+
+    def forget_unusable(self, job_id: UUID, provider: str) -> None:
+        """Forget a job's unusable pages of a provider, which has answered: only those in a row count."""
+        with self._lock:
+            if job_id in self._unusable:
+                self._unusable[job_id].pop(provider, None)
+
+    def _count_unusable(self, job_id: UUID, provider: str, code: str) -> None:
+        with self._lock:
+            codes = self._unusable.setdefault(job_id, {}).setdefault(provider, [])
+            codes.append(code)
+            self._unusable.move_to_end(job_id)
+            if len(self._unusable) > MAX_JOBS:
+                self._unusable.popitem(last=False)
+        if len(codes) == self._settings.strikes:
+            log.warning("provider set aside for a job", provider=provider, reason=code, job_id=str(job_id))

@@ -1,0 +1,182 @@
+"""Index submission: takes up to 10,000 URLs at a time, and tells of those of each site in one call."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from yarl import URL
+
+from capabilities.index_check.engines.submission import Site, Submitter, Verdict
+from capabilities.index_check.kinds.index_check import MAX_URLS, UrlInput
+from capabilities.index_check.kinds.urls import RawResult
+from capabilities.index_check.settings import SubmissionSettings
+from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
+from pipeline.offers.offers import Offer
+from pipeline.timestamps import timestamp
+from workers.engines.family import Family
+from workers.engines.resources import Resources
+from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
+from workers.pool.outcomes import unforeseen
+
+log = get_logger(__name__)
+
+FAMILY = "submission"
+#: A run begins no site after so long: the others are given back, and those that are done are reported.
+RUN_SECONDS = 60.0
+#: Codes of refusals for how much was submitted; their reason is `rate_limited`.
+LIMITS = frozenset(("throttled", "quota"))
+UNREADABLE = Verdict("url_invalid", "it can't be written as RFC 3986 has it")
+NOBODY = Verdict("key_missing", "no engine is set up for its site")
+
+
+class UrlNotSubmitted(PressroomError):
+    """No engine has taken a URL; `shown` stands in its record."""
+
+    def __init__(self, verdict: Verdict, **shown: Any) -> None:
+        reason = "rate_limited" if verdict.code in LIMITS else "error"
+        message = f"The URL was not submitted: {verdict.cause.rstrip('.')}. Nothing was charged for it."
+        super().__init__(message, code=verdict.code, reason=reason, search_status=verdict.code, **shown)
+
+
+@dataclass
+class SiteBatch:
+    """The URLs of a site that go to the same engine, or to any, and who waits for them; verdicts as they come."""
+
+    host: str
+    engine: str | None
+    tasks: dict[str, list[Task[UrlInput]]] = field(default_factory=dict)
+    #: What an engine has said of a URL, and which: the first that took it, or may take it later, or else the first.
+    verdicts: dict[str, tuple[str, Verdict]] = field(default_factory=dict)
+
+    @property
+    def site(self) -> Site:
+        """The host, by https if one of its URLs is."""
+        return Site(self.host, is_secure=any(url.startswith("https:") for url in self.tasks))
+
+    def left(self) -> list[str]:
+        """Return the URLs that nobody has taken, and that somebody waits for."""
+        taken = {url for url, (_, verdict) in self.verdicts.items() if verdict.is_taken}
+        return [
+            url
+            for url, tasks in self.tasks.items()
+            if url not in taken and not all(task.is_stopped() for task in tasks)
+        ]
+
+    def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[Verdict]) -> None:
+        """Keep what an engine has said."""
+        for url, verdict in zip(urls, verdicts, strict=True):
+            kept = self.verdicts.get(url)
+            if kept is None or verdict.is_taken or (kept[1].wait is None and verdict.wait is not None):
+                self.verdicts[url] = (engine, verdict)
+
+
+class IndexSubmitHandler(Handler[UrlInput, RawResult]):
+    """Groups the URLs of a claim, of whatever jobs, by site. A call that is repeated after a crash does no harm."""
+
+    batch = MAX_URLS
+    #: It waits on the network, as checks do, which all fit beside it.
+    runs_apart = True
+    comes_back_together = True
+
+    def __init__(self, resources: Resources, *, family: Family | None = None) -> None:
+        super().__init__(resources)
+        self._settings = resources.settings.of(SubmissionSettings)
+        self._family = family or resources.family(FAMILY)
+
+    def setup(self) -> None:
+        """Set the engines up. Where none is, which is so by default, no URL is claimed, and nobody complains."""
+        try:
+            self._family.setup()
+        except NotReady:
+            self.slots = 0
+
+    def close(self) -> None:
+        """Close all connections."""
+        for engine in self._family.engines:
+            engine.close()
+
+    def offers(self) -> Sequence[Offer]:
+        """Return the engines."""
+        return self._family.offers()
+
+    def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
+        """Submit the URLs, some sites at a time."""
+        outcomes: dict[int, Outcome[RawResult]] = {}
+        until = time.monotonic() + RUN_SECONDS
+        batches = self._batches(tasks, outcomes)
+        with ThreadPoolExecutor(self._settings.calls, "submission") as threads:
+            for found in threads.map(partial(self._submit, until=until), batches):
+                outcomes |= found
+        return [outcomes[id(task)] for task in tasks]
+
+    def _batches(self, tasks: Iterable[Task[UrlInput]], outcomes: dict[int, Outcome[RawResult]]) -> Sequence[SiteBatch]:
+        """Return the tasks by site and engine; of a URL that has no site, note the outcome."""
+        batches: dict[tuple[str, str | None], SiteBatch] = {}
+        for task in tasks:
+            engine = task.input.engine
+            if task.input.fault is not None:
+                outcomes[id(task)] = Failed(UrlNotSubmitted(Verdict("url_invalid", task.input.fault)))
+                continue
+            try:
+                url = URL(task.input.url).with_fragment(None)
+                host = url.host_port_subcomponent or ""
+            except ValueError:
+                outcomes[id(task)] = Failed(UrlNotSubmitted(UNREADABLE))
+                continue
+            batch = batches.setdefault((host, engine), SiteBatch(host, engine))
+            batch.tasks.setdefault(str(url), []).append(task)
+        return list(batches.values())
+
+    def _submit(self, batch: SiteBatch, *, until: float) -> dict[int, Outcome[RawResult]]:
+        """Return the outcome of each task of a site."""
+        if time.monotonic() >= until:
+            return {id(task): Release() for _, task in _each(batch)}
+        try:
+            self._tell(batch)
+        except Exception as error:  # one site must not cost the others what has become of them
+            log.exception("site not submitted", host=batch.host, urls=len(batch.tasks))
+            return {id(task): unforeseen(error, attempts=task.attempts) for _, task in _each(batch)}
+        return {id(task): self._outcome(batch, url, task) for url, task in _each(batch)}
+
+    def _tell(self, batch: SiteBatch) -> None:
+        """Give the URLs to one engine after the other, until all are taken or nobody is left."""
+        for engine in self._engines(batch):
+            if not (urls := batch.left()):
+                return
+            verdicts = engine.submit(batch.site, urls)
+            batch.note(engine.name, urls, verdicts)
+            taken = sum(verdict.is_taken for verdict in verdicts)
+            log.info("urls submitted", engine=engine.name, host=batch.host, urls=len(urls), taken=taken)
+
+    def _engines(self, batch: SiteBatch) -> list[Submitter]:
+        ready: Sequence[Submitter] = self._family.engines
+        return [engine for engine in ready if batch.engine in (None, engine.name) and engine.covers(batch.site)]
+
+    def _outcome(self, batch: SiteBatch, url: str, task: Task[UrlInput]) -> Outcome[RawResult]:
+        if url not in batch.verdicts and task.is_stopped():
+            return Release()
+        engine, verdict = batch.verdicts.get(url, ("", NOBODY))
+        shown = {"provider": engine, "checked_at": timestamp(datetime.now(UTC))} if engine else {}
+        if verdict.is_taken:
+            return Done(RawResult(reason="submitted", code=verdict.code, search_status=verdict.code, **shown), engine)
+        error = UrlNotSubmitted(verdict, **shown)
+        if verdict.wait is None or task.attempts + 1 >= self._settings.tries:
+            return Failed(error)
+        return Retry(self._pause(verdict.wait, task.attempts), error)
+
+    def _pause(self, asked: timedelta, attempts: int) -> timedelta:
+        """Return how long to wait before the next try: as long as the engine asks for, or longer each time."""
+        own = timedelta(seconds=self._settings.wait_seconds * 2.0**attempts)
+        return min(max(asked, own), timedelta(hours=self._settings.max_wait_hours))
+
+
+def _each(batch: SiteBatch) -> Iterator[tuple[str, Task[UrlInput]]]:
+    """Yield each task of a batch with its URL as it is sent."""
+    for url, tasks in batch.tasks.items():
+        for task in tasks:
+            yield url, task

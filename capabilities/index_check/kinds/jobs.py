@@ -1,0 +1,284 @@
+"""Index jobs: checks and submissions of URLs as their users see them, read from their items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Self
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from pydantic import BaseModel, Field
+
+from capabilities.index_check.providers.rests import WaitingFor, asked_again, resting
+from pipeline.database import Row, Statement
+from pipeline.lifecycle.jobs import SELECT_JOBS, Job, select_page
+from pipeline.timestamps import Timestamp
+
+#: The kind of jobs that check URLs, and of those that submit them.
+KIND = "index_check"
+SUBMIT_KIND = "index_submit"
+#: The lane of URLs of connected sites, which their owners' services are asked about first (owned.py).
+OWNED_LANE = f"{KIND}_owned"
+
+#: The search providers that there are (capabilities/index_check/engines/search/__init__.py), and whose index each answers from.
+PROVIDERS: Mapping[str, str] = {
+    "serper": "google",
+    "serpapi": "google",
+    "dataforseo": "google",
+    "brave_api": "brave",
+    "searxng": "mixed",  # unless it is told to ask one engine alone
+    # It says that it takes most links from Bing, and has indexes of its own: what it misses Bing may have.
+    "duckduckgo": "duckduckgo",
+    "bing": "bing",
+    "google": "google",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobType:
+    """A type of index jobs: their kind, and the family of the engines that their URLs are given to."""
+
+    kind: str
+    family: str
+
+
+#: By the name that a request has for it.
+TYPES: Mapping[str, JobType] = {"check": JobType(KIND, "search"), "submit": JobType(SUBMIT_KIND, "submission")}
+
+
+def type_of(kind: str) -> str:
+    """Return the type of the jobs of a kind."""
+    return next(name for name, one in TYPES.items() if one.kind == kind)
+
+
+def family_of(kind: str) -> str:
+    """Return the family of the engines that the URLs of a kind's jobs are given to."""
+    return TYPES[type_of(kind)].family
+
+
+#: Items done before their rate tells more than the pace does.
+TELLING = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CountedJob:
+    """A job, and how many of its URLs came out how.
+
+    While it runs, `now` is the database's clock, and `begins` when a provider may be asked again. `resting` are its
+    providers, if it waits because none of them may be asked, or because those that were asked last did not answer."""
+
+    job: Job
+    indexed: int
+    rate_limited: int
+    now: datetime | None = None
+    begins: datetime | None = None
+    resting: Sequence[dict[str, Any]] | None = None
+
+    @property
+    def waiting_for(self) -> WaitingFor | None:
+        """Why its URLs wait; None: they don't."""
+        return WaitingFor.of(self.resting)
+
+    @property
+    def pending(self) -> int:
+        """How many of its URLs have no end yet."""
+        return 0 if self.job.is_final else self.job.items_total - self.job.items_ok - self.job.items_failed
+
+
+class IndexJob(BaseModel):
+    """An index job as its users see it."""
+
+    id: UUID
+    name: str | None
+    type: str
+    total_urls: int
+    processed_urls: int
+    indexed_count: int
+    submitted_count: int | None
+    status: str
+    error_message: str | None
+    created_at: Timestamp
+    pending_count: int
+    failed_count: int
+    rate_limited_count: int = Field(description="Blocked: those that failed, and those that wait for the block to end.")
+    sitemap_url: str | None
+    eta: Timestamp | None
+    waiting_for: WaitingFor | None = Field(
+        description="Why its URLs wait: all its providers rest, or those asked last did not answer."
+    )
+
+    @classmethod
+    def of(cls, counted: CountedJob, *, interval: timedelta = timedelta()) -> Self:
+        """Return a job for its users. A URL takes an `interval`, until the job's own rate tells more."""
+        job, waiting_for = counted.job, counted.waiting_for
+        processed = job.items_ok + job.items_failed
+        status = status_of_job(job)
+        has_message = status in {"cancelled", "failed"}
+        return cls(
+            id=job.id,
+            name=job.name,
+            type=type_of(job.kind),
+            total_urls=job.items_total,
+            processed_urls=processed,
+            indexed_count=counted.indexed,
+            submitted_count={"submit": job.items_ok}.get(type_of(job.kind)),
+            status=status,
+            error_message=str((job.error or {}).get("message", "")) or None if has_message else None,
+            created_at=job.created_at,
+            pending_count=counted.pending,
+            # A cancelled or expired job's other URLs have no answer either; their records say failed.
+            failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
+            rate_limited_count=counted.rate_limited + (counted.pending if waiting_for and waiting_for.is_block else 0),
+            sitemap_url=job.request.get("sitemap_url"),
+            eta=_end_of(counted, interval),
+            waiting_for=waiting_for,
+        )
+
+
+def status_of_job(job: Job) -> str:
+    """Return an index job's status: running, complete, failed or cancelled."""
+    if not job.is_final:
+        return "running"
+    if job.state == "cancelled":
+        return "cancelled"
+    # All URLs have come to their end, even if none of them well.
+    return "complete" if job.items_ok + job.items_failed == job.items_total else "failed"
+
+
+_ALL_ENDED = "j.items_ok + j.items_failed = j.items_total"
+#: The same in SQL, of a table of jobs that is called j.
+_STATUSES: Mapping[str, str] = {
+    "running": "j.finished_at IS NULL",
+    "complete": f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND {_ALL_ENDED}",
+    "failed": f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND NOT {_ALL_ENDED}",
+    "cancelled": "j.state = 'cancelled'",
+}
+JOB_STATUSES = tuple(_STATUSES)
+
+
+def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
+    job = counted.job
+    if job.is_final or counted.now is None or counted.begins is None:
+        return None
+    processed = job.items_ok + job.items_failed
+    if processed >= TELLING and job.started_at is not None:
+        interval = (counted.now - job.started_at) / processed
+    return counted.begins + (job.items_total - processed) * interval
+
+
+#: Rows of the providers that may be asked about the job's URLs. Each has one for each key that it ever had: the one
+#: that was asked last is the one that counts. Engines that take submissions have none; their URLs wait by themselves.
+_ROWS = (
+    "SELECT DISTINCT ON (split_part(s.name, ':', 1)) s.*, split_part(s.name, ':', 1) AS provider"
+    " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
+    "CASE WHEN p.kind = %(submit)s THEN '{}' WHEN p.request->>'engine' IS NOT NULL THEN ARRAY[p.request->>'engine']"
+    " WHEN p.request->>'index' IS NOT NULL"
+    " THEN ARRAY(SELECT jsonb_array_elements_text(%(indexes)s -> (p.request->>'index')))"
+    " ELSE %(providers)s END)"
+    " ORDER BY split_part(s.name, ':', 1), s.next_at DESC"
+)
+_BEGINS = (
+    # Of those that are not out of use, the one that is free first.
+    f"greatest(now(), (SELECT min(greatest(f.next_at, f.open_until)) FROM ({_ROWS}) f"  # noqa: S608  no values in it
+    " WHERE coalesce(f.off_until <= now(), true)),"
+    " (SELECT max(i.run_at) FROM item i"
+    " WHERE p.kind = %(submit)s AND p.finished_at IS NULL AND i.job_id = p.id AND i.state = 'waiting'))"
+)
+_IS_ASKED_ELSEWHERE = (
+    # A service for site owners is asked about some of its URLs. Few accounts have one: the others' URLs aren't read.
+    "EXISTS (SELECT FROM site_connection c WHERE c.account_id = p.account_id) AND EXISTS (SELECT FROM item i"
+    " WHERE i.job_id = p.id AND i.lane = %(owned)s AND i.state IN ('waiting', 'ready', 'leased'))"
+)
+_RESTING = (
+    "CASE WHEN p.finished_at IS NULL THEN"
+    f" coalesce({resting(_ROWS, unless=_IS_ASKED_ELSEWHERE)}, {asked_again('p')}) END"
+)
+_COUNTED = (
+    # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
+    f"SELECT p.*, now() AS now, {_BEGINS} AS begins, {_RESTING} AS resting,"  # noqa: S608  no values in it
+    " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
+    " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
+    " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') AS rate_limited"
+)
+
+
+def providers_for(request: Mapping[str, Any], providers: Sequence[str]) -> list[str]:
+    """Return who of some providers may be asked about the URLs of a request, in order."""
+    if engine := request.get("engine"):
+        return [engine]
+    index = request.get("index")
+    return [name for name in providers if index in (None, PROVIDERS.get(name, name))]
+
+
+def _asked(providers: Sequence[str]) -> dict[str, Any]:
+    indexes = {index: providers_for({"index": index}, providers) for index in PROVIDERS.values()}
+    return {"submit": SUBMIT_KIND, "owned": OWNED_LANE, "providers": list(providers), "indexes": Jsonb(indexes)}
+
+
+def _counted(row: Row) -> CountedJob:
+    counted = {name: row.pop(name) for name in ("indexed", "rate_limited", "now", "begins", "resting")}
+    return CountedJob(Job(**row), **counted)
+
+
+def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) -> Statement[CountedJob | None]:
+    """Read an account's index job; `providers` may be asked about its URLs."""
+    return Statement(
+        f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
+        " AND j.kind = ANY(%(kinds)s)) p",
+        {"id": job_id, "account": account_id, "kinds": _kinds(), **_asked(providers)},
+        lambda rows: _counted(rows[0]) if rows else None,
+    )
+
+
+def list_index_jobs(
+    account_id: UUID,
+    *,
+    providers: Sequence[str],
+    wanted: str | None = None,
+    name: str | None = None,
+    statuses: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int,
+    offset: int,
+) -> Statement[tuple[list[CountedJob], int]]:
+    """Read a page of an account's index jobs, newest first, and how many there are in all.
+
+    `wanted` names a type, `name` those that were given it; `statuses` are some of JOB_STATUSES, none: any; `since` and
+    `until` are of their submission, the latter exclusive.
+
+    Those whose URLs have been deleted are left out: nothing counts them."""
+
+    def read(rows: list[Row]) -> tuple[list[CountedJob], int]:
+        totals = [row.pop("total") for row in rows]
+        return [_counted(row) for row in rows if row["id"] is not None], totals[0]
+
+    where = (
+        # The kinds stand here too, for their index: else all jobs of the account would be read.
+        f"j.account_id = %(account)s AND j.kind IN ('{KIND}', '{SUBMIT_KIND}') AND j.kind = ANY(%(kinds)s)"
+        " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
+        + (" AND j.request->>'name' = %(name)s" if name is not None else "")
+        + (f" AND ({' OR '.join(_STATUSES[status] for status in statuses)})" if statuses else "")
+        + (" AND j.created_at >= %(since)s" if since is not None else "")
+        + (" AND j.created_at < %(until)s" if until is not None else "")
+    )
+    return Statement(
+        f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
+        f"{_COUNTED} FROM ({select_page(where)}) p) c ON true ORDER BY c.created_at DESC, c.id",
+        {
+            "account": account_id,
+            "kinds": _kinds(wanted),
+            **_asked(providers),
+            "name": name,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "offset": offset,
+        },
+        read,
+    )
+
+
+def _kinds(wanted: str | None = None) -> list[str]:
+    """Return the kinds of index jobs, or of those of a type."""
+    return [one.kind for name, one in TYPES.items() if wanted in (None, name)]

@@ -1,0 +1,70 @@
+"""Index submission: search engines are told that these pages are new, have changed, or are gone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from capabilities.index_check.kinds.given import read_urls
+from capabilities.index_check.kinds.index_check import (
+    MAX_BODY_BYTES,
+    MAX_URLS,
+    IndexCheck,
+    IndexCheckRequest,
+    UrlInput,
+    new_item,
+    require_engine,
+)
+from capabilities.index_check.kinds.jobs import SUBMIT_KIND
+from capabilities.index_check.settings import SubmissionSettings
+from pipeline.database import Database, Statement
+from pipeline.errors import InvalidRequest
+from pipeline.kind import Limits, NewItem
+from pipeline.offers.offers import Offers
+from pipeline.settings import Settings
+
+
+class IndexSubmit(IndexCheck):
+    """POST /indexing/jobs with `"type": "submit"`: an item a URL, of which a worker takes all at once.
+
+    Refused unless the operator has set up an engine for it (docs/indexing.md, Submission)."""
+
+    name = SUBMIT_KIND
+    #: None of its own: it is asked for where checks are.
+    routes = ()
+    handler = "capabilities.index_check.handlers.submit:IndexSubmitHandler"
+    summary = "Tell search engines of up to 10,000 URLs; answers at once, with a job."
+    example = {"type": "submit", "urls": ["https://www.example.com/"]}
+    lanes = ()
+    #: A job's URLs are in one round: those of a host are to go out in one call.
+    limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=MAX_URLS)
+    #: Engines that are set up.
+    engines: Sequence[str] = ()
+
+    def configured(self, settings: Settings) -> "IndexSubmit":
+        """Return the kind with the operator's deadline, retention and engines."""
+        kind = IndexSubmit()
+        kind.limits = super().configured(settings).limits
+        kind.engines = settings.of(SubmissionSettings).set_up
+        return kind
+
+    def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
+        """Delete nothing: there are no verdicts."""
+        return {}
+
+    def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+        """Do nothing by the clock: monitors check."""
+        return {}
+
+    def check_engine(self, request: IndexCheckRequest, offers: Offers) -> None:
+        """Refuse all requests where no engine is set up, and those that name one that is not."""
+        if not self.engines:
+            raise InvalidRequest(
+                "type submit is not available: nobody has turned it on here. Send check.",
+                code="type_not_available",
+                field="type",
+            )
+        require_engine(request.engine, self.engines)
+
+    def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
+        """Return an item a URL, in order, the same one only once."""
+        named = {"engine": request.engine} if request.engine else {}
+        return [new_item(given, named) for given in read_urls(request.urls)]

@@ -1,0 +1,269 @@
+"""Running: the jobs that are due by monitors' clocks, exactly one a due time, however many sweeps there are."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from capabilities.index_check.kinds.index_check import MAX_URLS, IndexCheck, IndexCheckRequest
+from capabilities.index_check.monitors.changes import settle_ended
+from capabilities.index_check.monitors.monitor import INTERVALS, Every
+from capabilities.index_check.settings import SearchSettings
+from capabilities.index_check.sites.connections import sites_of
+from capabilities.index_check.sites.owned_sites import with_lanes
+from capabilities.index_check.sites.sites import OwnedSite
+from pipeline.database import Database, Statement, Transaction
+from pipeline.errors import (
+    AccountSuspended,
+    Conflict,
+    InsufficientCredits,
+    KeyCreditsUsed,
+    PressroomError,
+    RateLimitExceeded,
+    Unauthorized,
+)
+from pipeline.jobs.resubmit import lifetimes
+from pipeline.kind import as_rows
+from pipeline.lifecycle import Submission, Submitted, submit
+from pipeline.log import get_logger
+from pipeline.offers.offers import Offer, Offers, order_offers, read_offers
+from pipeline.settings import Settings
+from pipeline.timestamps import timestamp
+
+log = get_logger(__name__)
+
+#: Monitors that are claimed together; their sitemaps are read at once.
+AT_ONCE = 8
+#: A monitor whose sweep has died is claimed again after so long.
+BUSY_FOR = timedelta(minutes=3)
+
+
+class StillRunning(Conflict):
+    """The job of the last run has not ended."""
+
+    code = "still_running"
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A monitor whose time has come. `busy_until` tells this claim from others."""
+
+    id: UUID
+    account_id: UUID
+    api_key_id: UUID
+    name: str | None
+    every: Every
+    request: Mapping[str, Any]
+    urls: list[str] | None
+    sitemap_url: str | None
+    next_at: datetime
+    busy_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What is known of a monitor once nobody else can change it."""
+
+    has_open_job: bool
+    is_unsettled: bool
+    api_key_id: UUID | None
+    now: datetime
+
+
+class MonitorRuns:
+    """Makes the jobs of monitors, and looks at those that have ended."""
+
+    def __init__(self, kind: IndexCheck, settings: Settings) -> None:
+        self._kind = kind
+        self._settings = settings
+
+    def run(self, database: Database) -> int:
+        """Do what is due now; returns how many jobs were looked at, made or skipped."""
+        # First: a monitor is not run while its last answers wait to be looked at.
+        done = settle_ended(database)
+        claimed = database.run(_claim_due())
+        if not claimed:
+            return done
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found = list(pool.map(self._urls_of, claimed))
+        for due, urls in zip(claimed, found, strict=True):
+            try:
+                self._run_one(database, due, urls)
+            except (psycopg.OperationalError, psycopg.InterfaceError):
+                raise  # the server is away: the others would fail as well
+            except Exception:
+                # It is claimed again, before younger ones: they would wait for it for ever.
+                log.exception("monitor failed", monitor=str(due.id))
+        return done + len(claimed)
+
+    def _urls_of(self, due: Due) -> list[str] | PressroomError:
+        """Return the URLs that are to be checked, or why there are none."""
+        if due.urls is not None:
+            return due.urls
+        try:
+            return self._read_sitemap(due.sitemap_url or "")
+        except PressroomError as error:
+            return error
+        except Exception:
+            # What a server of somebody's has sent must not keep the monitors that are claimed with it.
+            log.exception("sitemap failed", monitor=str(due.id))
+            return PressroomError("Something went wrong here with the sitemap; it was noted.")
+
+    def _read_sitemap(self, url: str) -> list[str]:
+        from capabilities.index_check.sitemaps.reading import list_pages  # aiohttp, which few sweeps have a use for
+
+        settings = self._settings
+        return list_pages(url, settings.fetch, settings.of(SearchSettings).sitemap, max_pages=MAX_URLS)
+
+    def _run_one(self, database: Database, due: Due, urls: list[str] | PressroomError) -> None:
+        with database.transaction() as transaction:
+            locked = transaction.run(_lock(due))
+            if locked is None:
+                return  # it was changed, paused or deleted meanwhile, or another sweep has run it
+            if locked.is_unsettled:
+                transaction.run(_put_back(due))
+                return
+            try:
+                job_id, total = self._submit(transaction, due, locked, urls)
+            except PressroomError as error:
+                transaction.run(_skip(due, error, locked.now))
+                log.info("monitor skipped", monitor=str(due.id), code=error.code)
+            else:
+                transaction.run(_note_run(due, job_id, total))
+                log.info("monitor run", monitor=str(due.id), job_id=str(job_id), urls=total)
+
+    def _submit(
+        self, transaction: Transaction, due: Due, locked: Locked, urls: list[str] | PressroomError
+    ) -> tuple[UUID, int]:
+        """Make the job; returns its id, and how many URLs it has. Raises PressroomError."""
+        if isinstance(urls, PressroomError):
+            raise urls
+        if locked.has_open_job:
+            raise StillRunning(
+                "The job of the last run has not ended. Check fewer URLs, or every week, if its pace allows no more."
+            )
+        if locked.api_key_id is None:
+            raise Unauthorized("The account has no valid API key left that could pay. Make one.")
+        sites = transaction.run(sites_of(due.account_id))
+        found: list[Offer] = transaction.run(read_offers())
+        offers = order_offers(self._settings, found)
+        submission = self._submission(due, locked.api_key_id, urls, sites, offers)
+        _raise_refusal(transaction.run(submit(submission)), submission)
+        return submission.job_id, len(submission.items)
+
+    def _submission(
+        self, due: Due, api_key_id: UUID, urls: list[str], sites: Sequence[OwnedSite], offers: Offers
+    ) -> Submission:
+        kind, settings = self._kind, self._settings
+        # What was answered lately would hide what has changed since. A sitemap may list what can't be checked.
+        sent = {"type": "check", "urls": urls, "source": "api", "fresh": True, "skip_invalid": True, **due.request}
+        if due.name:
+            sent["name"] = due.name
+        request = IndexCheckRequest.model_validate(sent)
+        # What nobody answers any more would wait until its deadline, and hold its credits.
+        kind.check_engine(request, offers)
+        fields = request.model_dump(mode="json", exclude_unset=True)
+        deadline, keep_for = lifetimes(kind, settings)
+        return Submission(
+            account_id=due.account_id,
+            api_key_id=api_key_id,
+            kind=kind.name,
+            route=kind.routes[0],
+            source=request.source,
+            request={name: value for name, value in fields.items() if name not in kind.bulky},
+            request_id=f"monitor-{due.id}",
+            request_hash=hashlib.sha256(f"{due.id} {due.next_at}".encode()).digest(),
+            items=with_lanes(as_rows(kind.items(request)), request, sites),
+            deadline=deadline,
+            keep_for=keep_for,
+            slice_size=kind.limits.slice_size,
+            max_open_items=settings.limits.open_items,
+        )
+
+
+def _raise_refusal(submitted: Submitted, submission: Submission) -> None:
+    match submitted.outcome:
+        case "insufficient":
+            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
+        case "key_limit":
+            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
+        case "too_many":
+            raise RateLimitExceeded(
+                f"The run has {len(submission.items):,} URLs and the account has {submitted.open_items or 0:,} "
+                f"unfinished items; {submission.max_open_items:,} may be unfinished at once.",
+                code="too_many_open_items",
+            )
+        case "suspended":
+            raise AccountSuspended
+        case "unauthorized":
+            raise Unauthorized("The API key that should pay was revoked just now.")
+
+
+def _claim_due() -> Statement[list[Due]]:
+    columns = ", ".join(f"m.{name}" for name in Due.__dataclass_fields__)
+    return Statement(
+        "UPDATE index_monitor m SET busy_until = now() + %(busy)s WHERE m.id = ANY (ARRAY("  # noqa: S608
+        "SELECT o.id FROM index_monitor o WHERE o.state = 'active' AND o.next_at <= now()"
+        " AND coalesce(o.busy_until <= now(), true) ORDER BY o.next_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED))"
+        f" RETURNING {columns}",
+        {"busy": BUSY_FOR, "limit": AT_ONCE},
+        lambda rows: [Due(**row) for row in rows],
+        repeatable=False,
+    )
+
+
+def _lock(due: Due) -> Statement[Locked | None]:
+    """Lock a monitor that is still as it was claimed, and choose the key that pays: its own, or the one last used of
+    those without limits: what a limited key leaves is for its own use."""
+    return Statement(
+        "SELECT m.open_job_id IS NOT NULL AS has_open_job, m.open_job_id IS NOT NULL AND NOT EXISTS ("
+        "SELECT FROM job j WHERE j.id = m.open_job_id AND j.finished_at IS NULL) AS is_unsettled,"
+        " (SELECT k.id FROM api_key k WHERE k.account_id = m.account_id AND k.revoked_at IS NULL"
+        " AND (k.id = m.api_key_id OR num_nonnulls(k.requests_per_minute, k.credits_per_month, k.routes) = 0)"
+        " ORDER BY k.id = m.api_key_id DESC, k.last_used_at DESC NULLS LAST LIMIT 1) AS api_key_id, now() AS now"
+        " FROM index_monitor m WHERE m.id = %(id)s AND m.state = 'active' AND m.next_at = %(next_at)s"
+        " AND m.busy_until = %(busy_until)s FOR NO KEY UPDATE OF m",
+        {"id": due.id, "next_at": due.next_at, "busy_until": due.busy_until},
+        lambda rows: Locked(**rows[0]) if rows else None,
+    )
+
+
+#: The next time after now: what was missed is not made up for.
+_NEXT = (
+    "next_at = next_at + %(interval)s * (1 + floor(extract(epoch FROM now() - next_at)"
+    " / extract(epoch FROM %(interval)s::interval))), busy_until = NULL"
+)
+
+
+def _note_run(due: Due, job_id: UUID, total: int) -> Statement[None]:
+    return _update(
+        due,
+        f"{_NEXT}, open_job_id = %(job)s, last_job_id = %(job)s, last_run_at = now(), total_urls = %(total)s,"
+        " skipped = NULL",
+        {"interval": INTERVALS[due.every], "job": job_id, "total": total},
+    )
+
+
+def _skip(due: Due, error: PressroomError, now: datetime) -> Statement[None]:
+    skipped = {"code": error.code, "message": error.message, "at": timestamp(now)}
+    return _update(
+        due, f"{_NEXT}, skipped = %(skipped)s", {"interval": INTERVALS[due.every], "skipped": Jsonb(skipped)}
+    )
+
+
+def _put_back(due: Due) -> Statement[None]:
+    return _update(due, "busy_until = NULL", {})
+
+
+def _update(due: Due, columns: str, values: Mapping[str, Any]) -> Statement[None]:
+    return Statement(
+        f"UPDATE index_monitor SET {columns} WHERE id = %(id)s RETURNING id",  # noqa: S608  names of columns alone
+        {**values, "id": due.id},
+        lambda rows: None,
+    )

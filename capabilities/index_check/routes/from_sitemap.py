@@ -1,0 +1,121 @@
+"""From sitemap: a request that names a sitemap becomes one with its URLs, before it is priced and made a job."""
+
+import asyncio
+import hashlib
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+import falcon.asgi
+from pydantic import BaseModel
+
+from api.http.forms import Upload
+from api.http.preferences import read_idempotency_key
+from api.services.services import Services
+from api.work.submitting import Order
+from api.work.work import Work
+from capabilities.index_check.kinds.index_check import MAX_URLS, IndexCheckRequest
+from capabilities.index_check.settings import SearchSettings
+from pipeline.accounts.keys import Caller
+from pipeline.errors import InvalidRequest, RateLimitExceeded, ServiceUnavailable
+from pipeline.kind import AnyKind
+from pipeline.lifecycle.jobs import find_replay
+from pipeline.settings import Settings
+
+#: Sitemaps of one account that a process reads at once: one with slow servers leaves room for the others.
+PER_ACCOUNT = 2
+#: When to come again, for who found no room.
+COME_AGAIN = timedelta(seconds=10)
+
+
+class SitemapsBusy(ServiceUnavailable):
+    """Too many sitemaps are being read."""
+
+    code = "sitemaps_busy"
+    message = "Too many sitemaps are being read at the moment. Come again soon, or send the URLs."
+    retry_after = COME_AGAIN
+
+
+class TooManySitemaps(RateLimitExceeded):
+    """Too many sitemaps of the account are being read."""
+
+    code = "too_many_sitemaps"
+    message = f"{PER_ACCOUNT} sitemaps of this account are being read; wait for one of them, or send the URLs."
+    retry_after = COME_AGAIN
+
+
+class FromSitemap(Work):
+    """POST of index checks whose URLs may be those of a sitemap.
+
+    It is read here, so that the job's URLs and its price are known when it is made, and nothing is charged for a
+    sitemap that can't be read. It is read in threads with loops of their own: the process goes on answering others."""
+
+    def __init__(self, services: Services, kind: AnyKind, route: str) -> None:
+        super().__init__(services, kind, route)
+        self._at_once = services.settings.of(SearchSettings).sitemap.at_once
+        self._threads = ThreadPoolExecutor(self._at_once, "sitemaps")
+        self._reading: Counter[UUID] = Counter()
+
+    async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
+        if not isinstance(request, IndexCheckRequest) or request.sitemap_url is None:
+            return await super()._order_of(req, caller, request, upload)
+        if request.urls:
+            raise InvalidRequest("urls and sitemap_url can't both be sent: leave one of them out.", field="sitemap_url")
+        sent = _hash(request)
+        if await self._was_made(req, caller, sent):
+            # The job is there, and its URLs with it; if it is gone in this moment, a URL that costs nothing is checked.
+            found = {"urls": [""], "skip_invalid": True}
+        else:
+            found = {"urls": await self._pages(caller, request.sitemap_url)}
+        order = await super()._order_of(req, caller, request.model_copy(update=found), upload)
+        # Told from others by what was sent: a sitemap changes, and a repeated request is the same one.
+        return replace(order, submission=replace(order.submission, request_hash=sent))
+
+    async def _was_made(self, req: falcon.asgi.Request, caller: Caller, sent: bytes) -> bool:
+        """Return whether the request is one sent again, whose sitemap need not be read again."""
+        key = read_idempotency_key(req)
+        if key is None:
+            return False
+        window = timedelta(hours=self._services.settings.limits.idempotency_hours)
+        replay = find_replay(
+            caller.account_id, route=self._route, idempotency_key=key, request_hash=sent, window=window
+        )
+        return await self._services.database.run(replay)
+
+    async def _pages(self, caller: Caller, sitemap_url: str) -> list[str]:
+        async with self._turn(caller.account_id):
+            read = partial(_read, sitemap_url, self._services.settings)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, read)
+
+    @asynccontextmanager
+    async def _turn(self, account_id: UUID) -> AsyncIterator[None]:
+        """Hold one of the threads. Raises SitemapsBusy, TooManySitemaps."""
+        if self._reading[account_id] >= PER_ACCOUNT:
+            raise TooManySitemaps
+        if self._reading.total() >= self._at_once:
+            raise SitemapsBusy
+        self._reading[account_id] += 1
+        try:
+            yield
+        finally:
+            self._reading[account_id] -= 1
+            self._reading += Counter()  # forgets who reads nothing
+
+
+def _read(sitemap_url: str, settings: Settings) -> list[str]:
+    from capabilities.index_check.sitemaps.reading import (
+        list_pages,  # aiohttp, which takes a fifth of a second, and few processes need
+    )
+
+    return list_pages(sitemap_url, settings.fetch, settings.of(SearchSettings).sitemap, max_pages=MAX_URLS)
+
+
+def _hash(request: IndexCheckRequest) -> bytes:
+    fields = request.model_dump(mode="json", exclude_unset=True)
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).digest()

@@ -1,0 +1,249 @@
+"""Monitors: index checks that are made again every day or week, and what has changed between them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+
+from api.accounts.senders import read_sent
+from api.http.fields import read_fields
+from api.http.queries import read_choice, read_whole, show_page
+from api.services.resource import Resource
+from api.work.answers import show_json
+from capabilities.index_check.kinds.index_check import MAX_BODY_BYTES, IndexCheck, IndexCheckRequest
+from capabilities.index_check.monitors.changes import CHANGE_KINDS, list_changes, shown
+from capabilities.index_check.monitors.monitor import (
+    Monitor,
+    NewMonitor,
+    add_monitor,
+    change_monitor,
+    delete_monitor,
+    find_monitor,
+    list_monitors,
+)
+from capabilities.index_check.routes.monitor_documents import IndexMonitor, MonitorChanges, MonitorRequest
+from pipeline.accounts.accounts import lock_account
+from pipeline.accounts.keys import Caller
+from pipeline.database import Statement
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.targets import Refused, read_target
+from pipeline.downloads.targets import shown as shown_url
+from pipeline.errors import Conflict, InvalidRequest, NotFound
+from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+
+#: Longest page of monitors and of changes.
+MAX_MONITORS = 100
+MAX_CHANGES = 1_000
+#: Fields that are those of each job.
+OF_JOBS = ("engine", "index")
+#: Stands for URLs that were looked at when they were stored.
+ANY_URL = "https://example.org/"
+
+
+class MonitorNotFound(NotFound):
+    """There is no such monitor, or it is another account's."""
+
+    code = "monitor_not_found"
+    message = "There is no such monitor. GET /indexing/monitors lists yours."
+
+
+class TooManyMonitors(Conflict):
+    """The account has as many monitors as it may have."""
+
+    code = "too_many_monitors"
+
+
+class AddressInvalid(InvalidRequest):
+    """The URL of a sitemap or of a webhook is none."""
+
+    code = "url_invalid"
+
+
+class MonitorBase(Resource):
+    """What the resources of monitors share."""
+
+    async def _find(self, caller: Caller, monitor_id: str) -> Monitor:
+        try:
+            wanted = UUID(monitor_id)
+        except ValueError:
+            raise MonitorNotFound from None
+        found = await self._services.database.run(find_monitor(wanted, caller.account_id))
+        if found is None:
+            raise MonitorNotFound
+        return found
+
+    async def _check(self, fields: Mapping[str, Any]) -> None:
+        """Refuse what no index job would take, and what is no address. Raises InvalidRequest."""
+        for name in ("sitemap_url", "webhook_url"):
+            if fields.get(name) is not None:
+                self._check_address(name, fields[name])
+        if not fields.keys() & {"urls", *OF_JOBS}:
+            return
+        kind = self._services.kinds[IndexCheck.name]
+        offers = await self._services.offer_cache.offers()
+        request = IndexCheckRequest(
+            type="check", urls=fields.get("urls") or [ANY_URL], **{name: fields.get(name) for name in OF_JOBS}
+        )
+        # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
+        async with self._services.large_requests:
+            await asyncio.to_thread(kind.check, request, offers)
+
+    def _check_address(self, name: str, url: str) -> None:
+        """Refuse what is never asked; what its name leads to is looked at whenever it is. Raises AddressInvalid."""
+        try:
+            read_target(url, Reach(self._services.settings.fetch.allow_networks))
+        except Refused as refused:
+            raise AddressInvalid(f"{name} can't be {shown_url(url)}: {refused.why}.", field=name) from None
+
+
+class Monitors(MonitorBase):
+    """GET and POST /indexing/monitors."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page of the account's monitors, newest first."""
+        services = self._services
+        caller = await services.authenticate_reader(req)
+        limit = read_whole(req, "limit", default=20, least=1, most=MAX_MONITORS)
+        offset = read_whole(req, "offset", default=0)
+        page, total = await services.database.run(list_monitors(caller.account_id, limit=limit, offset=offset))
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Make a monitor, which is due at once."""
+        services = self._services
+        caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
+        wanted = read_fields(MonitorRequest, body)
+        if (wanted.urls is None) == (wanted.sitemap_url is None):
+            raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")
+        await self._check(wanted.model_dump())
+        webhook = NewWebhook(caller.account_id, wanted.webhook_url) if wanted.webhook_url else None
+        monitor = NewMonitor(
+            account_id=caller.account_id,
+            api_key_id=caller.api_key_id,
+            every=wanted.every,
+            name=wanted.name,
+            request={name: value for name in OF_JOBS if (value := getattr(wanted, name)) is not None},
+            urls=_each_once(wanted.urls),
+            sitemap_url=wanted.sitemap_url,
+            webhook_id=webhook.id if webhook else None,
+        )
+        most = services.settings.limits.index_monitors
+        hooked = [add_webhook(webhook)] if webhook else []
+        # Read in the same transaction: were it read afterwards, and that failed, a client would make another one.
+        made: Monitor | None
+        *_, made = await services.database.run_together(
+            [
+                lock_account(caller.account_id),
+                *hooked,
+                add_monitor(monitor, most=most),
+                find_monitor(monitor.id, caller.account_id),
+            ]
+        )
+        if made is None:
+            if webhook:
+                await services.database.run(delete_webhook(webhook.id))
+            raise TooManyMonitors(f"The account has {most:,} monitors, the most it may have. Delete one first.")
+        resp.set_header("Location", f"/indexing/monitors/{monitor.id}")
+        _show(resp, made, webhook.secret if webhook else None, status=201)
+
+
+class MonitorResource(MonitorBase):
+    """GET, PATCH and DELETE /indexing/monitors/{id}."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Answer with the monitor."""
+        caller = await self._services.authenticate_reader(req)
+        show_json(resp, IndexMonitor.of(await self._find(caller, monitor_id)).model_dump(mode="json"))
+
+    on_head = on_get
+
+    async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Change what was sent of the monitor, and answer with it."""
+        caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
+        monitor = await self._find(caller, monitor_id)
+        wanted = read_fields(MonitorChanges, body)
+        sent = wanted.model_dump(include=wanted.model_fields_set)
+        _refuse_both(sent)
+        request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
+        # A monitor whose engine is gone may still be paused.
+        await self._check({**sent, **request} if sent.keys() & {"urls", *OF_JOBS} else sent)
+        changed: dict[str, Any] = {name: sent[name] for name in ("name", "every", "state") if name in sent}
+        if request != monitor.request:
+            changed["request"] = {name: value for name, value in request.items() if value is not None}
+        if "urls" in sent or "sitemap_url" in sent:
+            changed |= {"urls": _each_once(sent.get("urls")), "sitemap_url": sent.get("sitemap_url")}
+        webhook, hooked = _webhook_changes(caller, monitor, sent)
+        if "webhook_url" in sent and (webhook or sent["webhook_url"] is None):
+            changed["webhook_id"] = webhook.id if webhook else None
+        changing = change_monitor(monitor.id, caller.account_id, changed)
+        # A new webhook is there before its monitor names it; a monitor is locked before its webhook, as by the sweep.
+        statements: list[Statement[Any]] = [*hooked, changing] if webhook else [changing, *hooked]
+        statements.append(find_monitor(monitor.id, caller.account_id))
+        *_, found = await self._services.database.run_together(statements)
+        if found is None:
+            raise MonitorNotFound
+        _show(resp, found, webhook.secret if webhook else None)
+
+    async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Delete the monitor; jobs that it has made go on."""
+        caller, _ = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
+        monitor = await self._find(caller, monitor_id)
+        await self._services.database.run(delete_monitor(monitor.id, caller.account_id))
+        resp.status = falcon.HTTP_204
+
+
+class MonitorChangeList(MonitorBase):
+    """GET /indexing/monitors/{id}/changes."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
+        """Answer with a page of what has changed, newest first."""
+        caller = await self._services.authenticate_reader(req)
+        change = read_choice(req, "change", CHANGE_KINDS)
+        limit = read_whole(req, "limit", default=100, least=1, most=MAX_CHANGES)
+        offset = read_whole(req, "offset", default=0)
+        monitor = await self._find(caller, monitor_id)
+        page, total = await self._services.database.run(
+            list_changes(monitor.id, change=change, limit=limit, offset=offset)
+        )
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [shown(change) for change in page])
+
+    on_head = on_get
+
+
+def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:
+    """Answer with a monitor, and with the secret of its webhook if that was just made."""
+    document = IndexMonitor.of(monitor).model_dump(mode="json")
+    show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
+
+
+def _webhook_changes(
+    caller: Caller, monitor: Monitor, sent: Mapping[str, Any]
+) -> tuple[NewWebhook | None, list[Statement[None]]]:
+    """Return the webhook that is made, and what makes, moves or deletes one, as it was sent."""
+    if "webhook_url" not in sent:
+        return None, []
+    url: str | None = sent["webhook_url"]
+    known = monitor.webhook_id
+    if known is not None:
+        return None, [delete_webhook(known) if url is None else move_webhook(known, url)]
+    if url is None:
+        return None, []
+    webhook = NewWebhook(caller.account_id, url)
+    return webhook, [add_webhook(webhook)]
+
+
+def _each_once(urls: list[str] | None) -> list[str] | None:
+    return None if urls is None else list(dict.fromkeys(urls))
+
+
+def _refuse_both(sent: Mapping[str, Any]) -> None:
+    """Refuse both kinds of URLs at once."""
+    if {"urls", "sitemap_url"} <= sent.keys():
+        raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")

@@ -1,0 +1,234 @@
+"""Indexing: index checks as their users see them: jobs, their URLs, and both as CSV."""
+
+import asyncio
+import hashlib
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal
+
+import falcon.asgi
+from pydantic import BaseModel, Field
+
+from api.http.bodies import parse_object, read_body, refuse_length
+from api.http.fields import read_fields
+from api.http.forms import Upload
+from api.http.queries import read_choice, read_choices, read_moment, read_text, read_whole, show_page
+from api.jobs.job_resources import JobNotFound, read_job_id
+from api.services.auth import header_key, query_key
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.answers import refuse_gone, show_json
+from api.work.submitting import Order
+from api.work.work import Work
+from capabilities.index_check.kinds.index_check import MAX_NAME, IndexCheckRequest
+from capabilities.index_check.kinds.jobs import (
+    JOB_STATUSES,
+    KIND,
+    TYPES,
+    CountedJob,
+    IndexJob,
+    family_of,
+    find_index_job,
+    list_index_jobs,
+    providers_for,
+    type_of,
+)
+from capabilities.index_check.kinds.urls import REASONS, STATUSES, list_urls, urls_to_retry
+from capabilities.index_check.routes.export import COLUMNS, Export, csv_pieces
+from capabilities.index_check.routes.from_sitemap import FromSitemap
+from capabilities.index_check.routes.spreadsheet import CONTENT_TYPE, xlsx_pieces
+from capabilities.index_check.settings import ProviderSettings
+from capabilities.index_check.sites.connections import sites_of
+from capabilities.index_check.sites.owned_sites import services_for, with_lanes
+from pipeline.accounts.keys import Caller
+from pipeline.errors import Conflict
+from pipeline.kind import AnyKind, Request, as_json
+from pipeline.offers.offers import preferred_engines
+
+#: Longest page of jobs and of URLs (docs/api.md, Lists).
+MAX_JOBS = 100
+MAX_URLS = 1_000
+
+
+#: What a retry has from the job whose URLs it asks for again.
+KEPT = ("engine", "index", "source", "fresh", "diagnose", "name")
+
+
+class NothingToRetry(Conflict):
+    """No URL of the job has ended in the way that the request names."""
+
+    code = "nothing_to_retry"
+
+
+class RetryRequest(Request):
+    """Which of the URLs: failed ones, or those that were not found."""
+
+    reason: Literal["rate_limited", "error", "not_indexed"] | None = Field(
+        None, description="rate_limited, error or not_indexed; all that failed without."
+    )
+
+
+def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
+    """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
+    family = family_of(counted.job.kind)
+    asked = providers_for(counted.job.request, preferred_engines(services.settings, family))
+    first = next(iter(asked), "")
+    provider = getattr(getattr(services.settings, family), first, None)
+    seconds = provider.interval_seconds if isinstance(provider, ProviderSettings) else 0
+    return as_json(IndexJob.of(counted, interval=timedelta(seconds=seconds)))
+
+
+async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
+    """Return an index job of the caller's account. Raises JobNotFound; Gone when its URLs have been deleted."""
+    found = await services.database.run(
+        find_index_job(read_job_id(job_id), caller.account_id, providers=preferred_engines(services.settings, "search"))
+    )
+    if found is None:
+        raise JobNotFound
+    # What was found is counted in its URLs: without them it would be nothing.
+    refuse_gone(found.job)
+    return found
+
+
+class IndexWork(Work):
+    """What makes index jobs: the type that a request names decides their kind.
+
+    URLs to be checked go to the services for site owners first, where the account has connected their sites."""
+
+    def _kind_of(self, request: BaseModel) -> AnyKind:
+        return self._services.kinds[TYPES[request.type].kind if isinstance(request, IndexCheckRequest) else KIND]
+
+    async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
+        """Return the order, with its own lane for URLs of connected sites. Raises SiteNotConnected as well."""
+        order = await super()._order_of(req, caller, request, upload)
+        if order.submission.kind != KIND or not isinstance(request, IndexCheckRequest):
+            return order
+        if not services_for(request.engine, request.index):
+            return order
+        sites = await self._services.database.run(sites_of(caller.account_id))
+        if not sites and request.engine is None:
+            return order
+        items = await asyncio.to_thread(with_lanes, order.submission.items, request, sites)
+        return replace(order, submission=replace(order.submission, items=items))
+
+
+class IndexJobs(FromSitemap, IndexWork):
+    """POST and GET /indexing/jobs."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with a page of the account's index jobs, newest first."""
+        services = self._services
+        caller = await services.authenticate_reader(req)
+        wanted = read_choice(req, "type", tuple(TYPES))
+        limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
+        offset = read_whole(req, "offset", default=0)
+        name = read_text(req, "name", longest=MAX_NAME)
+        providers = preferred_engines(services.settings, "search")
+        page, total = await services.database.run(
+            list_index_jobs(
+                caller.account_id,
+                providers=providers,
+                wanted=wanted,
+                name=name,
+                statuses=read_choices(req, "status", JOB_STATUSES),
+                since=read_moment(req, "from"),
+                until=read_moment(req, "to", is_end=True),
+                limit=limit,
+                offset=offset,
+            )
+        )
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [show_index_job(services, counted) for counted in page])
+
+    on_head = on_get
+
+
+class IndexJobResource(Resource):
+    """GET /indexing/jobs/{id}."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with the index job."""
+        caller = await self._services.authenticate_reader(req)
+        show_json(resp, show_index_job(self._services, await find_own(self._services, caller, job_id)))
+
+    on_head = on_get
+
+
+class IndexJobUrls(Resource):
+    """GET /indexing/jobs/{id}/urls."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with a page of the job's URLs, in input order."""
+        caller = await self._services.authenticate_reader(req)
+        statuses = read_choices(req, "status", STATUSES)
+        reasons = read_choices(req, "reason", REASONS)
+        limit = read_whole(req, "limit", default=100, least=1, most=MAX_URLS)
+        offset = read_whole(req, "offset", default=0)
+        counted = await find_own(self._services, caller, job_id)
+        waits = counted.waiting_for.told if counted.waiting_for else None
+        listing = list_urls(counted.job.id, statuses=statuses, reasons=reasons, waits=waits, limit=limit, offset=offset)
+        page, total = await self._services.database.run(listing)
+        show_page(req, resp, limit=limit, offset=offset, total=total)
+        show_json(resp, [as_json(record) for record in page])
+
+    on_head = on_get
+
+
+class IndexJobExport(Resource):
+    """GET /indexing/jobs/{id}/export."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
+        """Answer with the job's URLs as CSV or as a spreadsheet, as they are now."""
+        services = self._services
+        caller = await services.authenticate_reader(req)
+        form = read_choice(req, "format", ("csv", "xlsx")) or "csv"
+        columns = COLUMNS[read_choice(req, "columns", COLUMNS) or "all"]
+        for_excel = read_choice(req, "excel", ("true", "false")) == "true"
+        export = Export(services.database, (await find_own(services, caller, job_id)).job.id, columns)
+        resp.set_header("Content-Disposition", f"attachment; filename=index-job-{export.job_id}.{form}")
+        if form == "xlsx":
+            resp.content_type = CONTENT_TYPE
+            resp.stream = xlsx_pieces(export, services.large_requests)
+        else:
+            resp.content_type = "text/csv; charset=utf-8"
+            resp.stream = csv_pieces(export, byte_order_mark=for_excel)
+
+    on_head = on_get
+
+
+class IndexRetry(IndexWork):
+    """POST /indexing/jobs/{id}/retry."""
+
+    async def on_post(  # type: ignore[override]  # this route has a job in its path
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str
+    ) -> None:
+        """Make a new job of URLs of another; while it runs, the same retry again is the same job."""
+        req.context.job_id = job_id
+        await super().on_post(req, resp)
+
+    async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
+        services = self._services
+        max_bytes = services.settings.api.max_json_bytes
+        refuse_length(req, max_bytes)
+        # A key in a header counts before there is a look at the body.
+        key = header_key(req)
+        caller = await services.authenticate(req, key) if key else None
+        body = await read_body(req, max_bytes=max_bytes)
+        fields = parse_object(body) if body else {}
+        caller = caller or await services.authenticate(req, fields.get("api_key") or query_key(req))
+        wanted = read_fields(RetryRequest, body or b"{}")
+        job = (await find_own(services, caller, req.context.job_id)).job
+        urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
+        if not urls:
+            wanted_one = f"has ended with the reason {wanted.reason}" if wanted.reason else "has failed"
+            raise NothingToRetry(f"No URL of this job {wanted_one}, as yet; there is nothing to retry.")
+        kept = {name: job.request[name] for name in KEPT if name in job.request}
+        if wanted.reason == "not_indexed":
+            kept["fresh"] = True  # what is asked again is the answer itself
+        request = IndexCheckRequest.model_validate({"type": type_of(job.kind), "urls": urls, **kept})
+        order = await self._order_of(req, caller, request, upload)
+        # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
+        sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
+        submission = replace(order.submission, request_hash=sent, joins_open=True)
+        again = replace(order, submission=submission).with_webhook(job.webhook_url, job.webhook_events)
+        return await self._with_webhook(req, fields, again)

@@ -1,0 +1,48 @@
+"""Try page of index checks: a list of URLs is checked, and fills in while it is."""
+
+from collections.abc import Sequence
+
+from api.try_pages import Call, Trial, TryPage
+from capabilities.index_check.kinds.index_check import index_of
+from pipeline.offers.offers import Offers
+
+#: What is done with the records that come back.
+PRINTED = ("for page in answer:", "    print(page.url, page.is_indexed)")
+PRICE = "1 credit a URL answered anew"
+
+
+def _engines(offers: Offers) -> Sequence[tuple[str, str]]:
+    return [(offer.engine, offer.engine) for offer in offers.of("search") if offer.ready]
+
+
+def _indexes(offers: Offers) -> Sequence[tuple[str, str]]:
+    found = dict.fromkeys(index_of(offer) for offer in offers.of("search") if offer.ready)
+    return [(index, index) for index in found]
+
+
+TRY = TryPage(
+    slug="index-check",
+    title="Index check",
+    lead="Which of your pages do search engines show? The list fills in while they are asked.",
+    trials=(Trial("index_check", "Check", PRICE, Call("check_index", "urls", then=PRINTED)),),
+    besides=("index_submit",),
+    engines=("search",),
+    main=("urls", "diagnose"),
+    filled=("urls",),
+    hidden=("source", "type"),
+    labels={
+        "urls": "Addresses",
+        "sitemap_url": "or a sitemap",
+        "diagnose": "Say why pages are missing",
+        "fresh": "Ask anew",
+        "skip_invalid": "Skip addresses that are none",
+        "name": "Name of the job",
+        "engine": "Search provider",
+    },
+    controls={"sitemap_url": "url"},
+    choices={"engine": _engines, "index": _indexes},
+    template="try/index_check.html",
+    script="try_index_check.js",
+    submit="Check",
+    order=5,
+)

@@ -1,0 +1,251 @@
+"""Parsing: a sitemap, an index of sitemaps, a feed or a list of URLs, as its bytes come in; bombs are refused."""
+
+import codecs
+import tomllib
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from pipeline.downloads.urls import MAX_CHARACTERS
+
+GZIP = b"\x1f\x8b"
+#: Bytes that are unpacked at a time.
+PIECE = 2**16
+#: Elements within each other; those of sitemaps are three deep, of their extensions five.
+MAX_DEPTH = 32
+#: Elements of a document: one of 50 MiB that lists pages has no more, and each takes a microsecond.
+MAX_ELEMENTS = 2_000_000
+#: Bytes of a tag, a comment or a declaration. With each piece expat reads one that has not ended from its beginning:
+#: one of 45 MB, 200 kB packed, took 17 s.
+MAX_UNENDED = 2**20
+#: Characters of an address that are kept: one that has more is too long for anybody.
+MAX_ADDRESS = 2 * MAX_CHARACTERS
+
+
+class NoSitemap(Exception):
+    """The document is none that lists pages; `why` goes on after "it"."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class TooManyBytes(Exception):
+    """The document has more bytes than are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where a document has the addresses of pages, or, an index, those of sitemaps."""
+
+    entry: str
+    link: str
+    attribute: str = ""
+    is_index: bool = False
+
+
+_READ = tomllib.loads(Path(__file__).with_name("forms.toml").read_text("utf-8"))
+FORMS: Mapping[str, Form] = {root: Form(**form) for root, form in _READ.items()}
+
+
+@dataclass(slots=True)
+class _Elements:
+    """Takes the elements of a document one after the other, and hands over the addresses that it lists."""
+
+    on_page: Callable[[str], None]
+    on_sitemap: Callable[[str], None]
+    form: Form | None = None
+    #: Parts of the document that have come to their end.
+    ended: int = 0
+    _elements: int = 0
+    _open: list[str] = field(default_factory=list)
+    _text: list[str] | None = None
+    _length: int = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.ended += 1
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            raise NoSitemap(f"has more than {MAX_ELEMENTS:,} elements")
+        name = tag.rpartition("}")[2]
+        if self.form is None:
+            self.form = FORMS.get(name)
+            if self.form is None:
+                kind = "is a web page" if name.lower() == "html" else f"begins with <{name[:40]}>"
+                raise NoSitemap(
+                    f"{kind}, which is no sitemap, no index of sitemaps, no RSS and no Atom; "
+                    "a site's robots.txt mostly says where its sitemap is"
+                )
+        self._open.append(name)
+        if len(self._open) > MAX_DEPTH:
+            raise NoSitemap(f"has elements more than {MAX_DEPTH} deep")
+        if name == self.form.link and self._open[-2:-1] == [self.form.entry]:
+            self._take_link(self.form, attributes)
+
+    def _take_link(self, form: Form, attributes: dict[str, str]) -> None:
+        if not form.attribute:
+            self._text, self._length = [], 0
+        elif attributes.get("rel", "alternate") == "alternate":
+            self._hand_over(attributes.get(form.attribute, ""))
+
+    def data(self, text: str) -> None:
+        self.ended += 1
+        if self._text is not None and self._length < MAX_ADDRESS:
+            self._text.append(text)
+            self._length += len(text)
+
+    def comment(self, _: str) -> None:
+        self.ended += 1
+
+    def pi(self, _: str, __: str | None = None) -> None:
+        self.ended += 1
+
+    def end(self, tag: str) -> None:
+        self.ended += 1
+        del self._open[-1]
+        if self._text is not None:
+            self._hand_over("".join(self._text))
+            self._text = None
+
+    def close(self) -> None:
+        """Say nothing: what was found has been handed over."""
+
+    def _hand_over(self, text: str) -> None:
+        if address := text.strip()[:MAX_ADDRESS]:
+            (self.on_sitemap if self.form and self.form.is_index else self.on_page)(address)
+
+
+class _Xml:
+    """Is fed with XML, and refuses a tag or a comment that does not end."""
+
+    def __init__(self, elements: _Elements) -> None:
+        self._elements = elements
+        self._parser = DefusedXMLParser(target=elements)
+        self._unended = 0
+
+    def feed(self, data: bytes) -> None:
+        ended = self._elements.ended
+        self._parser.feed(data)
+        self._unended = self._unended + len(data) if self._elements.ended == ended else 0
+        if self._unended > MAX_UNENDED:
+            raise NoSitemap(f"has a tag or a comment of more than {MAX_UNENDED:,} bytes")
+
+    def close(self) -> None:
+        self._parser.close()
+
+
+class _Lines:
+    """A list of URLs, one a line (sitemaps.org, protocol, "Text file")."""
+
+    def __init__(self, on_page: Callable[[str], None]) -> None:
+        self._on_page = on_page
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
+        self._rest = ""
+
+    def feed(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + self._decode(data)).splitlines(keepends=True) or [""]
+        if self._rest.endswith("\n"):
+            lines, self._rest = [*lines, self._rest], ""
+        for line in lines:
+            self._take(line)
+        if len(self._rest) > MAX_ADDRESS:
+            raise NoSitemap("is neither XML nor a list of URLs")
+
+    def close(self) -> None:
+        self._take(self._rest)
+
+    def _take(self, line: str) -> None:
+        address = line.strip()
+        if not address:
+            return
+        if not address.startswith(("http://", "https://")):
+            raise NoSitemap(f"is neither XML nor a list of URLs, one a line: {address[:60]!a} is none")
+        self._on_page(address)
+
+
+class SitemapParser:
+    """Is fed with a document's bytes, gzip or not, and hands over its addresses as they come.
+
+    Entities are refused, which is what XML bombs are made of, and nothing outside the document is read.
+    Raises NoSitemap, TooManyBytes, and what the functions raise."""
+
+    def __init__(self, on_page: Callable[[str], None], on_sitemap: Callable[[str], None], *, max_bytes: int) -> None:
+        self._on_page, self._on_sitemap = on_page, on_sitemap
+        self._left = max_bytes
+        self._head = b""
+        self._unpack: Any = None
+        self._is_packed: bool | None = None
+        self._inner: Any = None
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        if self._is_packed is None:
+            data = self._head + data
+            if len(data) < len(GZIP):
+                self._head = data
+                return
+            self._is_packed = data.startswith(GZIP)
+        if not self._is_packed:
+            self._take(data)
+            return
+        while data:
+            data = self._take_packed(data)
+
+    def close(self) -> None:
+        """Take the end."""
+        if self._is_packed is None:
+            self._take(self._head)
+        if self._is_packed and not self._unpack.eof:
+            raise NoSitemap("is packed with gzip, and ends too early")
+        if self._inner is None:
+            raise NoSitemap("is empty")
+        self._parse(self._inner.close)
+
+    def _take_packed(self, data: bytes) -> bytes:
+        """Unpack and take a piece; return what is left to unpack."""
+        if self._unpack is None or self._unpack.eof:
+            if not data.startswith(GZIP[:1]):
+                return b""  # what stands behind the last member is no part of the file
+            self._unpack = zlib.decompressobj(wbits=31)
+        try:
+            piece = self._unpack.decompress(data, PIECE)
+        except zlib.error:
+            raise NoSitemap("is packed with gzip, and damaged") from None
+        self._take(piece)
+        left: bytes = self._unpack.unused_data if self._unpack.eof else self._unpack.unconsumed_tail
+        return left
+
+    def _take(self, data: bytes) -> None:
+        self._left -= len(data)
+        if self._left < 0:
+            raise TooManyBytes
+        if self._inner is None:
+            # XML begins with its first element, whatever white space a careless server puts before it.
+            data = data.lstrip()
+            if not data:
+                return
+            self._inner = self._made_for(data)
+        for start in range(0, len(data), PIECE):
+            self._parse(self._inner.feed, data[start : start + PIECE])
+
+    def _made_for(self, data: bytes) -> Any:
+        # In UTF-16, `<` has a zero before or behind it, and a byte order mark before that.
+        if b"<" not in data[:4]:
+            return _Lines(self._on_page)
+        return _Xml(_Elements(self._on_page, self._on_sitemap))
+
+    def _parse(self, step: Callable[..., Any], *data: bytes) -> None:
+        try:
+            step(*data)
+        except ParseError as error:
+            raise NoSitemap(f"is no well-formed XML ({error})") from None
+        except DefusedXmlException:
+            raise NoSitemap("defines entities of its own, which are not read") from None
+        except (ValueError, LookupError):
+            raise NoSitemap("is in an encoding that can't be read") from None

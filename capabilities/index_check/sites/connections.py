@@ -1,0 +1,103 @@
+"""Connections: the access that accounts have given to services for site owners, and the sites that it is for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from capabilities.index_check.sites.sites import OwnedSite
+from pipeline.database import Statement
+
+SEARCH_CONSOLE = "search_console"
+BING_WEBMASTER = "bing_webmaster"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One account's access to a service. `name` says whose it is; `fault` why it can't be used, if so."""
+
+    id: UUID
+    account_id: UUID
+    service: str
+    name: str
+    fault: str | None
+    created_at: datetime
+    credentials: bytes  # encrypted
+    properties: tuple[str, ...]
+
+    @property
+    def sites(self) -> list[OwnedSite]:
+        """Its sites."""
+        return [OwnedSite(self.service, wanted, self.id) for wanted in self.properties]
+
+
+def connect(
+    account_id: UUID, service: str, name: str, credentials: bytes, properties: Sequence[str]
+) -> Statement[UUID | None]:
+    """Keep an account's access to some sites, in place of an earlier one of that name; None: no such account."""
+    return Statement(
+        "WITH c AS (INSERT INTO site_connection (id, account_id, service, name, credentials)"
+        " SELECT %(id)s, a.id, %(service)s, %(name)s, %(credentials)s FROM account a WHERE a.id = %(account)s"
+        " ON CONFLICT (account_id, service, name) DO UPDATE"
+        " SET credentials = excluded.credentials, fault = NULL, created_at = now() RETURNING id),"
+        " gone AS (DELETE FROM owned_site s USING c"
+        " WHERE s.connection_id = c.id AND s.property <> ALL(%(properties)s)),"
+        " made AS (INSERT INTO owned_site (connection_id, property, account_id) SELECT c.id, p, %(account)s"
+        " FROM c, unnest(%(properties)s::text[]) p ON CONFLICT (connection_id, property) DO UPDATE"
+        " SET refusals = 0, refused_until = NULL, reason = NULL),"
+        # A quota that is used up stays so, whoever connects.
+        " q AS (INSERT INTO site_quota (service, property)"
+        " SELECT %(service)s, p FROM c, unnest(%(properties)s::text[]) p ON CONFLICT DO NOTHING)"
+        " SELECT id FROM c",
+        {
+            "id": uuid4(),
+            "account": account_id,
+            "service": service,
+            "name": name,
+            "credentials": credentials,
+            "properties": list(properties),
+        },
+        lambda rows: rows[0]["id"] if rows else None,
+    )
+
+
+def list_connections(*, service: str | None = None, account_id: UUID | None = None) -> Statement[list[Connection]]:
+    """Read connections, of one service or account or of all, oldest first."""
+    return Statement(
+        "SELECT c.id, c.account_id, c.service, c.name, c.fault, c.created_at, c.credentials,"
+        " ARRAY(SELECT s.property::text FROM owned_site s WHERE s.connection_id = c.id ORDER BY s.property)"
+        " AS properties FROM site_connection c WHERE (%(service)s::text IS NULL OR c.service = %(service)s)"
+        " AND (%(account)s::uuid IS NULL OR c.account_id = %(account)s) ORDER BY c.created_at, c.id",
+        {"service": service, "account": account_id},
+        lambda rows: [Connection(**row | {"properties": tuple(row["properties"])}) for row in rows],
+    )
+
+
+def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
+    """Forget a connection with its credentials and sites; returns its name, None when there is none."""
+    return Statement(
+        "DELETE FROM site_connection WHERE id = %(id)s AND service = %(service)s RETURNING name",
+        {"id": connection_id, "service": service},
+        lambda rows: rows[0]["name"] if rows else None,
+    )
+
+
+def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
+    """Read the sites that an account's working connections have access to."""
+    return Statement(
+        "SELECT c.service, s.property, s.connection_id FROM owned_site s"
+        " JOIN site_connection c ON c.id = s.connection_id AND c.account_id = s.account_id"
+        " WHERE s.account_id = %(account)s AND c.fault IS NULL",
+        {"account": account_id},
+        lambda rows: [OwnedSite(**row) for row in rows],
+    )
+
+
+def note_fault(connection: Connection, fault: str) -> Statement[None]:
+    """Note why a connection can't be used until it is made anew; nothing if that has happened meanwhile."""
+    return Statement(
+        "UPDATE site_connection SET fault = %(fault)s WHERE id = %(id)s AND credentials = %(credentials)s"
+        " RETURNING 1 AS noted",
+        {"id": connection.id, "fault": fault, "credentials": connection.credentials},
+        lambda rows: None,
+    )

@@ -1,0 +1,195 @@
+"""Paths: what the OpenAPI document says of these routes. Their errors have a form of their own."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from api.openapi.document import FILE, TEXT, WORK_ERRORS
+from api.openapi.parts import JOB_PARAMETERS, WORK_HEADERS, Json, form_fields, json_answer, ref
+from capabilities.openai_audio.routes.models import ModelDocument, ModelListDocument, ModelNames
+from capabilities.openai_audio.routes.speech import SpeechBody
+from capabilities.openai_audio.routes.transcription_bodies import TranscriptionBody, TranslationBody
+from capabilities.openai_audio.routes.voices import VoiceNames
+from pipeline.audio_formats import MEDIA_TYPES
+
+TAG = "openai"
+EVENTS = "text/event-stream"
+#: OpenAPI 3.1 has no schema for one event of many; 3.2 has itemSchema.
+EVENT_STREAM: Json = {}
+#: What those that make no job can answer with.
+READ_ERRORS = ("401", "404", "429", "500", "503")
+
+MEANINGS = {
+    "400": "A field, header or body is wrong; `param` names it.",
+    "401": "The key is missing or unknown.",
+    "403": "This key may not do this.",
+    "404": "No such model, or no such path.",
+    "413": "The body or the file is too large.",
+    "415": "The body is of a type that this route does not take.",
+    "422": "This Idempotency-Key stands for another request.",
+    "429": "Too many requests, or (`insufficient_quota`) too few credits.",
+    "500": "Our fault.",
+    "503": "Come back after Retry-After seconds.",
+}
+
+
+class OpenAIErrorObject(BaseModel):
+    """What is wrong."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class OpenAIError(BaseModel):
+    """An error as OpenAI's clients read it."""
+
+    error: OpenAIErrorObject
+    request_id: str
+
+
+class OpenAISegment(BaseModel):
+    """What was said in one go; how it was decoded is told where the engine tells it."""
+
+    id: int
+    seek: int = Field(description="Where it begins, in hundredths of a second.")
+    start: float
+    end: float
+    text: str
+    tokens: list[int] | None = None
+    temperature: float | None = None
+    avg_logprob: float | None = None
+    compression_ratio: float | None = None
+    no_speech_prob: float | None = None
+
+
+class OpenAIWord(BaseModel):
+    """A word and when it was said, in seconds."""
+
+    word: str
+    start: float
+    end: float
+
+
+class OpenAIUsage(BaseModel):
+    """How much was heard."""
+
+    type: Literal["duration"]
+    seconds: int
+
+
+class OpenAITranscript(BaseModel):
+    """A transcript; all but text and usage come with verbose_json."""
+
+    text: str
+    usage: OpenAIUsage
+    warnings: list[str] | None = Field(None, description="Not OpenAI's: what was left out, and why.")
+    task: Literal["transcribe", "translate"] | None = None
+    language: str | None = Field(None, description="Its English name, such as english.")
+    duration: float | None = None
+    segments: list[OpenAISegment] | None = None
+    words: list[OpenAIWord] | None = None
+
+
+MODELS: Sequence[type[BaseModel]] = (
+    OpenAITranscript,
+    OpenAIError,
+    ModelDocument,
+    ModelListDocument,
+    ModelNames,
+    VoiceNames,
+    SpeechBody,
+)
+
+
+def _errors(*statuses: str) -> Json:
+    return {status: json_answer(ref(OpenAIError.__name__), MEANINGS[status]) for status in statuses}
+
+
+def _work(summary: str, name: str, *, body: Json, content: Json) -> Json:
+    statuses = [status for status in WORK_ERRORS if status != "402"]
+    return {
+        "post": {
+            "operationId": f"openai_{name}",
+            "tags": [TAG],
+            "summary": summary,
+            "parameters": JOB_PARAMETERS,
+            "requestBody": {"required": True, "content": body},
+            "responses": {
+                "200": {"description": "The result.", "headers": WORK_HEADERS, "content": content},
+                "202": json_answer(ref("Job"), "The job, with Location, when the request prefers not to wait."),
+                **_errors(*statuses, "404"),
+            },
+        }
+    }
+
+
+def _form(body: type[BaseModel]) -> Json:
+    schema = body.model_json_schema()
+    fields = schema["properties"]
+    lists = {name: field for name, field in fields.items() if field.get("type") == "array"}  # sent as name[], repeated
+    schema["properties"] = {"file": FILE, **form_fields(fields), **lists}
+    schema["required"] = ["file"]
+    return {"multipart/form-data": {"schema": schema, "example": {"model": "whisper-1"}}}
+
+
+def _transcript(model: type[BaseModel]) -> Json:
+    texts = {name: {"schema": TEXT} for name in ("text/plain", "application/x-subrip", "text/vtt")}
+    return {"application/json": {"schema": ref(model.__name__)}, **texts}
+
+
+def _read(summary: str, name: str, model: type[BaseModel], *, is_open: bool = False, **more: Any) -> Json:
+    statuses = ("500", "503") if is_open else READ_ERRORS
+    operation = {
+        "operationId": f"openai_{name}",
+        "tags": [TAG],
+        "summary": summary,
+        "parameters": [],
+        "responses": {"200": json_answer(ref(model.__name__), "All of it."), **_errors(*statuses)},
+        **more,
+    }
+    return {"get": operation | ({"security": []} if is_open else {})}
+
+
+MODEL_PARAMETER: Json = {
+    "name": "model",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "Its id.",
+}
+
+PATHS: Json = {
+    "/v1/audio/speech": _work(
+        "Speak a text, as OpenAI's API does; the sound is sent while it is made.",
+        "speech",
+        body={
+            "application/json": {
+                "schema": ref(SpeechBody.__name__),
+                "example": {"model": "tts-1", "voice": "alloy", "input": "Good morning!"},
+            }
+        },
+        content={
+            **{name: {"schema": FILE} for name in MEDIA_TYPES.values()},
+            EVENTS: EVENT_STREAM,
+        },
+    ),
+    "/v1/audio/transcriptions": _work(
+        "Write down what is said in a recording, as OpenAI's API does.",
+        "transcriptions",
+        body=_form(TranscriptionBody),
+        content={**_transcript(OpenAITranscript), EVENTS: EVENT_STREAM},
+    ),
+    "/v1/audio/translations": _work(
+        "Write down in English what is said in a recording, where a model can.",
+        "translations",
+        body=_form(TranslationBody),
+        content=_transcript(OpenAITranscript),
+    ),
+    "/v1/audio/voices": _read("Voices, for Open WebUI; no key needed.", "voices", VoiceNames, is_open=True),
+    "/v1/audio/models": _read("Models that speak, for Open WebUI; no key needed.", "names", ModelNames, is_open=True),
+    "/v1/models": _read("The names of models that are taken.", "models", ModelListDocument),
+    "/v1/models/{model}": _read("One of them.", "model", ModelDocument, parameters=[MODEL_PARAMETER]),
+}

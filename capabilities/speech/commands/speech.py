@@ -1,0 +1,163 @@
+"""Commands for speech, over the HTTP API: `pressroom say` and `pressroom import-csv speech`."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from capabilities.speech.commands.recordings import FORMATS, check_format, write_recording
+from capabilities.speech.kinds.batch import MAX_CHARACTERS
+from pipeline.errors import InvalidRequest
+from pressroom.saving import whole_file
+from scripts.commands import SERVICE, under
+from scripts.commands.import_csv import Column, DryRun, Errors, run_import
+from scripts.commands.import_csv import group as import_csv
+from scripts.options import Data, Language, ServiceUrl
+from scripts.overwriting import check_outputs
+from scripts.service import JobBar, ask_service
+from scripts.terminal import tell
+
+if TYPE_CHECKING:
+    from pressroom import Pressroom
+    from pressroom.options import VoiceOptions
+
+#: The name of standard input.
+STDIN = "-"
+
+
+def say(
+    text: Annotated[
+        str,
+        typer.Argument(metavar="[TEXT|FILE.txt]", help="The text, or its file, in UTF-8; - is standard input."),
+    ] = STDIN,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="OUT.mp3", help=f"Where it goes, as {', '.join(FORMATS)}; by default FILE.mp3."
+        ),
+    ] = None,
+    music: Annotated[Path | None, typer.Option(metavar="M.mp3", help="Music to put under it.")] = None,
+    language: Language = None,
+    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
+    speed: Annotated[float, typer.Option(min=0.25, max=4.0)] = 1.0,
+    plain: Annotated[bool, typer.Option("--plain", help="Read pause marks aloud.")] = False,
+    srt: Annotated[Path | None, typer.Option(metavar="OUT.srt", help="Where subtitles go, as SubRip.")] = None,
+    vtt: Annotated[Path | None, typer.Option(metavar="OUT.vtt", help="The same, as WebVTT.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over files that are there already.")] = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Speak a text of any length, with music under it if you like."""
+    output = output or _named_after(text)
+    check_format(output)
+    check_outputs([file for file in (output, srt, vtt) if file is not None], overwrite=overwrite)
+    if music is not None and not music.is_file():
+        raise InvalidRequest(f"There is no file {music}.")
+    parts = _parts(read_text(text), language)
+    if len(parts) > 1 and (music or srt or vtt):
+        raise InvalidRequest(
+            f"A text of more than {MAX_CHARACTERS:,} characters is spoken in parts, each by itself: "
+            "leave out --music, --srt and --vtt, or shorten it."
+        )
+    options: VoiceOptions = {"language": language, "voice": voice, "speed": speed, "plain_text": plain}
+    with ask_service(url, data) as client, TemporaryDirectory() as folder:
+        spoken = _say(client, parts, options, Path(folder), music=music, subtitles={"srt": srt, "vtt": vtt})
+        size = write_recording(spoken, output)
+    written = [output, *(file for file in (srt, vtt) if file is not None)]
+    typer.echo(f"{', '.join(map(str, written))} ({size:,} bytes)")
+
+
+def read_text(text: str) -> str:
+    """Return the text of a file, that of standard input, or the text itself. Raises InvalidRequest."""
+    if _is_words(text):
+        return text
+    try:
+        return (sys.stdin.buffer.read() if text == STDIN else Path(text).read_bytes()).decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidRequest(f"{text} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{text} is not UTF-8: save it as UTF-8 and try again.") from error
+
+
+def _is_words(text: str) -> bool:
+    """Return whether an argument is a text to speak.
+
+    What looks like a file's name is none, so that a name with a mistake in it is an error, and is not paid for."""
+    is_name = Path(text).suffix[1:].isalnum() or ("/" in text and " " not in text)
+    return text != STDIN and not is_name and not os.path.exists(text)  # noqa: PTH110  # Path.exists refuses a long text
+
+
+def _named_after(text: str) -> Path:
+    if text == STDIN or _is_words(text):
+        raise InvalidRequest("Where shall it go? Say --output OUT.mp3.")
+    return Path(text).with_suffix(".mp3")
+
+
+def _parts(text: str, language: str | None) -> list[str]:
+    """Return a text in parts that one request takes, each of whole sentences."""
+    if len(text) <= MAX_CHARACTERS:
+        return [text]
+    from capabilities.speech.normalization.sentences import split_text  # packages that other commands don't need
+
+    return split_text(text, limit=MAX_CHARACTERS, language=language or "en")
+
+
+def _say(
+    client: "Pressroom",
+    parts: Sequence[str],
+    options: "VoiceOptions",
+    folder: Path,
+    *,
+    music: Path | None,
+    subtitles: dict[str, Path | None],
+) -> list[Path]:
+    """Speak parts, and return their files; subtitles go where they are wanted."""
+    timestamps = any(subtitles.values())
+    files: list[Path] = []
+    with JobBar(client, "speaking", total=sum(map(len, parts))) as bar:
+        for number, part in enumerate(parts):
+            bar.begin(len(part))
+            asked: dict[str, Any] = {**options, "progress": bar.show, "to": folder / f"{number}.mp3"}
+            if music is not None:
+                speech = client.speak_with_music(part, music, timestamps=timestamps, **asked)
+            else:
+                speech = client.speak_long(part, timestamps=timestamps, **asked)
+            files.append(folder / f"{number}.mp3")
+    for name, file in subtitles.items():
+        if file is not None:
+            with whole_file(file) as opened:
+                opened.write(str(getattr(speech, name)).encode())
+    return files
+
+
+@import_csv.command("speech")
+def import_texts(
+    file: Annotated[Path, typer.Argument(metavar="TEXTS.csv")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the MP3s go, named by their line.")],
+    column: Column = None,
+    header: Annotated[
+        bool | None, typer.Option(help="Whether the first row names the columns; by default if one is text.")
+    ] = None,
+    errors: Errors = None,
+    language: Language = None,
+    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
+    dry_run: DryRun = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Speak texts, an MP3 a row; stopped, the same command goes on where it was."""
+    from capabilities.speech.commands.sheet import SpeechImport
+
+    fields = {"language": language, "voice_name": voice}
+    wanted = SpeechImport(file, column=column, has_header=header, out=out, errors=errors, fields=fields)
+    if header is None and not wanted.sheet.has_header:
+        # Nothing tells a name from a text, and a text that is spoken is paid for.
+        tell("the first row counts as a text; --header if it names the columns")
+    run_import(wanted, url, data, dry_run=dry_run)
+
+
+register = under(SERVICE, say)

@@ -1,0 +1,86 @@
+"""Kokoro voice: the one network that all voices share, and the style that makes the difference."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+from zipfile import BadZipFile
+
+import numpy as np
+
+from capabilities.speech.engines.kokoro.reading import symbols
+from capabilities.speech.engines.neural.network import Network
+from capabilities.speech.engines.neural.speaking import NeuralVoice, Reading
+from capabilities.speech.engines.neural.voiced import Floats, Voiced, speech_in, timed
+from capabilities.speech.normalization.sentence_ends import sentences
+from pipeline.errors import NotReady
+
+SAMPLE_RATE = 24_000
+#: A style has a row of so many numbers for each number of phonemes, up to 510.
+STYLE_SIZE = 256
+
+
+class Reader(Protocol):
+    """Reads the sentences of a language."""
+
+    def read(self, sentence: str) -> Reading:
+        """Return the phonemes of a sentence, each one that the network knows."""
+
+
+class KokoroVoice(NeuralVoice):
+    """One of Kokoro's voices."""
+
+    sample_rate = SAMPLE_RATE
+    #: It knows 510; but so many take half a minute, in which nobody can stop it.
+    most_phonemes = 160
+    native_speeds = (1.0, 1.0)
+    tells_length = False
+    sentence_silence = 0.1
+
+    def __init__(self, network: Network, style: Floats, reader: Reader, *, language: str) -> None:
+        self._network, self._style, self._reader, self._language = network, style, reader, language
+        self._ids: Mapping[str, int] = symbols()["ids"]
+
+    def sentences(self, text: str) -> Iterator[str]:
+        """Yield the sentences of a text."""
+        return sentences(text, self._language)
+
+    def read(self, sentence: str) -> Reading:
+        """Return the phonemes of a sentence."""
+        return self._reader.read(sentence)
+
+    def voice(self, phonemes: str, speed: float) -> Voiced:
+        """Return phonemes as sound."""
+        ids = [self._ids[phoneme] for phoneme in phonemes]
+        style = self._style[min(len(ids), len(self._style)) - 1]
+        # Some files call the phonemes tokens, others input_ids.
+        (tokens,) = set(self._network.inputs) - {"style", "speed"}
+        (samples, *_), frames = self._network.run(
+            {
+                tokens: np.array([[0, *ids, 0]], np.int64),
+                "style": style.reshape(1, STYLE_SIZE),
+                "speed": np.array([speed], np.float32),
+            }
+        )
+        sound = samples.ravel()
+        kept = speech_in(sound, sample_rate=SAMPLE_RATE, speed=speed)
+        return timed(sound, frames, speed=speed, places=range(1, len(ids) + 2), kept=kept)
+
+
+def load_style(folder: Path, name: str) -> Floats:
+    """Return the style of a voice, shape (rows, 256): from its own file of numbers, or from one of several styles.
+
+    Raises NotReady."""
+    own = folder / f"{name}.bin"
+    try:
+        if own.exists():
+            style = np.fromfile(own, "<f4")
+        else:
+            # Numbers alone: a pickle, which could hold a program, is refused.
+            with np.load(next(folder.glob("*.npz")), allow_pickle=False) as styles:
+                style = np.asarray(styles[name], np.float32)
+        rows: Floats = style.reshape(-1, STYLE_SIZE)
+        if not len(rows):
+            raise ValueError("it is empty")
+    except (OSError, StopIteration, KeyError, ValueError, BadZipFile) as error:
+        raise NotReady(f"{folder} has no style of the voice {name}: {error!r}.") from error
+    return rows

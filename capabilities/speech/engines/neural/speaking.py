@@ -1,0 +1,150 @@
+"""Speaking: how a text becomes sound by any speech network, sentence by sentence, with all the controls."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from capabilities.speech.engines import NothingToSpeak
+from capabilities.speech.engines.neural.alignment import WordPhonemes
+from capabilities.speech.engines.neural.pacing import paced
+from capabilities.speech.engines.neural.voiced import Voiced, encoded, levelled
+from capabilities.speech.engines.utterance import SpokenWord, Utterance
+from capabilities.speech.normalization.sentences import split_text
+from workers.engines import Stopped
+from workers.engines.locks import FairLock
+from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
+
+#: Where phonemes are split that are too many for a network, best first.
+SPLITS = (";:!?.…—", ",", " ")
+
+#: Characters of a sentence that are read at a time: the time that it takes to find the phonemes of each word grows with
+#: the square of them, from 0.06 s for 1,000 to 3.8 s for 8,000. A lexicon can make such sentences.
+MOST_CHARACTERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The phonemes of a sentence, a character each, and which of its words have which of them."""
+
+    phonemes: str
+    words: Sequence[WordPhonemes] = ()
+
+
+class NeuralVoice(ABC):
+    """A voice that is loaded: it reads sentences, and speaks what it has read."""
+
+    sample_rate: int
+    #: Phonemes that it speaks at a time.
+    most_phonemes: int
+    #: Speeds that it renders by itself; Sonic does the rest. A slow network renders a text once, at its natural pace.
+    native_speeds: tuple[float, float] = (0.5, 2.0)
+    #: Whether its durations tell the length at another speed. Where the silence around a sentence is cut off, they miss
+    #: it by a tenth of a second a sentence, so there the natural length is measured.
+    tells_length: bool
+    #: Seconds of silence behind a sentence, beside what the network makes itself.
+    sentence_silence: float
+
+    @abstractmethod
+    def sentences(self, text: str) -> Iterator[str]:
+        """Yield the sentences of a text; together they are the text."""
+
+    @abstractmethod
+    def read(self, sentence: str) -> Reading:
+        """Return the phonemes of a sentence; none for one without a word."""
+
+    @abstractmethod
+    def voice(self, phonemes: str, speed: float) -> Voiced:
+        """Return phonemes as sound, at one of its native speeds."""
+
+
+class _Recording:
+    """What has been spoken of a text so far."""
+
+    def __init__(self, sample_rate: int, speed: float) -> None:
+        self._sample_rate, self._speed = sample_rate, speed
+        self.samples = bytearray()
+        #: The length at speed 1, in samples.
+        self.natural = 0.0
+        self._words: list[SpokenWord] | None = []
+
+    def append_silence(self, seconds: float) -> None:
+        self.samples += bytes(round(seconds / self._speed * self._sample_rate) * SAMPLE_BYTES)
+        self.natural += seconds * self._sample_rate
+
+    def append(self, voiced: Voiced, words: Sequence[WordPhonemes], *, place: int, first: int) -> None:
+        """Append phonemes from the `first` on of a sentence that begins at `place` of the text."""
+        start = len(self.samples) / SAMPLE_BYTES
+        self.samples += encoded(levelled(voiced.samples))
+        self.natural += voiced.natural
+        if self._words is None or voiced.borders is None:
+            self._words = None
+            return
+        last = first + len(voiced.borders) - 1
+        for word in words:
+            if first <= word.first < last:
+                begins, ends = (
+                    (start + voiced.borders[min(phoneme, last) - first]) / self._sample_rate
+                    for phoneme in (word.first, word.last)
+                )
+                self._words.append(SpokenWord(place + word.start, place + word.end, begins, ends))
+
+    def finish(self) -> Utterance:
+        return Utterance(Pcm(self.samples, self._sample_rate), self._words)
+
+
+def speak(
+    voice: NeuralVoice, text: str, *, speed: float, pitch: float, turns: FairLock, stop: Callable[[], bool]
+) -> Utterance:
+    """Return a text as sound, with the times of its words where the network tells them.
+
+    `turns` is held while the network computes, not for a whole text; `stop` is called before each sentence, and before
+    each part of a long one. Raises NothingToSpeak, Stopped."""
+    slowest, fastest = voice.native_speeds
+    native_speed = min(max(speed, slowest), fastest)
+    spoken = _record(voice, text, native_speed, turns, stop)
+    natural = spoken.natural
+    if native_speed != 1.0 and not voice.tells_length:
+        natural = _record(voice, text, 1.0, turns, stop).natural
+    return paced(spoken.finish(), length=max(1, round(natural / speed)), pitch=pitch, stop=stop)
+
+
+def _record(voice: NeuralVoice, text: str, speed: float, turns: FairLock, stop: Callable[[], bool]) -> _Recording:
+    """Speak a text at a speed of the network's own."""
+    recording, place = _Recording(voice.sample_rate, speed), 0
+    for sentence in _sentences(voice, text):
+        reading = voice.read(sentence)
+        if reading.phonemes and recording.samples:
+            recording.append_silence(voice.sentence_silence)
+        for first, last in split_phonemes(reading.phonemes, voice.most_phonemes):
+            with turns.unless(stop):
+                voiced = voice.voice(reading.phonemes[first:last], speed)
+            recording.append(voiced, reading.words, place=place, first=first)
+        place += len(sentence)
+    if stop():
+        raise Stopped
+    if not any(memoryview(recording.samples)):
+        raise NothingToSpeak
+    return recording
+
+
+def _sentences(voice: NeuralVoice, text: str) -> Iterator[str]:
+    """Yield the sentences of a text, and those that are too long to be read at once in parts."""
+    for sentence in voice.sentences(text):
+        if len(sentence) <= MOST_CHARACTERS:
+            yield sentence
+        else:
+            # Any language: it has no end of a sentence in it.
+            yield from split_text(sentence, limit=MOST_CHARACTERS, language="en")
+
+
+def split_phonemes(phonemes: str, most: int) -> Iterator[tuple[int, int]]:
+    """Yield where parts of at most `most` phonemes begin and end, split at the best place in their second half."""
+    start = 0
+    while len(phonemes) - start > most:
+        half, end = start + most // 2, start + most
+        places = (max(phonemes.rfind(sign, half, end) for sign in signs) for signs in SPLITS)
+        place = next((place for place in places if place >= 0), end - 1)
+        yield start, place + 1
+        start = place + 1
+    if start < len(phonemes):
+        yield start, len(phonemes)

@@ -1,0 +1,185 @@
+"""Neural synthesizer: what the engines have in common whose voices are networks of the catalogue."""
+
+import importlib.util
+import os
+import threading
+from abc import abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from babel import Locale
+
+from capabilities.speech.engines import Synthesizer
+from capabilities.speech.engines.espeak.sonic import load_sonic
+from capabilities.speech.engines.neural.speaking import NeuralVoice, speak
+from capabilities.speech.engines.utterance import Utterance
+from capabilities.speech.voices.voices import Voice
+from pipeline.errors import NotReady
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from workers.engines import EngineUnavailable
+from workers.engines.circuit_breaker import ignore
+from workers.engines.locks import FairLock
+from workers.models.catalogue import Model
+from workers.models.store import ModelStore
+
+log = get_logger(__name__)
+
+#: Voices that stay loaded, the last ones used: each takes up to 150 MB.
+MOST_LOADED = 4
+FAMILY = "synthesis"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueVoice:
+    """A voice, the model that it belongs to, and what the catalogue tells of it (`details.voices`)."""
+
+    voice: Voice
+    model: Model
+    details: Mapping[str, Any]
+
+
+def catalogue_voice(
+    model: Model, details: Mapping[str, Any], *, sample_rate: int, languages: Sequence[str], is_slow: bool = False
+) -> CatalogueVoice:
+    """Return a voice as the catalogue tells of it."""
+    name = details["name"]
+    language = Locale.parse(languages[0], sep="-").get_display_name("en")
+    gender = "" if details["gender"] == "NEUTRAL" else f"{details['gender'].lower()}, "
+    voice = Voice(
+        id=details["id"],
+        name=name,
+        language_codes=tuple(languages),
+        ssml_gender=details["gender"],
+        natural_sample_rate_hertz=sample_rate,
+        display_name=f"{name}, {language}, {gender}natural",
+        engine=model.engine,
+        is_slow=is_slow,
+    )
+    return CatalogueVoice(voice, model, details)
+
+
+class NeuralSynthesizer(Synthesizer):
+    """Speaks with the voices of the catalogue that are here; one is loaded when it is first used."""
+
+    #: Packages that it needs, by the names that they are imported by.
+    packages: Sequence[str] = ("onnxruntime",)
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+        self.parallel = min(2, os.cpu_count() or 1)
+        self._turns = FairLock(self.parallel)
+        self._guard = threading.Lock()
+        self._offered: Mapping[str, CatalogueVoice] = {}
+        self._loaded: OrderedDict[str, NeuralVoice] = OrderedDict()
+        self._damage: dict[str, str] = {}
+        self._on_change: Callable[[], None] = ignore
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the engine with the models that the settings point at."""
+        return cls(ModelStore(settings))
+
+    def readiness(self) -> str | None:
+        """Return what the engine needs before it can be set up; None: nothing."""
+        if lacking := [package for package in self.packages if importlib.util.find_spec(package) is None]:
+            return f"the package {', '.join(lacking)} is missing"
+        if not self._store.here(FAMILY, self.name):
+            missing = next(iter(self._store.missing(FAMILY, self.name)), None)
+            return "no voice is on this machine" + (f"; pressroom models fetch {missing.name}" if missing else "")
+        return None
+
+    def setup(self) -> None:
+        """Verify the models that are here. Raises NotReady when none can be used."""
+        if (needs := self.readiness()) is not None:
+            raise NotReady(needs)
+        load_sonic()
+        self.refresh()
+        if not self._offered:
+            raise NotReady("; ".join(self._damage.values()) or "its models have no voice that can speak here")
+
+    def warm_up(self) -> None:
+        """Load the preferred voice before anybody waits for it. Raises NotReady."""
+        try:
+            self._voice(next(iter(self._offered)))
+        except EngineUnavailable as error:
+            raise NotReady(error.message) from error
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from any thread, whenever a voice that was offered turns out to be damaged."""
+        self._on_change = on_change
+
+    def refresh(self) -> bool:
+        """Look which models are here now; return whether the voices have changed."""
+        damage: dict[str, str] = {}
+        offered: dict[str, CatalogueVoice] = {}
+        for model in self._store.here(FAMILY, self.name):
+            try:
+                folder = self._store.folder(model)
+                if folder is not None:
+                    for found in self.list_voices(model, folder):
+                        offered.setdefault(found.voice.id, found)
+            except NotReady as error:
+                damage[model.name] = error.message
+                log.warning("model left out", model=model.name, needs=error.message)
+        with self._guard:
+            has_changed = list(offered.values()) != list(self._offered.values())
+            for voice in self._loaded.keys() - offered.keys():
+                del self._loaded[voice]
+            self._offered, self._damage = offered, damage
+        return has_changed
+
+    @abstractmethod
+    def list_voices(self, model: Model, folder: Path) -> Sequence[CatalogueVoice]:
+        """Return the voices of a model whose verified files are in a folder. Raises NotReady."""
+
+    @abstractmethod
+    def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:
+        """Load a voice of a model whose verified files are in a folder. Raises NotReady."""
+
+    def voices(self) -> list[Voice]:
+        """Return the voices of the models that are here."""
+        return [found.voice for found in self._offered.values()]
+
+    def has_voice(self, voice: str) -> bool:
+        """Return whether there is a voice of that id."""
+        return voice in self._offered
+
+    def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
+        """Return the text as sound. `stop` is called before each sentence.
+
+        Raises EngineUnavailable, NothingToSpeak, Stopped."""
+        return speak(self._voice(voice), text, speed=speed, pitch=pitch, turns=self._turns, stop=stop)
+
+    def _voice(self, voice: str) -> NeuralVoice:
+        """Return a loaded voice. The others wait while one is loaded, which takes about a second."""
+        try:
+            with self._guard:
+                if voice not in self._loaded:
+                    self._loaded[voice] = self._load(voice)
+                    if len(self._loaded) > MOST_LOADED:
+                        self._loaded.popitem(last=False)
+                self._loaded.move_to_end(voice)
+                return self._loaded[voice]
+        except NotReady as error:
+            # Not while the others wait: whoever is told asks what is offered now.
+            self._on_change()
+            raise EngineUnavailable(f"The voice {voice} can't be loaded: {error.message}") from error
+
+    def _load(self, voice: str) -> NeuralVoice:
+        """Load a voice; one that can't be is not offered until the models are looked at again. Raises NotReady."""
+        try:
+            if (found := self._offered.get(voice)) is None:
+                raise NotReady("its model is no longer on this machine")
+            folder = self._store.folder(found.model)
+            if folder is None:
+                raise NotReady(f"{found.model.name} is no longer on this machine.")
+            return self.load_voice(found, folder)
+        except NotReady as error:
+            self._damage[voice] = error.message
+            self._offered = {name: known for name, known in self._offered.items() if name != voice}
+            log.warning("voice left out", voice=voice, needs=error.message)
+            raise

@@ -1,0 +1,68 @@
+"""Script: a text as the lines that are spoken one by one, with the silences before them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import zip_longest
+
+from capabilities.speech.kinds.fields import SpokenRequest
+from capabilities.speech.kinds.pauses import NONE
+from capabilities.speech.normalization.sentence_ends import sentences
+from capabilities.speech.normalization.sentences import split_text
+
+#: The fewest characters of a short first line. They are three seconds of speech, in which every engine that is faster
+#: than its speech has spoken the next line.
+START_CHARACTERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What an engine speaks in one go.
+
+    The sources of a script's lines together are the text as it was sent, with all pauses; `text` is what of it is
+    spoken, the end of the source."""
+
+    source: str
+    text: str
+    #: Silence that marks ask for: always made.
+    marks: timedelta = NONE
+    #: Silence between this line and the one before it, where both say something, and no mark says otherwise.
+    gap: timedelta = NONE
+    #: Whether a mark stands behind it.
+    ends_at_mark: bool = False
+
+    def silence(self, *, is_spoken: bool, has_begun: bool) -> timedelta:
+        """Return the silence before the line, if it is spoken and if another one was spoken before it."""
+        return self.marks or (self.gap if is_spoken and has_begun else NONE)
+
+
+def write_script(request: SpokenRequest, *, limit: int, language: str, starts_short: bool = False) -> Sequence[Line]:
+    """Return what a request wants spoken, in lines of at most `limit` characters of whole sentences where they fit.
+
+    `starts_short`: somebody listens already, so the first line is a sentence or a few. Raises PauseInvalid."""
+    return list(_lines(request, limit, language, starts_short))
+
+
+def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool) -> Iterator[Line]:
+    found = request.passages()
+    for passage, following in zip_longest(found, found[1:]):
+        gap = request.paragraph_gap if passage.is_paragraph else request.gap
+        first, *rest = split_text(passage.text, limit=limit, language=language) or [""]
+        if starts_short and passage is found[0]:
+            first, *rest = *_short_start(first, language), *rest
+        before = passage.source[: len(passage.source) - len(passage.text)]
+        lines = [Line(before + first, first, passage.marks, gap)]
+        lines += [Line(chunk, chunk, gap=request.gap) for chunk in rest]
+        if following is not None and following.marks:
+            lines[-1] = replace(lines[-1], ends_at_mark=True)
+        yield from lines
+
+
+def _short_start(chunk: str, language: str) -> list[str]:
+    """Return a chunk as its first sentences, as many as make a short line, and the rest, if there is one."""
+    length = 0
+    for sentence in sentences(chunk, language):
+        length += len(sentence)
+        if len(chunk[:length].strip()) >= START_CHARACTERS:
+            break
+    return [chunk[:length], chunk[length:]] if chunk[length:].strip() else [chunk]

@@ -1,0 +1,112 @@
+"""Speaking: a text's engine and voice, which speak the lines of its script."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from capabilities.speech.engines import NothingToSpeak, Synthesizer
+from capabilities.speech.engines.utterance import Utterance
+from capabilities.speech.handlers.script import Line
+from capabilities.speech.kinds.lexicon import Replacements
+from capabilities.speech.kinds.pauses import NONE
+from capabilities.speech.normalization.reading import Span, joined, read, spoken_form
+from capabilities.speech.voices.voices import Voice
+from workers.engines import Stopped
+
+#: A text as it is read, and its sound.
+Uttered = tuple[Sequence[Span], Utterance | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A line as it was spoken: the silence before it, and what was said; None: it has no word."""
+
+    line: Line
+    silence: timedelta
+    utterance: Utterance | None
+    #: What was said for what of the line; its ends without white space.
+    spans: Sequence[Span] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """One text's engine and voice, with speed, pitch and gain."""
+
+    engine: Synthesizer
+    voice: Voice
+    speed: float
+    pitch: float
+    gain_db: float
+    lexicon: Replacements = field(default_factory=Replacements)
+    #: The language that was asked for; None: that which the voice speaks best.
+    asked: str | None = None
+
+    @property
+    def language(self) -> str:
+        """The tag of the language that the text is read in: one of the voice's."""
+        return self.voice.code_for(self.asked) if self.asked else self.voice.language_codes[0]
+
+    def perform(self, script: Sequence[Line], *, stop: Callable[[], bool]) -> Iterator[Spoken]:
+        """Yield the lines of a script as they are spoken, in order, as many at once as the engine can.
+
+        Raises NothingToSpeak when no line has a word, Stopped, and what the engine raises."""
+        ahead = self.engine.parallel
+        utterances = (self._utter(line, stop) for line in script) if ahead == 1 else self._utter_ahead(script, stop)
+        has_begun, held = False, NONE
+        with closing(utterances):
+            for line, (spans, utterance) in zip(script, utterances, strict=True):
+                is_spoken = utterance is not None
+                silence = held + line.silence(is_spoken=is_spoken, has_begun=has_begun)
+                has_begun = has_begun or is_spoken
+                # Silence that no word has followed yet is held back: a text without a word is refused, and not begun.
+                held, silence = (NONE, silence) if has_begun else (silence, NONE)
+                yield Spoken(line, silence, utterance, spans)
+        if not has_begun:
+            raise NothingToSpeak
+
+    def _utter_ahead(self, script: Sequence[Line], stop: Callable[[], bool]) -> Generator[Uttered, None, None]:
+        ahead = self.engine.parallel
+        has_left = False
+        waiting: list[Future[Uttered]] = []
+        with ThreadPoolExecutor(ahead, "speak") as pool:
+            try:
+                for number, line in enumerate(script):
+                    waiting.append(pool.submit(self._utter, line, lambda: has_left or stop()))
+                    # The first line alone: a client may wait for it, and others at the same time would delay it.
+                    if number == 0 or len(waiting) > ahead:
+                        yield waiting.pop(0).result()
+                while waiting:
+                    yield waiting.pop(0).result()
+            finally:
+                has_left = True
+                pool.shutdown(cancel_futures=True)
+
+    def _utter(self, line: Line, stop: Callable[[], bool]) -> Uttered:
+        if stop():
+            raise Stopped
+        spans, voice = self._read(line.text.strip()), self.voice.id
+        try:
+            if (text := joined(spans)).strip():
+                utterance = self.engine.utter(
+                    text, voice=voice, speed=self.speed, pitch=self.pitch, gain_db=self.gain_db, stop=stop
+                )
+                # So that the silence at a mark is as long as the mark says.
+                starts_at_mark = line.marks > NONE
+                if starts_at_mark or line.ends_at_mark:
+                    utterance = utterance.trimmed(start=starts_at_mark, end=line.ends_at_mark)
+                return spans, utterance
+        except NothingToSpeak:
+            pass
+        return spans, None
+
+    def _read(self, written: str) -> list[Span]:
+        """Return what is said for a text: what the lexicon has for its words, and for the rest what any reader says."""
+        spans: list[Span] = []
+        for piece, replacement in self.lexicon.pieces(written):
+            if replacement is None:
+                spans += read(piece, self.language)
+            else:
+                spans.append(Span(piece, spoken_form(replacement, self.language)))
+        return spans

@@ -1,0 +1,145 @@
+"""Word times: when the words of a written text are heard, from what the engine tells of the text that it was given.
+
+The two texts differ: an engine is given "ten dollars" for $10, and what it calls a word may be a part of one, or two.
+So both are laid along one line of characters, and a time is looked up for each place on it.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import NamedTuple
+
+from capabilities.speech.engines.utterance import SpokenWord, Utterance
+from capabilities.speech.normalization.reading import Span, joined
+from workers.media.audio.pcm import audible
+
+#: A word of a script without spaces is a single sign, which is as near as it gets without a dictionary.
+_SIGN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+WORD = re.compile(rf"{_SIGN}[^\w\s]*|(?:(?!{_SIGN})\S)+")
+
+#: How long punctuation takes, in letters, where times are estimated.
+LETTERS_OF_PAUSE = {**dict.fromkeys(".?!…。？！", 6.0), **dict.fromkeys(",;:—、，；：", 3.0)}
+
+
+class HeardWord(NamedTuple):
+    """A word of a text, `text[start:end]`, and when it is heard, in seconds of its sound."""
+
+    start: int
+    end: int
+    begins: float
+    ends: float
+
+
+def heard_words(spans: Sequence[Span], utterance: Utterance) -> Iterator[HeardWord]:
+    """Yield the words of the spans' sources, in order; what has no letter or digit is no word."""
+    text = joined(spans)
+    words = estimated_words(text, utterance) if utterance.words is None else _audible_words(text, utterance)
+    curve, places = _Curve(text, words), _Places(spans)
+    for found in WORD.finditer("".join(span.source for span in spans)):
+        letters = [place for place, sign in enumerate(found[0], found.start()) if sign.isalnum()]
+        if letters and curve:
+            begins = curve.begins(places.spoken(letters[0]))
+            yield HeardWord(*found.span(), begins, max(begins, curve.ends(places.spoken(letters[-1] + 1, end=True))))
+
+
+def estimated_words(text: str, utterance: Utterance) -> list[SpokenWord]:
+    """Return the words of a text as they would be heard if each letter took as long as any other."""
+    places = [found.span() for found in re.finditer(r"\w+", text)]
+    if not places:
+        return []
+    weights = [1.0 if sign.isalnum() else LETTERS_OF_PAUSE.get(sign, 0.3) for sign in text]
+    reached = list(accumulate(weights, initial=0.0))
+    first, last = reached[places[0][0]], reached[places[-1][1]]
+    heard, silent = (sample / utterance.sound.sample_rate for sample in audible(utterance.sound))
+
+    def at(place: int) -> float:
+        return heard + (reached[place] - first) / max(last - first, 1.0) * (silent - heard)
+
+    return [SpokenWord(start, end, at(start), at(end)) for start, end in places]
+
+
+def _audible_words(text: str, utterance: Utterance) -> list[SpokenWord]:
+    """Return the words of an utterance, the first from where its sound begins and the last to where it ends.
+
+    Of a neural voice's sound, part is heard before the first word and behind the last one that its model tells of: at
+    half speed, a fifth of a second each."""
+    words = [word for word in utterance.words or () if any(map(str.isalnum, text[word.start : word.end]))]
+    if words:
+        begins, ends = (sample / utterance.sound.sample_rate for sample in audible(utterance.sound))
+        words[0] = replace(words[0], begins=min(begins, words[0].ends))
+        words[-1] = replace(words[-1], ends=max(ends, words[-1].begins))
+    return words
+
+
+class _Places:
+    """From places in the written text to those in the spoken one; within a span that was changed, in proportion."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._spans = spans
+        self._written = list(accumulate((len(span.source) for span in spans), initial=0))
+        self._spoken = list(accumulate((len(span.spoken) for span in spans), initial=0))
+
+    def spoken(self, place: int, *, end: bool = False) -> float:
+        """Return the place of a character in the spoken text; of the `end` of one, where it lies behind it."""
+        number = (bisect_left(self._written, place) if end else bisect_right(self._written, place)) - 1
+        number = min(max(number, 0), len(self._spans) - 1)
+        span, into = self._spans[number], place - self._written[number]
+        share = len(span.spoken) / len(span.source) if span.source else 0.0
+        return self._spoken[number] + into * share
+
+
+class _Curve:
+    """Time over the places of the spoken text: rising, since words are heard in order."""
+
+    def __init__(self, text: str, words: Sequence[SpokenWord]) -> None:
+        self._places: list[int] = []
+        self._times: list[float] = []
+        distinct = _distinct(words)
+        ends = [min(word.start, len(text)) for word in distinct[1:]] + [len(text)]
+        start = 0
+        for word, end in zip(distinct, ends, strict=False):
+            letters = [place for place in range(start, end) if text[place].isalnum()]
+            if letters:
+                self._add(letters[0], word.begins)
+                self._add(letters[-1] + 1, word.ends)
+            start = end
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def begins(self, place: float) -> float:
+        """Return when what stands at a place begins: what ends there is over."""
+        return self._at(place, bisect_right(self._places, place))
+
+    def ends(self, place: float) -> float:
+        """Return when what stands before a place ends: what begins there has not begun."""
+        return self._at(place, bisect_left(self._places, place))
+
+    def _add(self, place: int, time: float) -> None:
+        self._places.append(place)
+        self._times.append(max(time, self._times[-1] if self._times else 0.0))
+
+    def _at(self, place: float, number: int) -> float:
+        """Return the time at a place that lies before the one of that number."""
+        if number < len(self._places) and self._places[number] == place:
+            return self._times[number]
+        if not 0 < number < len(self._places):
+            return self._times[min(number, len(self._places) - 1)]
+        before, after = self._places[number - 1], self._places[number]
+        share = (place - before) / (after - before)
+        return self._times[number - 1] + share * (self._times[number] - self._times[number - 1])
+
+
+def _distinct(words: Sequence[SpokenWord]) -> list[SpokenWord]:
+    """Return words that begin one behind the other, each of which lasts until the next.
+
+    An engine that runs two words together tells of the first alone; one that spells a word out tells of it again."""
+    distinct: list[SpokenWord] = []
+    for word in words:
+        if distinct and word.start <= distinct[-1].start:
+            distinct[-1] = replace(distinct[-1], ends=max(distinct[-1].ends, word.ends))
+        else:
+            distinct.append(word)
+    return distinct

@@ -1,0 +1,14 @@
+"""Speech: texts are spoken, and music is put under speech."""
+
+from capabilities.speech.kinds.batch import SpeechBatch
+from capabilities.speech.kinds.music import AddMusic, SpeechWithMusic
+from capabilities.speech.kinds.speech import Speech
+from capabilities.speech.kinds.stream import SpeechStream
+
+KINDS = (
+    Speech(),
+    SpeechBatch(),
+    SpeechStream(),
+    SpeechWithMusic(),
+    AddMusic(),
+)

@@ -1,0 +1,205 @@
+"""Speech fields: what the kinds that speak have in common: fields, check, price and answer."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, StringConstraints
+
+from capabilities.speech.kinds.lexicon import LexiconEntry
+from capabilities.speech.kinds.pauses import NONE, PARAGRAPH, Passage, check_silence, passages
+from capabilities.speech.kinds.timestamps import SpokenTimes, timed_speech
+from capabilities.speech.kinds.writing import check_readable
+from capabilities.speech.voices.offered_voices import offered_voices
+from pipeline.errors import InvalidRequest
+from pipeline.kind import NOT_BLANK, Answer, FinishedItem, NewItem, Request, Response, Stored
+from pipeline.lifecycle.jobs import Job
+from pipeline.offers.offers import Offers
+
+#: The language that is to be found out from the text.
+AUTO = "auto"
+#: Characters that one credit buys (docs/api.md, Limits).
+CHARACTERS_PER_CREDIT = 1_000
+
+
+class SpokenRequest(Request):
+    """A text, and the voice that speaks it."""
+
+    text: str = Field(description="What is spoken; [pause 1.5s] in it is a pause.")
+    language: Annotated[str, StringConstraints(min_length=1, max_length=35)] | None = Field(
+        None,
+        description="Language code such as en, es, fr; auto: find out; the voice's own, or en, when it is not sent.",
+    )
+    voice_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = Field(
+        None, description="A voice of GET /tts/voices, or a name of OpenAI's, such as nova."
+    )
+    speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
+    pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
+    plain_text: bool = Field(
+        False, description="Whether pause marks are read aloud, and blank lines are nothing special."
+    )
+
+    #: Whether blank lines are pauses.
+    has_paragraphs: ClassVar[bool] = True
+    #: Whether what looks like a mark, and is no pause, is refused; else it is read aloud.
+    has_strict_marks: ClassVar[bool] = True
+
+    @property
+    def told_language(self) -> str | None:
+        """The language that was asked for; None where none was, or where it is to be found out."""
+        return None if self.is_detected else self.language
+
+    @property
+    def is_detected(self) -> bool:
+        """Whether the language is to be found out from the text."""
+        return (self.language or "").strip().lower() == AUTO
+
+    @property
+    def gain_db(self) -> float:
+        """How much louder it shall be, in decibels."""
+        return 0.0
+
+    @property
+    def gap(self) -> timedelta:
+        """The silence between two chunks of the text."""
+        return NONE
+
+    @property
+    def paragraph_gap(self) -> timedelta:
+        """The silence at blank lines."""
+        return self.gap + PARAGRAPH
+
+    def passages(self) -> list[Passage]:
+        """Return the text in the passages between its pauses. Raises PauseInvalid."""
+        if self.plain_text:
+            return [Passage(self.text, self.text)]
+        return list(passages(self.text, blank_lines=self.has_paragraphs, strict=self.has_strict_marks))
+
+    @property
+    def spoken_text(self) -> str:
+        """The text without its marks. Raises PauseInvalid."""
+        return "".join(passage.text for passage in self.passages())
+
+    @property
+    def replacements(self) -> Sequence[LexiconEntry]:
+        """The entries of the account's lexicon that may stand in the text."""
+        return ()
+
+
+class SpokenInput(SpokenRequest):
+    """What is stored of a request: with the lexicon as it was when it was sent."""
+
+    #: A release before pause marks has accepted any text.
+    has_strict_marks: ClassVar[bool] = False
+
+    lexicon: tuple[LexiconEntry, ...] = ()
+
+    @property
+    def replacements(self) -> Sequence[LexiconEntry]:
+        """The entries of the account's lexicon that may stand in the text."""
+        return self.lexicon
+
+
+class AudioFile(Stored):
+    """A sound that was made, and the voice that speaks in it."""
+
+    artifact: str
+    duration_seconds: float
+    voice: str | None = None
+    times: SpokenTimes | None = None
+
+
+class TextTooLong(InvalidRequest):
+    """The text is longer than the route may speak."""
+
+    code = "text_too_long"
+    field = "text"
+
+
+def speech_credits(characters: int) -> int:
+    """Return the price of so many characters: a credit for each started 1,000."""
+    return max(1, -(-characters // CHARACTERS_PER_CREDIT))
+
+
+class Spoken:
+    """What the kinds that speak one text declare alike: its check, its item and its price."""
+
+    queue: ClassVar[str] = "synthesis"
+    unit: ClassVar[str] = "chunks"
+    bulky: ClassVar[frozenset[str]] = frozenset({"text"})
+    subject: ClassVar[str | None] = "text"
+    #: Longest text, in Unicode code points (docs/speech.md), and what to do with a longer one.
+    max_characters: ClassVar[int]
+    remedy: ClassVar[str] = "Split the text into parts and send them one by one."
+    #: Credits beside those of the speech.
+    more_credits: ClassVar[int] = 0
+
+    routes: ClassVar[tuple[str, ...]]
+
+    @property
+    def told(self) -> Mapping[str, Mapping[str, Any]]:
+        """What `check` holds the text to."""
+        return {"text": {**NOT_BLANK, "maxLength": self.max_characters}}
+
+    def check(self, request: SpokenRequest, offers: Offers) -> None:
+        """Refuse an empty, too long or unreadable text, wrong pauses, and a voice or language that no engine has.
+
+        Raises InvalidRequest."""
+        if not request.text.strip():
+            raise InvalidRequest("The text is empty. Send at least one word.", code="text_empty", field="text")
+        length = len(request.text)
+        if length > self.max_characters:
+            raise TextTooLong(
+                f"The text has {length:,} characters; {self.routes[0]} takes at most {self.max_characters:,}. "
+                f"{self.remedy}",
+                text_length=length,
+                max_length=self.max_characters,
+            )
+        spoken = request.passages()
+        if not any(passage.text.strip() for passage in spoken):
+            raise InvalidRequest(
+                "The text has nothing but pauses. Send at least one word.", code="text_empty", field="text"
+            )
+        check_silence(spoken, request.paragraph_gap)
+        voices = offered_voices(offers)
+        voice = voices.pick(voice_name=request.voice_name, language=request.told_language, characters=length)
+        # The worker finds the language out, and checks it then.
+        if not request.is_detected or voices.is_own_name(request.voice_name):
+            check_readable(request.spoken_text, voice, voices)
+
+    def items(self, request: SpokenRequest) -> list[NewItem[Any]]:
+        """Return the whole text as one item."""
+        return [NewItem(request, speech_credits(len(request.text)) + self.more_credits)]
+
+
+def voice_header(voice: str | None) -> dict[str, str]:
+    """Return the header that says who spoke; none for what a header can't hold, and for a sound without a voice."""
+    return {"X-Voice": voice} if voice and voice.isascii() and voice.isprintable() else {}
+
+
+class OneFile:
+    """What the kinds declare alike whose answer is one file of sound."""
+
+    answer: ClassVar[Answer] = Answer("audio/mpeg")
+    filename: ClassVar[str]
+
+    def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
+        """Return the file, or with its times a link to it."""
+        sound = items[0].delivered
+        if sound.times is not None and job.expires_at is not None:
+            media = timed_speech(
+                sound.times,
+                artifact=sound.artifact,
+                expires_at=job.expires_at,
+                content_type=self.answer.content_type,
+                duration=round(sound.duration_seconds, 3),
+                voice=sound.voice,
+                engine=job.engine,
+                credits_used=items[0].credits,
+            )
+            return Response(media, headers=voice_header(sound.voice))
+        return Response(
+            artifacts=[sound.artifact],
+            content_type=self.answer.content_type,
+            headers={"Content-Disposition": f"attachment; filename={self.filename}", **voice_header(sound.voice)},
+        )

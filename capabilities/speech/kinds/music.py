@@ -1,0 +1,68 @@
+"""Music: background music is put under a text that is spoken here, or under a recording."""
+
+from pydantic import Field
+
+from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatchRequest
+from capabilities.speech.kinds.fields import AudioFile, OneFile, Spoken, SpokenInput
+from capabilities.speech.kinds.timestamps import TimedSpeech
+from pipeline.kind import Answer, Kind, NewItem, Request
+
+#: What the music costs beside the speech (docs/api.md, Limits).
+MUSIC_CREDITS = 1
+
+
+class MusicFields(Request):
+    """How loud the music is, and how it comes and goes."""
+
+    music_volume: float = Field(
+        -20, ge=-60, le=0, description="Decibels; lower is quieter, -20 to -30 is recommended, -20 is well heard."
+    )
+    fade_duration: float = Field(2_000, ge=0, le=10_000, description="Milliseconds of fade in and fade out.")
+    duck: bool = Field(True, description="Whether the music dips while someone speaks.")
+    music_intro: float = Field(0, ge=0, le=30, description="Seconds of music before the voice.")
+    music_outro: float = Field(0, ge=0, le=30, description="Seconds of music behind the voice.")
+
+
+class SpeechWithMusicRequest(SpeechBatchRequest, MusicFields):
+    """What is to be spoken, how, and how the music goes with it."""
+
+
+class SpeechWithMusicInput(SpeechWithMusicRequest, SpokenInput):
+    """The same as it is stored."""
+
+
+class SpeechWithMusic(Spoken, OneFile, Kind[SpeechWithMusicRequest, SpeechWithMusicInput, AudioFile]):
+    """POST /tts/with-music."""
+
+    name = "speech_with_music"
+    routes = ("/tts/with-music",)
+    handler = "capabilities.speech.handlers.music:SpeechWithMusicHandler"
+    summary = "Speak a text over background music; the answer is one MP3."
+    files = ("music",)
+    example = {"text": "News of the day. The music goes down while I speak.", "music": "@music"}
+    max_characters = MAX_CHARACTERS
+    more_credits = MUSIC_CREDITS
+    answer = Answer("audio/mpeg", model=TimedSpeech)
+    filename = "output_with_music.mp3"
+
+
+class AddMusicRequest(MusicFields):
+    """How the music goes with the recording."""
+
+
+class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
+    """POST /tts/add-music."""
+
+    name = "add_music"
+    queue = "synthesis"
+    routes = ("/tts/add-music",)
+    handler = "capabilities.speech.handlers.music:AddMusicHandler"
+    unit = "recordings"
+    summary = "Put background music under a recording; the answer is one MP3."
+    files = ("audio", "music")
+    example = {"audio": "@speech", "music": "@music"}
+    filename = "output_with_music.mp3"
+
+    def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
+        """Return the request as one item."""
+        return [NewItem(request, MUSIC_CREDITS)]

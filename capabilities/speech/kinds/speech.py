@@ -1,0 +1,38 @@
+"""Speech: a text is spoken and comes back as one WAV file."""
+
+from pydantic import Field
+
+from capabilities.speech.kinds.fields import AudioFile, OneFile, Spoken, SpokenInput, SpokenRequest
+from capabilities.speech.kinds.timestamps import TimedSpeech, Timestamps
+from pipeline.kind import Answer, Kind
+
+
+class SpeechRequest(SpokenRequest):
+    """What is to be spoken, how, and how loud."""
+
+    volume_gain_db: float = Field(0.0, ge=-96, le=16, description="Gain in decibels; a limiter keeps it from clipping.")
+    timestamps: Timestamps = False
+
+    @property
+    def gain_db(self) -> float:
+        """How much louder it shall be, in decibels."""
+        return self.volume_gain_db
+
+
+class SpeechInput(SpeechRequest, SpokenInput):
+    """The same as it is stored."""
+
+
+class Speech(Spoken, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
+    """POST /tts."""
+
+    name = "speech"
+    routes = ("/tts",)
+    handler = "capabilities.speech.handlers.speech:SpeechHandler"
+    unit = "texts"
+    summary = "Speak a text of up to 10,000 characters; the answer is a WAV file."
+    example = {"text": "Hello! This is Pressroom, speaking from your own machine."}
+    max_characters = 10_000
+    remedy = "Use /tts/batch."
+    answer = Answer("audio/wav", model=TimedSpeech)
+    filename = "output.wav"

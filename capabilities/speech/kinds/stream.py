@@ -1,0 +1,53 @@
+"""Speech stream: a text is spoken chunk by chunk, and the sound is sent while it is being made."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from capabilities.speech.kinds.fields import Spoken, SpokenInput, SpokenRequest, voice_header
+from pipeline.audio_formats import AUDIO_FORMATS, CONTENT_TYPES, MEDIA_TYPES, AudioFormat
+from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Response
+from pipeline.lifecycle.jobs import Job
+from pipeline.storage.streams import Parts
+
+
+class SpeechStreamRequest(SpokenRequest):
+    """What is to be spoken, how, and how much of it at a time."""
+
+    chunk_size: Annotated[int, Field(ge=50, le=1_000), WHOLE] = Field(
+        200, description="Characters a chunk; smaller ones answer sooner."
+    )
+    response_format: AudioFormat = Field(
+        "mp3", description="The encoding; opus is in Ogg, aac in ADTS, and pcm is 16 bit, little-endian, mono, 24 kHz."
+    )
+
+    #: A stream has no pauses but those that marks ask for.
+    has_paragraphs: ClassVar[bool] = False
+
+
+class SpeechStreamInput(SpeechStreamRequest, SpokenInput):
+    """The same as it is stored."""
+
+
+class SpeechStream(Spoken, Kind[SpeechStreamRequest, SpeechStreamInput, Parts]):
+    """POST /tts/stream."""
+
+    name = "speech_stream"
+    routes = ("/tts/stream",)
+    handler = "capabilities.speech.handlers.stream:SpeechStreamHandler"
+    summary = "Speak a text of up to 50,000 characters; the MP3 is sent while it is being made."
+    example = {"text": "This is sent while it is being spoken. You hear it at once."}
+    max_characters = 50_000
+    streams = True
+    answer = Answer("audio/mpeg", alternatives=tuple(sorted({*MEDIA_TYPES.values()} - {"audio/mpeg"})))
+
+    def response(self, job: Job, items: Sequence[FinishedItem[SpeechStreamInput, Parts]]) -> Response:
+        """Return the whole sound, made of the parts that were streamed."""
+        parts = items[0].delivered
+        asked = job.request.get("response_format")
+        return Response(
+            artifacts=[parts.key(number) for number in range(parts.count)],
+            content_type=CONTENT_TYPES[asked if asked in AUDIO_FORMATS else "mp3"],
+            headers={"Content-Disposition": "inline", **voice_header(parts.voice)},
+        )

@@ -1,0 +1,187 @@
+"""Amounts: money, and numbers with a unit."""
+
+import re
+from decimal import Decimal
+from functools import cache
+
+from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language_data import unit_spellings
+from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+
+#: Currencies that are written by their code, before or behind the amount; named by CLDR. None that are words: TRY, COP.
+CODES = (
+    "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "BRL", "CAD", "AUD", "NZD", "INR", "MXN", "SEK", "NOK", "DKK", "PLN",
+    "CZK", "RUB", "ZAR", "KRW", "ARS", "CLP",
+)  # fmt: skip
+#: What stands for a factor behind the amount.
+SCALES = {"k": 3, "K": 3, "M": 6, "m": 6, "mn": 6, "Mio": 6, "bn": 9, "B": 9, "b": 9, "Mrd": 9, "T": 12, "tn": 12}
+
+SPACE = r"[ \u00a0\u202f]?"
+DASH = rf"{SPACE}[–—-]{SPACE}"
+
+
+def rules(language: Language) -> list[Rule]:
+    """Return the rules of this module: money first, as $5m are no meters."""
+    return [
+        Rule(_money_before(language), _say_money, DIGITS),
+        Rule(_money_behind(language), _say_money, DIGITS),
+        Rule(_quantity(language), _say_quantity, DIGITS),
+    ]
+
+
+def _money_before(language: Language) -> re.Pattern[str]:
+    signs = one_of([*language.data["money"]["signs"], *CODES])
+    return re.compile(
+        rf"(?<![\w$€£¥.,])(?P<sign>[-−])?(?P<currency>{signs})(?:(?<=[$€£¥])(?P<inner_sign>[-−]))?{SPACE}"
+        rf"(?P<least>{_free(language)})"
+        rf"(?:{DASH}(?:{signs})?(?P<most>{_free(language)}))?{_scale(language)}{_per(language)}"
+    )
+
+
+def _money_behind(language: Language) -> re.Pattern[str]:
+    signs = one_of([*language.data["money"]["signs"], *CODES, *language.data["money"].get("short_names", {})])
+    return re.compile(
+        rf"(?P<sign>(?<![\w.,-])[-−])?(?P<least>{language.number})(?:{DASH}(?P<most>{_free(language)}))?"
+        rf"{_scale(language)}{SPACE}(?P<currency>{signs})(?!\w){_per(language)}"
+    )
+
+
+def _free(language: Language) -> str:
+    """Return the pattern of a number behind a sign, where the one of a number by itself would not look."""
+    return language.number.removeprefix(r"(?<![\w.,])")
+
+
+def _scale(language: Language) -> str:
+    words = one_of(language.data["money"]["scale_words"])
+    return rf"(?:{SPACE}(?P<scale>{one_of(list(SCALES))})(?:\.|(?!\w))|[ \u00a0-](?P<word>{words})\b)?"
+
+
+def _per(language: Language) -> str:
+    """Return the pattern of what one pays for: a word that is listed, or any in small letters where that is right."""
+    money = language.data["money"]
+    word = rf"{one_of(list(money['per_units']))}" + (r"|[^\W\d_]{3,15}" if money["per_any"] else "")
+    return rf"(?:{SPACE}/{SPACE}(?P<per>{word})\b)?"
+
+
+def _say_money(found: re.Match[str], language: Language) -> str | None:
+    money = language.data["money"]
+    least, most = found["least"], found["most"]
+    if (found["scale"] or found["word"]) is None:
+        said = _plain_money(most or least, found, language)
+    else:
+        said = _scaled_money(found, language)
+    if most:
+        said = f"{_least_words(least, found, language)} {language.data['numbers']['to']} {said}"
+    if found["sign"] or found.groupdict().get("inner_sign"):
+        said = f"{language.data['numbers']['minus']} {said}"
+    if per := found["per"]:
+        said = f"{said} {money['per']} {money['per_units'].get(per, per)}"
+    return said + _full_stop(found)
+
+
+def _plain_money(written: str, found: re.Match[str], language: Language) -> str:
+    """Return such as three euros and fifty cents."""
+    money = language.data["money"]
+    value = language.value(written)
+    names, gender = _names(found["currency"], value, language)
+    whole, cents = divmod(value, 1)
+    if not cents or len(str(cents)) != len("0.50") or len(names) < 4:
+        return f"{language.words(value, gender=gender)} {names[0 if value == 1 else 1]}"
+    said_cents = f"{language.words(int(cents * 100), gender='masculine')} {names[2 if cents * 100 == 1 else 3]}"
+    if not whole:
+        return said_cents
+    said = f"{language.words(int(whole), gender=gender)} {names[0 if whole == 1 else 1]}"
+    number = language.words(int(cents * 100))
+    template: str = money["cents"]
+    return template.format(whole=said, cents=said_cents, number=number)
+
+
+def _scaled_money(found: re.Match[str], language: Language) -> str:
+    """Return such as ten million dollars."""
+    names, _ = _names(found["currency"], Decimal(2), language)
+    words = _scaled_words(found["most"] or found["least"], found, language)
+    word = found["word"] or ("million" if SCALES[found["scale"]] > 3 else "")
+    of = language.data["money"]["of"] if word and not language.data["money"]["no_of"].count(word) else ""
+    # fr: d'euros.
+    if of.endswith("e") and language.code == "fr" and names[1][0] in "aeiou":
+        return f"{words} d'{names[1]}"
+    return " ".join(part for part in (words, of, names[1]) if part)
+
+
+def _scaled_words(written: str, found: re.Match[str], language: Language) -> str:
+    value = language.value(written)
+    if found["word"]:
+        return f"{language.words(value, gender='masculine')} {found['word']}"
+    power = SCALES[found["scale"]] if found["scale"] else 0
+    whole = value.scaleb(power)
+    if whole == whole.to_integral_value() and (power <= 3 or value == value.to_integral_value()):
+        return language.words(int(whole), gender="masculine")
+    names = language.data["money"]["scales"]
+    return f"{language.words(value, gender='masculine')} {names[str(power)][0 if value == 1 else 1]}"
+
+
+def _least_words(written: str, found: re.Match[str], language: Language) -> str:
+    """Return the lower end of a range, without the million that stands behind the upper one."""
+    if found["word"] or (found["scale"] and SCALES[found["scale"]] > 3):
+        return language.words(language.value(written), gender="masculine")
+    if found["scale"]:
+        return _scaled_words(written, found, language)
+    value = language.value(written)
+    # $2.50-$5: two dollars and fifty cents to five dollars, as "two point five zero" is no price.
+    if value != value.to_integral_value():
+        return _plain_money(written, found, language)
+    return language.words(int(value), gender=_names(found["currency"], value, language)[1])
+
+
+def _names(currency: str, value: Decimal, language: Language) -> tuple[list[str], str]:
+    """Return one, many (and hundredths, one and many) of a currency, and its gender."""
+    money = language.data["money"]
+    if currency in CODES:
+        name = language.currency(currency, value)
+        return [name, name], "masculine"
+    *names, gender = money["signs"].get(currency) or money["short_names"][currency]
+    return names, gender
+
+
+@cache
+def _units(language: Language) -> dict[str, str]:
+    """Return the spellings of units, with CLDR's name of each."""
+    own = language.data.get("units", {})
+    spellings = {**unit_spellings(), **own.get("spellings", {})}
+    return {spelling: unit for spelling, unit in spellings.items() if spelling not in own.get("not", ())}
+
+
+def _quantity(language: Language) -> re.Pattern[str]:
+    units = [*_units(language), *language.data["units"].get("said", {})]
+    return re.compile(
+        # Not the 2 of 1/2 kg.
+        rf"(?P<sign>(?<![\w.,-])[-−+])?(?<!\d/)(?P<least>{language.number})(?:{DASH}(?P<most>{_free(language)}))?"
+        rf"(?P<gap>{SPACE}|-)(?P<unit>{one_of(units)})(?![\w²³°/]|[.'’]\w)"
+    )
+
+
+def _say_quantity(found: re.Match[str], language: Language) -> str | None:
+    table, unit, gap = language.data["units"], found["unit"], found["gap"]
+    if (unit in table["with_space"] and not gap.strip("-")) or (unit in table["without_space"] and gap):
+        return None
+    value = language.value(found["most"] or found["least"])
+    if names := table.get("said", {}).get(unit):
+        before, behind = "", names[0 if value == 1 else 1]
+        name = unit
+    else:
+        name = _units(language)[unit]
+        # A 10-km race: ten kilometer.
+        before, behind = language.unit(name, Decimal(1) if gap == "-" else value)
+    gender = "feminine" if name in table["feminine"] else "masculine"
+    said = language.words(value, gender=gender)
+    if found["most"]:
+        least = language.words(language.value(found["least"]), gender=gender)
+        said = f"{least} {language.data['numbers']['to']} {said}"
+    sign = {"-": "minus", "−": "minus", "+": "plus"}.get(found["sign"] or "")
+    parts = (language.data["numbers"][sign] if sign else "", before, said, behind)
+    return " ".join(part for part in parts if part)
+
+
+def _full_stop(found: re.Match[str]) -> str:
+    """Return the full stop that was read as part of Mio. at the end of a text."""
+    return "." if found.group().endswith(".") and not found.string[found.end() :].strip() else ""

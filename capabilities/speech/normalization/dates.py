@@ -1,0 +1,109 @@
+"""Dates and times of day: those that are written in figures."""
+
+import re
+from datetime import date
+
+from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+
+ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w-]|[/.]\d)")
+FIGURES = re.compile(r"(?<![\w/.-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\w-]|[/.]\d)")
+MERIDIEM = r"(?:[\s\u00a0]?([AaPp])(?:\.[\s\u00a0]?[Mm]\.|[Mm]\b))"
+
+#: Between two times of day.
+BETWEEN = re.compile(r"(?<!:\d\d:\d\d)(?:(?<=\d[:h]\d\d)|(?<=\dh))[ \u00a0]?[–-][ \u00a0]?(?=\d{1,2}(?::\d\d|h))")
+BEFORE_TIME = r"(?<!:\d\d:\d\d-)(?:(?<![\w:.,/-])|(?<=\d[:h]\d\d-)|(?<=\dh-))"
+BEHIND_TIME = r"(?![\w:/]|[.,]\d|-\d{1,2}(?![\d:h]))"
+BEFORE_HALF = r"(?:(?<=[\dmM.])[ ]?([-–])[ ]?|(?<![\w:.,/$€£-]))"
+
+
+def rules(language: Language) -> list[Rule]:
+    """Return the rules of this module."""
+    times = language.data["times"]
+    swallowed = rf"(?:[\s\u00a0]?(?:{one_of(times['after'])})\b\.?)?" if times["after"] else ""
+    patterns = [rf"{BEFORE_TIME}(\d{{1,2}})(?:{times['marks']})([0-5]\d){BEHIND_TIME}{swallowed}"]
+    if "hour_alone" in times:
+        patterns.append(rf"{BEFORE_TIME}(\d{{1,2}}){times['hour_alone']}(?![\w/])")
+    halves = rf"{BEFORE_HALF}(\d{{1,2}})(?::([0-5]\d))?{MERIDIEM}"
+    return [
+        *([Rule(re.compile(halves), _say_meridiem, DIGITS)] if times.get("meridiem") else []),
+        Rule(ISO, lambda found, language: _say_date(found.group(1, 2, 3), found, language), DIGITS),
+        Rule(FIGURES, _say_figures, DIGITS),
+        Rule(_day_and_month(language), _say_month, DIGITS),
+        *(Rule(re.compile(pattern), _say_time, DIGITS) for pattern in patterns),
+        Rule(BETWEEN, lambda found, language: f" {language.data['numbers']['to']} ", DIGITS),
+    ]
+
+
+def _say_date(parts: tuple[str, ...], found: re.Match[str], language: Language) -> str | None:
+    year, month, day = map(int, parts)
+    try:
+        date(year, month, day)
+    except ValueError:
+        return None
+    names = language.data["dates"]
+    said = language.ordinal(day) if names["ordinal"] else names["first"] if day == 1 else language.words(day)
+    if ending := names.get("ordinal_ending"):
+        said += ending["after"] if _word_before(found) in ending["words"] else ending["otherwise"]
+    written: str = names["date"]
+    return written.format(day=said, month=language.month(month), year=language.year(year))
+
+
+def _say_figures(found: re.Match[str], language: Language) -> str | None:
+    """Return a date such as 22/11/2026; None where day and month can't be told apart."""
+    first, _, second, year = found.groups()
+    if language.data["dates"]["day_first"] or int(first) > 12 or first == second:
+        return _say_date((year, second, first), found, language)
+    return _say_date((year, first, second), found, language) if int(second) > 12 else None
+
+
+def _day_and_month(language: Language) -> re.Pattern[str]:
+    """Return the pattern of a short month beside a number: Jan. 5, 5 Jan. 2026, 24. Dez."""
+    names = language.data["dates"]
+    mark = r"\.?" if names["month_without_stop"] else r"\."
+    short = one_of(names["short_months"])
+    return re.compile(rf"(?:(?<=\d[ \u00a0])|(?<=\d\.[ \u00a0])|\b)(?:{short}){mark}(?![\w.-])")
+
+
+def _say_month(found: re.Match[str], language: Language) -> str | None:
+    before = found.string[max(0, found.start() - 5) : found.start()]
+    behind = found.string[found.end() : found.end() + 6]
+    if not re.search(r"(?<!\d)\d{1,2}(?:\.|st|nd|rd|th|er|º)?(?: de)?[ \u00a0]\Z", before) and not re.match(
+        r",?[ \u00a0](?:de )?(?:\d{1,2}|\d{4})(?:\D|\Z)", behind
+    ):
+        return None
+    name = language.month(language.data["dates"]["short_months"][found.group().rstrip(".")])
+    # The full stop may end the sentence too.
+    return name + ("." if found.group().endswith(".") and not found.string[found.end() :].strip() else "")
+
+
+def _say_time(found: re.Match[str], language: Language) -> str | None:
+    hour, minute = int(found.group(1)), int(found.group(2) or 0) if len(found.groups()) > 1 else 0
+    times = language.data["times"]
+    # Zero o'clock is no English.
+    if hour > 24 or (hour == 24 and minute) or (hour == 0 and "zero" in times):
+        return None
+    template: str = times["clock"] if minute else times["full"]
+    hour_word = times["hour"][0 if hour <= 1 else 1] if "hour" in times else ""
+    said_hour = language.words(hour, gender=times["gender"])
+    return template.format(hour=said_hour, minute=_minute(minute, language), hours=hour_word)
+
+
+def _say_meridiem(found: re.Match[str], language: Language) -> str | None:
+    dash, hour, minute, half = found.group(1), int(found.group(2)), int(found.group(3) or 0), found.group(4).lower()
+    if not 1 <= hour <= 12:
+        return None
+    said = language.words(hour) + (f" {_minute(minute, language)}" if minute else "")
+    to = f" {language.data['numbers']['to']} " if dash else ""
+    stop = "" if found.string[found.end() :].startswith(".") else "."
+    return f"{to}{said} {half}.m{stop}"
+
+
+def _minute(minute: int, language: Language) -> str:
+    zero = language.data["times"].get("zero")
+    return f"{zero} {language.words(minute)}" if zero and minute < 10 else language.words(minute)
+
+
+def _word_before(found: re.Match[str]) -> str:
+    before = re.search(r"(\w+)\s+\Z", found.string[max(0, found.start() - 15) : found.start()])
+    return before.group(1).lower() if before else ""

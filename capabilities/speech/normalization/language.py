@@ -1,0 +1,140 @@
+"""Language: how one language writes and says numbers, units and months."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+from capabilities.speech.normalization.language_data import language_data
+from pipeline.offers.languages import base_language
+
+#: Digits of the longest number that is said as a number.
+MOST_DIGITS = 15
+#: Numbers in words that a process keeps: texts have too many for all of them.
+MOST_CACHED = 4_096
+#: White space between groups of three digits, as French writes them.
+GROUP_SPACE = " \u00a0\u202f"
+
+
+class Language:
+    """One language, with the tables of its file; `region` may change how numbers are said, as in fr-CH."""
+
+    def __init__(self, code: str, region: str) -> None:
+        self.code = code
+        self.region = region
+        self.data: Mapping[str, Any] = language_data(code)
+        self._numbers: Mapping[str, Any] = self.data["numbers"]
+
+    @cached_property
+    def number(self) -> str:
+        """The pattern of a number as the language writes it; it reads no character twice."""
+        decimal, thousands = re.escape(self._numbers["decimal"]), re.escape(self._numbers["thousands"])
+        grouped = rf"\d{{1,3}}(?:{thousands}\d{{3}}){{1,4}}(?:{decimal}\d{{1,6}})?"
+        spaced = rf"\d{{1,3}}(?:[{GROUP_SPACE}]\d{{3}}){{1,4}}(?:{decimal}\d{{1,6}})?(?![{GROUP_SPACE}]?\d)"
+        # Outside English a decimal point is common too: 3.5 km.
+        plain = rf"\d{{1,{MOST_DIGITS}}}(?:[.{decimal}]\d{{1,6}})?"
+        return rf"(?<![\w.,])(?:{grouped}|{spaced}|{plain})(?!\d|[.,]\d)"
+
+    def value(self, written: str) -> Decimal:
+        """Return the value of what `number` has found."""
+        decimal, thousands = self._numbers["decimal"], self._numbers["thousands"]
+        written = re.sub(f"[{GROUP_SPACE}]", "", written)
+        if re.fullmatch(rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+(?:\D\d+)?", written):
+            written = written.replace(thousands, "")
+        return Decimal(written.replace(decimal, "."))
+
+    def words(self, value: Decimal | int, *, gender: str = "") -> str:
+        """Return a number in words; `gender` (masculine, feminine) is that of the noun behind it, if there is one."""
+        whole, _, fraction = format(Decimal(value).copy_abs(), "f").partition(".")
+        said = self._said(whole)
+        if fraction.strip("0"):
+            said = f"{said} {self._numbers['point']} {self._fraction(fraction)}"
+        elif gender:
+            for written, changed in self._numbers.get(gender, ()):
+                said = re.sub(rf"{written}\b", changed, said)
+        return f"{self._numbers['minus']} {said}" if value < 0 else said
+
+    def _fraction(self, digits: str) -> str:
+        if self._numbers["digits_apart"] or digits.startswith("0") or len(digits) > 2:
+            return " ".join(self._said(digit) for digit in digits)
+        return self._said(digits)
+
+    def ordinal(self, number: int, *, feminine: bool = False) -> str:
+        """Return an ordinal in words, such as twenty-second."""
+        said = self._said(str(number), "ordinal")
+        if feminine:
+            for written, changed in self._numbers.get("feminine_ordinal", ()):
+                said = re.sub(rf"{written}\b", changed, said)
+        return said
+
+    def year(self, number: int) -> str:
+        """Return a year in words, such as nineteen eighty-four."""
+        return self._said(str(number), "year")
+
+    def digits(self, written: str) -> str:
+        """Return each digit of a text in words; other characters part groups of them."""
+        groups = re.findall(r"\d+", written)
+        return ", ".join(" ".join(self._said(digit) for digit in group) for group in groups)
+
+    def _said(self, digits: str, form: str = "cardinal") -> str:
+        return _in_words(int(digits), self.dialect, form)
+
+    @cached_property
+    def dialect(self) -> str:
+        """The language as num2words knows it, with the region where that makes a difference."""
+        name: str = self._numbers.get("dialects", {}).get(self.region, self._numbers.get("dialect", self.code))
+        return name
+
+    def unit(self, unit: str, value: Decimal) -> tuple[str, str]:
+        """Return what is said before and behind so much of a unit of CLDR, such as ("", "kilometers")."""
+        form = _locale(self.code).plural_form(float(value))
+        return _unit(self.code, unit, 1 if form == "one" else 2)
+
+    def month(self, number: int) -> str:
+        """Return the name of a month."""
+        names: Mapping[int, str] = _locale(self.code).months["format"]["wide"]
+        return names[number]
+
+    def currency(self, code: str, value: Decimal) -> str:
+        """Return the name of a currency in the number that the value asks for."""
+        from babel.numbers import get_currency_name
+
+        name: str = get_currency_name(code, float(value), self.code)
+        return name if self.code == "de" else name[:1].lower() + name[1:] if name[1:2].islower() else name
+
+
+def language_of(tag: str) -> Language | None:
+    """Return the language of a tag such as pt-BR; None for one without rules."""
+    code = base_language(tag)
+    region = next((part.upper() for part in re.split("[-_]", tag)[1:] if len(part) == 2), "")
+    return _language(code, region) if "numbers" in language_data(code) else None
+
+
+@cache
+def _language(code: str, region: str) -> Language:
+    return Language(code, region)
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def _in_words(number: int, dialect: str, form: str) -> str:
+    # Imported when the first number is read: 0.07 s.
+    from num2words import num2words
+
+    # Commas would be pauses.
+    return str(num2words(number, lang=dialect, to=form)).replace(",", "").replace("  ", " ")
+
+
+@cache
+def _locale(code: str) -> Any:
+    from babel import Locale  # 0.08 s with its first locale
+
+    return Locale.parse(code)
+
+
+@cache
+def _unit(code: str, unit: str, number: int) -> tuple[str, str]:
+    from babel.units import format_unit
+
+    before, _, behind = format_unit(number, unit, length="long", locale=code).partition(str(number))
+    return before.strip(), behind.strip()

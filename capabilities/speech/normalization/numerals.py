@@ -1,0 +1,102 @@
+"""Numerals: Roman numerals, and ordinals in figures."""
+
+import re
+
+from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+
+#: Canonical numerals up to 39. L, C, D and M are too often something else: XL, CD, MD, LLC.
+ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
+VALUES = {"I": 1, "V": 5, "X": 10}
+
+ROMAN_SIGNS = frozenset(VALUES)
+
+
+def rules(language: Language) -> list[Rule]:
+    """Return the rules of this module."""
+    roman, ordinals = language.data["roman"], language.data["ordinals"]
+    ending = r"(?!\w|[.'’-]\w)"
+    made = [Rule(re.compile(pattern), _say_ordinal, DIGITS) for pattern in ordinals["patterns"]]
+    if roman.get("century"):
+        made.append(Rule(re.compile(roman["century"].replace("ROMAN", ROMAN)), _say_century, ROMAN_SIGNS))
+    first = rf"{ROMAN}|{roman['first']}" if roman.get("first") else ROMAN
+    monarchs, counted = one_of(roman["monarchs"]), one_of(roman["counted"])
+    made += [
+        Rule(
+            re.compile(rf"(?:(?<=\b)(?P<name>{monarchs}))[ \u00a0](?P<roman>{first}){ending}"),
+            _say_monarch,
+            ROMAN_SIGNS,
+        ),
+        Rule(re.compile(rf"\b(?P<name>(?i:{counted}))[ \u00a0](?P<roman>{ROMAN}){ending}"), _say_count, ROMAN_SIGNS),
+        # Behind any other name, for those of more than one letter: Rocky III.
+        Rule(
+            re.compile(rf"\b(?P<name>[^\W\d_a-zà-ÿ]\w{{2,20}})[ \u00a0](?P<roman>(?=\w\w)(?!XX|XXX){ROMAN}){ending}"),
+            _say_count,
+            ROMAN_SIGNS,
+        ),
+    ]
+    return made
+
+
+def _roman(written: str) -> int:
+    total = 0
+    for sign, follower in zip(written, [*written, ""][1:], strict=True):
+        value = VALUES[sign]
+        total += -value if follower and VALUES[follower] > value else value
+    return total
+
+
+def _say_ordinal(found: re.Match[str], language: Language) -> str | None:
+    number = int(found["number"])
+    if not 0 < number < 1_000:
+        return None
+    groups = found.groupdict()
+    said = language.ordinal(number, feminine=bool(groups.get("feminine")))
+    if groups.get("short"):
+        said = said.removesuffix("o")
+    return f"{groups.get('before') or ''}{said}{_ending(found, language)}"
+
+
+def _ending(found: re.Match[str], language: Language) -> str:
+    """Return what a German ordinal ends with behind its article: am dritten, der dritte, in der dritten."""
+    ordinals = language.data["ordinals"]
+    article = (found.groupdict().get("before") or "").strip().lower()
+    before = re.search(r"(\w+)[ \u00a0]\Z", found.string[max(0, found.start() - 30) : found.start()])
+    # Behind a preposition or a noun "der" is a dative or a genitive.
+    if article == "der" and before and (before.group(1).lower() in ordinals["dative"] or before.group(1)[0].isupper()):
+        return "n"
+    ending: str = ordinals.get("endings", {}).get(article, "")
+    return ending
+
+
+def _say_century(found: re.Match[str], language: Language) -> str | None:
+    number = _roman(found["roman"])
+    return f"{language.ordinal(number)}{found['behind']}"
+
+
+def _say_monarch(found: re.Match[str], language: Language) -> str | None:
+    roman, name = language.data["roman"], found["name"]
+    is_queen = name in roman["queens"]
+    if found["roman"] == roman.get("first"):
+        return f"{name} {language.ordinal(1, feminine=is_queen)}"
+    number = _roman(found["roman"])
+    # "Henry I met", "Elizabeth V. Smith": the pronoun, or an initial.
+    if found["roman"] in roman["never_alone"]:
+        return None
+    if number > roman["ordinals_up_to"]:
+        return f"{name} {language.words(number)}"
+    article = roman["queen_article" if is_queen else "article"]
+    return " ".join(part for part in (name, article, language.ordinal(number, feminine=is_queen)) if part)
+
+
+def _is_sure(found: re.Match[str], sure: list[str]) -> bool:
+    """Tell whether a numeral is not the pronoun that is written like it: at the level I tried."""
+    return found["name"] in sure or not re.match(r"[ \u00a0]\w", found.string[found.end() :])
+
+
+def _say_count(found: re.Match[str], language: Language) -> str | None:
+    name, number = found["name"], _roman(found["roman"])
+    roman = language.data["roman"]
+    if name in roman["not_behind"] or (found["roman"] == roman.get("pronoun") and not _is_sure(found, roman["sure"])):
+        return None
+    return f"{name} {language.words(number)}"

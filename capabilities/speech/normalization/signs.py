@@ -1,0 +1,148 @@
+"""Signs: abbreviations, and signs that are said as words, or not at all."""
+
+import re
+from unicodedata import normalize
+
+from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+
+EMOJI = re.compile(
+    r"[ \u00a0]?[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\ufe0f\u200d\U000e0020-\U000e007f]+"
+)
+#: What Markdown has at the start of a line, and around words.
+LINE_MARK = re.compile(r"(?m)^[ \t]{0,8}(?:#{1,6}|[*•>])[ \t]+")
+#: A line between two scenes: ***, * * *, ---.
+SCENE_BREAK = re.compile(r"(?m)^[ \t]{0,8}([*_-])(?:[ \t]?\1){2,80}[ \t\r]{0,8}$")
+EMPHASIS = re.compile(
+    r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])|(?<!\w)_{1,2}(?=[^\W_])|(?<=[^\W_])_{1,2}(?!\w)|`{1,3}"
+)
+#: Mathematical letters, which people write for bold ones, and full-width ones.
+STYLED = re.compile(r"[\U0001d400-\U0001d7ff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
+MARKED = re.compile(r"[®™©]")
+
+ABOUT = re.compile(r"[~≈][ \u00a0]?(?=\d)")
+NUMBER_SIGN = re.compile(r"(?<!\w)#[ ]?(?=\d{1,6}(?!\w))")
+HASHTAG = re.compile(r"(?<![\w#&])#(?=[^\W\d_]\w)")
+AMPERSAND = re.compile(r"(?<=\w)[ \u00a0]?(?:&amp;|&)[ \u00a0]?(?=\w)")
+MENTION = re.compile(r"(?<![\w@/])@(?=[^\W\d_]\w)")
+#: Two words, and no path.
+WORDS = re.compile(r"(?<![\w/])([^\W\d_]{2,30})/([^\W\d_]{2,30})(?![\w/])")
+SHORT_NUMBER = r"\d{1,6}(?:[.,]\d{1,6})?"
+RANGE = re.compile(rf"(?<![\w.,:/–-]){SHORT_NUMBER}[ \u00a0]?[–—-][ \u00a0]?{SHORT_NUMBER}(?![\w/=–-]|[.,:]\d)")
+FRACTION = re.compile(r"[1-3]/[2-4]|[½¼¾]")
+YEAR = re.compile(r"[12]\d{3}(?![\w.,]?\d)")
+VERSION = re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,3}(?!\w|[.,]\d)")
+
+
+def rules(language: Language) -> list[Rule]:
+    """Return the rules of this module."""
+    return [*_left_out(), *_abbreviations(language), *_said(language), *_numbers(language)]
+
+
+def _left_out() -> list[Rule]:
+    return [
+        Rule(SCENE_BREAK, _say_nothing, frozenset("*_-")),
+        Rule(LINE_MARK, _say_nothing, frozenset("#*•>")),
+        Rule(EMPHASIS, _say_nothing, frozenset("*_`")),
+        Rule(EMOJI, _say_nothing),
+        Rule(STYLED, lambda found, language: normalize("NFKC", found.group())),
+        Rule(MARKED, _say_nothing, frozenset("®™©")),
+    ]
+
+
+def _abbreviations(language: Language) -> list[Rule]:
+    short = language.data["abbreviations"]
+    counted, always, names = (one_of(list(short[name])) for name in ("before_numbers", "always", "before_names"))
+    return [
+        Rule(re.compile(rf"(?<![\w.])(?:{counted})[ \u00a0]?(?=\d)"), _say_counted, DIGITS),
+        Rule(re.compile(rf"(?<![\w.])(?:{always})(?![\w.]\w|\w)"), _say_short),
+        Rule(re.compile(rf"(?<![\w.])(?:{names})[ \u00a0](?=[^\W\d_a-zà-ÿ])"), _say_title),
+    ]
+
+
+def _said(language: Language) -> list[Rule]:
+    """Return the rules of signs that are said as a word."""
+    signs, at = language.data["signs"], language.data["addresses"]["@"]
+    fractions = one_of([written for written in signs["whole"] if FRACTION.fullmatch(written)])
+    return [
+        # 2 1/2, 2½
+        Rule(
+            re.compile(rf"(?<![\w.,/-])(?P<whole>\d{{1,3}})(?:[ \u00a0]|(?!\d))(?P<part>{fractions})(?![\w/])"),
+            lambda found, language: f"{found['whole']} {signs['and']} {signs['whole'][found['part']]}",
+            frozenset("/½¼¾"),
+        ),
+        Rule(re.compile(rf"(?<![\w/])(?:{one_of(list(signs['whole']))})(?![\w/])"), _say_whole, frozenset("/½¼¾")),
+        Rule(ABOUT, lambda found, language: f"{signs['about']} ", frozenset("~≈")),
+        Rule(NUMBER_SIGN, lambda found, language: f"{signs['number']} ", frozenset("#")),
+        Rule(HASHTAG, lambda found, language: "hashtag ", frozenset("#")),
+        Rule(AMPERSAND, lambda found, language: f" {signs['and']} ", frozenset("&")),
+        Rule(MENTION, lambda found, language: f"{at} ", frozenset("@")),
+        Rule(WORDS, lambda found, language: " ".join(found.groups()), frozenset("/")),
+    ]
+
+
+def _numbers(language: Language) -> list[Rule]:
+    """Return the rules of what stands between numbers."""
+    between = one_of(list(language.data["signs"]["between_numbers"]))
+    made = [
+        Rule(RANGE, _say_range, DIGITS),
+        Rule(re.compile(rf"(?<=[\d)])(?<!\b0)[ \u00a0]?({between})[ \u00a0]?(?=[\d(])"), _say_between, DIGITS),
+        Rule(VERSION, _say_version, DIGITS),
+    ]
+    if years := language.data["numbers"].get("years"):
+        pattern = re.compile(rf"(?<![\w.,/–-]){years}(?![\w%/–-]|[.,]\d)")
+        made.append(Rule(pattern, lambda found, language: language.year(int(found.group())), DIGITS))
+    return made
+
+
+def _say_nothing(found: re.Match[str], language: Language) -> str | None:
+    return ""
+
+
+def _say_counted(found: re.Match[str], language: Language) -> str | None:
+    short, written = language.data["abbreviations"], found.group().strip()
+    # Vitamin c. 12 pills.
+    if written in short.get("before_years", ()) and not YEAR.match(found.string, found.end()):
+        return None
+    word = short["before_numbers"][written]
+    return f"{word} "
+
+
+def _say_short(found: re.Match[str], language: Language) -> str | None:
+    written = found.group()
+    # The full stop may end the sentence too.
+    ends = written.endswith(".") and re.match(r"\s*\Z|\s+[^\W\d_a-zà-ÿ]", found.string[found.end() :])
+    said: str = language.data["abbreviations"]["always"][written]
+    return said + ("." if ends and written in language.data["abbreviations"]["may_end"] else "")
+
+
+def _say_title(found: re.Match[str], language: Language) -> str | None:
+    # Main St. The next house: behind a name it is a street.
+    if re.search(r"\w\s+[^\W\d_a-zà-ÿ]\w{2,20} \Z", found.string[max(0, found.start() - 30) : found.start()]):
+        return None
+    return f"{language.data['abbreviations']['before_names'][found.group().strip()]} "
+
+
+def _say_whole(found: re.Match[str], language: Language) -> str | None:
+    said: str = language.data["signs"]["whole"][found.group()]
+    return said
+
+
+def _say_range(found: re.Match[str], language: Language) -> str | None:
+    """Return 10 to 20 for 10–20; with a hyphen only where both have about as many digits: 555-1234 is none."""
+    least, dash, most = re.fullmatch(r"(\S+?)\s?([–—-])\s?(\S+)", found.group()).groups()  # type: ignore[union-attr]
+    if dash == "-" and (
+        len(most) - len(least) not in ((0, 1) if len(least) <= 2 else (0,)) or len(least) > 4 or " " in found.group()
+    ):
+        return None
+    if float(least.replace(",", ".")) >= float(most.replace(",", ".")):
+        return None
+    return f"{least} {language.data['numbers']['to']} {most}"
+
+
+def _say_between(found: re.Match[str], language: Language) -> str | None:
+    return f" {language.data['signs']['between_numbers'][found.group(1)]} "
+
+
+def _say_version(found: re.Match[str], language: Language) -> str | None:
+    return f" {language.data['numbers']['point']} ".join(found.group().split("."))

@@ -1,0 +1,69 @@
+"""Try page of speech: voices are picked by listening, and a text is heard in all the ways that there are."""
+
+from collections.abc import Sequence
+
+from api.try_pages import Call, Trial, TryPage
+from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
+from capabilities.speech.kinds.music import MUSIC_CREDITS
+from capabilities.speech.voices.offered_voices import offered_voices
+from pipeline.offers.offers import Offers
+
+PRICE = f"1 credit a started {CHARACTERS_PER_CREDIT:,} characters"
+RENAMED = {"voice_name": "voice"}
+SOUND = "audio/*,video/*"
+
+
+def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
+    codes = {code for voice in offered_voices(offers).ready for code in voice.language_codes}
+    return [(code, code) for code in sorted(codes)]
+
+
+TRY = TryPage(
+    slug="speech",
+    title="Speech",
+    lead="Pick a voice by listening to it, and hear your text.",
+    trials=(
+        Trial("speech", "A short text, as WAV", PRICE, Call("speak", "text", RENAMED), saves="output.wav"),
+        Trial("speech_batch", "A long text, as MP3", PRICE, Call("speak_long", "text", RENAMED), saves="chapter.mp3"),
+        Trial(
+            "speech_stream",
+            "A stream: heard while it is spoken",
+            f"{PRICE} that was spoken",
+            Call("stream_speech", "text", RENAMED),
+            saves="stream.mp3",
+        ),
+        Trial(
+            "speech_with_music",
+            "A text over music",
+            f"{PRICE}, and {MUSIC_CREDITS} for the music",
+            Call("speak_with_music", "text", RENAMED),
+            saves="output_with_music.mp3",
+        ),
+        Trial(
+            "add_music",
+            "Music under a recording",
+            f"{MUSIC_CREDITS} credit",
+            Call("add_music", "audio"),
+            saves="output_with_music.mp3",
+        ),
+    ),
+    engines=("synthesis",),
+    main=("text", "audio", "music", "speed", "voice_name"),
+    filled=("text",),
+    # A stream is heard while it arrives, which browsers do with MP3 alone.
+    hidden=("source", "response_format"),
+    labels={
+        "voice_name": "Voice",
+        "audio": "Recording",
+        "plain_text": "Read marks aloud, too",
+        "volume_gain_db": "Gain",
+        "timestamps": "With the times of words, and subtitles",
+        "duck": "The music dips while somebody speaks",
+    },
+    choices={"language": _languages},
+    accepts={"audio": SOUND, "music": SOUND},
+    template="try/speech.html",
+    script="try_speech.js",
+    submit="Speak",
+    order=1,
+)

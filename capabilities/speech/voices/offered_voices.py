@@ -1,0 +1,134 @@
+"""Offered voices: which voices the synthesis engines offer now, and which of them a request gets.
+
+Who asks for what is not here, and could be, is told the command that brings it (docs/models.md).
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from capabilities.speech.voices.voice_aliases import VoiceAlias, voice_aliases
+from capabilities.speech.voices.voices import (
+    DEFAULT_LANGUAGE,
+    MOST_FOR_SLOW,
+    LanguageUnknown,
+    Voice,
+    VoiceUnknown,
+    folded,
+    has_language,
+    lookup,
+    pick_voice,
+    quoted,
+    shipped_voices,
+)
+from pipeline.errors import InvalidRequest, ServiceUnavailable
+from pipeline.offers.fetchable import Fetchable, list_fetchable
+from pipeline.offers.offers import Offer, Offers
+
+FAMILY = "synthesis"
+#: Pairs of voice and language, as requests spell them, whose voice is cached.
+MAX_CHOSEN = 1_000
+
+
+class VoiceUnavailable(ServiceUnavailable):
+    """The voice is known, and its engine can't be used at the moment."""
+
+    code = "engine_unavailable"
+
+
+class VoiceNotInstalled(InvalidRequest):
+    """The catalogue has the voice, and this machine has not yet."""
+
+    code = "voice_not_installed"
+
+
+class OfferedVoices:
+    """The voices of one copy of the offers."""
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers.of(FAMILY)
+        self._fetchable = list(list_fetchable(offers, FAMILY))
+        self._chosen: dict[tuple[str | None, str | None, bool], Voice] = {}
+        #: The voices that can speak now. Before any pool has published an offer, those that espeak ships with.
+        self.ready: tuple[Voice, ...] = (
+            tuple(voice for offer in self._offers if offer.ready for voice in _voices(offer))
+            if self._offers
+            else shipped_voices()
+        )
+
+    def pick(self, *, voice_name: str | None, language: str | None, characters: int) -> Voice:
+        """Return the voice for a text of so many characters; looked for once, as it takes a third of a millisecond.
+
+        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch; VoiceUnavailable for the voice of an engine that
+        can't be used at the moment: a request that names a voice gets no other; VoiceNotInstalled, and InvalidRequest
+        with `language_not_supported`, where a model that could be fetched speaks."""
+        asked = voice_name, language, characters > MOST_FOR_SLOW
+        voice = self._chosen.get(asked)
+        if voice is None:
+            voice = self._choose(voice_name, language, characters)
+            if len(self._chosen) < MAX_CHOSEN:
+                self._chosen[asked] = voice
+        return voice
+
+    def alias(self, voice_name: str | None) -> VoiceAlias | None:
+        """Return the alias of that name; None for another name, and for that of a voice which is here."""
+        alias = voice_aliases().get((voice_name or "").strip().lower())
+        return None if alias is None or any(folded(voice.id) == alias.name for voice in self.ready) else alias
+
+    def is_own_name(self, voice_name: str | None) -> bool:
+        """Return whether a name is that of one voice, which then has one language."""
+        return voice_name is not None and self.alias(voice_name) is None
+
+    def _choose(self, voice_name: str | None, language: str | None, characters: int) -> Voice:
+        if (alias := self.alias(voice_name)) is not None:
+            voice = alias.pick(self.ready, language or DEFAULT_LANGUAGE, characters)
+            if voice is not None:
+                return voice
+            voice_name = None  # the refusal then is about the language
+        try:
+            return pick_voice(self.ready, voice_name=voice_name, language=language, characters=characters)
+        except LanguageUnknown:
+            if language is not None and (model := self.fetchable_for(language)):
+                raise InvalidRequest(
+                    f"No voice here speaks {quoted(language)} yet. {model.remedy} "
+                    "GET /tts/voices lists the languages that are here.",
+                    code="language_not_supported",
+                    field="language",
+                ) from None
+            raise
+        except VoiceUnknown:
+            self._refuse_known(voice_name or "")
+            away = [offer for offer in self._offers if not offer.ready]
+            voices = [voice for offer in away for voice in _voices(offer)]
+            voice = pick_voice(voices, voice_name=voice_name, language=language)
+            needs = next(offer.needs for offer in away if offer.engine == voice.engine)
+            raise VoiceUnavailable(
+                f"The voice {voice.id} can't speak now: {needs or 'its engine is unavailable'}. Nothing was charged. "
+                "Try again later, or leave voice_name out.",
+                retry_after=timedelta(minutes=1),
+            ) from None
+
+    def fetchable_for(self, language: str) -> Fetchable | None:
+        """Return the first model that would bring a voice for a language; None: none would."""
+        voices = [model for model in self._fetchable if model.voices]
+        found = (model for tag in lookup(language) for model in voices if has_language(model.languages, tag))
+        return next(found, None)
+
+    def _refuse_known(self, voice_name: str) -> None:
+        """Raise VoiceNotInstalled for a voice that a model would bring which could be fetched."""
+        for model in self._fetchable:
+            for voice in model.voices:
+                if folded(voice) == folded(voice_name):
+                    raise VoiceNotInstalled(
+                        f"The voice {voice} is not on this machine yet. {model.remedy} "
+                        "GET /tts/voices lists the voices that are here.",
+                        field="voice_name",
+                    )
+
+
+def offered_voices(offers: Offers) -> OfferedVoices:
+    """Return the voices of a copy of the offers, made once."""
+    return offers.derived(OfferedVoices)
+
+
+def _voices(offer: Offer) -> Sequence[Voice]:
+    return [Voice.from_document(document) for document in offer.content.get("voices", ())]

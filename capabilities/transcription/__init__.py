@@ -1,0 +1,4 @@
+"""Transcription: writes down what is said in recordings."""
+
+FAMILIES = {"transcription": "capabilities.transcription.engines"}
+COMMANDS = {"transcribe": "capabilities.transcription.commands"}

@@ -1,0 +1,127 @@
+"""Commands for transcription, over the HTTP API: `pressroom transcribe`."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import Progress, TaskID
+
+from capabilities.transcription.kinds.transcripts import ENDINGS, Format
+from pipeline.errors import InvalidRequest, PressroomError
+from pressroom.errors import PressroomError as ServiceError
+from scripts.commands import SERVICE, under
+from scripts.options import Data, ServiceUrl, find_service
+from scripts.service import outcome_of_cancelling
+from scripts.service import said as said_of
+from scripts.terminal import plain, progress_bar, tell
+
+if TYPE_CHECKING:
+    from pressroom import AsyncPressroom
+    from pressroom.documents.jobs import Job
+
+ROUTE = "/tts/stt"
+#: Recordings that are sent at the same time.
+AT_ONCE = 4
+#: How long a cancellation is tried: a person waits for it after Ctrl-C.
+CANCEL_SECONDS = 5.0
+
+
+def transcribe(
+    recordings: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings in any usual format.")],
+    form: Annotated[Format, typer.Option("--format", help="Of the texts.")] = "text",
+    language: Annotated[str, typer.Option(help="Language spoken, such as en; auto: find out.")] = "auto",
+    prompt: Annotated[
+        str | None, typer.Option(help="Names and words that are said, as they are spelled; up to 1,000 characters.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over texts that are there already.")] = False,
+    url: ServiceUrl = None,
+    data: Data = None,
+) -> None:
+    """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
+    texts = {recording: (out or recording.parent) / (recording.stem + ENDINGS[form]) for recording in recordings}
+    _check(texts, overwrite=overwrite)
+    fields = {"language": language, "response_format": form} | ({"prompt": prompt} if prompt else {})
+    failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
+    for recording, text in texts.items():
+        if recording not in failed:
+            typer.echo(f"{text} ({text.stat().st_size:,} bytes)")
+    for recording, error in failed.items():
+        tell(f"{recording}: {error.message}", style="red")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _check(texts: dict[Path, Path], *, overwrite: bool) -> None:
+    """Refuse what could not be read or written, before anything is paid for. Raises InvalidRequest."""
+    for recording, text in texts.items():
+        if not (recording.is_file() and os.access(recording, os.R_OK)):
+            raise InvalidRequest(f"There is no file {recording}, or it can't be read.")
+        text.parent.mkdir(parents=True, exist_ok=True)
+        if text.exists() and (lost := next((one for one in texts if one.exists() and text.samefile(one)), None)):
+            raise InvalidRequest(f"The text of {recording} would overwrite {lost}. Say with --out where it goes.")
+        if text.is_file() and not overwrite:
+            raise InvalidRequest(f"{text} is there already. Say --overwrite, or with --out where the texts go.")
+        if text.is_dir() or not os.access(text.parent, os.W_OK | os.X_OK):
+            raise InvalidRequest(f"{text} can't be written. Say with --out where the texts go.")
+    if len(set(texts.values())) < len(texts):
+        raise InvalidRequest("Two of the files have the same name, and their texts would be one file. Do one by one.")
+
+
+async def _transcribe_all(
+    url: str, key: str, texts: dict[Path, Path], fields: dict[str, Any]
+) -> dict[Path, PressroomError]:
+    """Write each recording's text; returns those that failed, and why."""
+    from pressroom import AsyncPressroom
+
+    failed: dict[Path, PressroomError] = {}
+    room = asyncio.Semaphore(AT_ONCE)
+    async with AsyncPressroom(key, url=url) as client:
+        with progress_bar(unit=" s") as bar:
+
+            async def work(recording: Path, text: Path, line: TaskID) -> None:
+                async with room:
+                    try:
+                        await _transcribe(client, recording, text, fields, bar, line)
+                    except ServiceError as error:
+                        failed[recording] = PressroomError(said_of(error))
+                    except OSError as error:  # a full disk, a file that is gone
+                        failed[recording] = PressroomError(f"{error.strerror or error}.")
+
+            lines = {recording: bar.add_task(recording.name, total=1) for recording in texts}
+            await asyncio.gather(*(work(recording, text, lines[recording]) for recording, text in texts.items()))
+    return failed
+
+
+async def _transcribe(
+    client: "AsyncPressroom", recording: Path, text: Path, fields: dict[str, Any], bar: Progress, line: TaskID
+) -> None:
+    job = await client.submit(ROUTE, fields, {"audio": recording})
+    try:
+        await client.wait(job.id, progress=lambda now: _show(bar, line, now))
+        await client.result(job.id, to=text)
+    except asyncio.CancelledError:  # Ctrl-C: otherwise the job would go on, be paid for, and its result be lost
+        told = plain(f"{recording}: {await _cancel(client, job)}")
+        bar.console.print(told, highlight=False, soft_wrap=True)
+        raise
+
+
+def _show(bar: Progress, line: TaskID, job: "Job") -> None:
+    bar.update(line, completed=job.progress.done + job.progress.failed, total=job.progress.total)
+
+
+async def _cancel(client: "AsyncPressroom", job: "Job") -> str:
+    """Cancel a job, and return a sentence about the outcome."""
+    try:
+        async with asyncio.timeout(CANCEL_SECONDS):
+            return outcome_of_cancelling(await client.cancel(job.id))
+    except (ServiceError, TimeoutError) as error:
+        reason = said_of(error) if isinstance(error, ServiceError) else "The service does not answer."
+        return f"The job {job.id} was not cancelled. {reason}"
+
+
+register = under(SERVICE, transcribe)

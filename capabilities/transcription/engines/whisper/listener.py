@@ -1,0 +1,232 @@
+"""Listener: one Whisper model, run by faster-whisper on a processor or on CUDA, in memory while it is used."""
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from capabilities.transcription.engines import SAMPLE_RATE, Decoding, Foreign, HeardSegment, Hearing, Transcriber
+from capabilities.transcription.engines.whisper.english import EnglishOnly
+from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
+from capabilities.transcription.engines.whisper.weights import ENGINE, Weights
+from capabilities.transcription.settings import WhisperSettings
+from pipeline.errors import NotReady
+from pipeline.log import get_logger
+from pipeline.subtitles.segments import Segment, Word
+from workers.engines import Stopped, never
+from workers.media.audio.track import Samples
+
+log = get_logger(__name__)
+
+#: ISO 639-1 codes, by the codes of Whisper that differ from them.
+CODES = {"jw": "jv"}
+#: Windows in which the language is looked for, until one is more likely than not: with one window alone, a song at the
+#: start would decide it for hours of speech.
+LANGUAGE_WINDOWS = 4
+#: In the names of models that were not trained to translate: they answer in the language that is spoken.
+ONLY_TRANSCRIBES = "turbo"
+#: Milliseconds: what is shorter is not taken for speech. In music single notes are.
+SHORTEST = 250
+#: Segments that a CUDA device takes together, by default.
+CUDA_BATCH = 8
+#: What the model is tried with: a second of sound, in frames of 10 ms.
+FRAMES = 100
+#: The seconds that Whisper takes at once; only longer sounds can be batched.
+WINDOW_SECONDS = 30
+
+
+class Listener(Transcriber):
+    """A model that is loaded once. It takes one sound at a time."""
+
+    name = ENGINE
+
+    def __init__(self, weights: Weights, settings: WhisperSettings) -> None:
+        self.model = weights.name
+        self._folder = weights.folder
+        self._needs_gpu = weights.needs_gpu
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._unloading: threading.Timer | None = None
+
+    def load(self) -> None:
+        """Load the model and use it once. Raises NotReady."""
+        began = time.monotonic()
+        self._start()
+        self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
+        self._unload_later()
+        seconds = round(time.monotonic() - began, 1)
+        log.info("model loaded", engine=self.name, model=self.model, device=self._device, seconds=seconds)
+
+    @property
+    def translates(self) -> bool:  # type: ignore[override]  # which the model decides
+        """Whether the model has learned to translate."""
+        return bool(self._loaded.model.is_multilingual) and ONLY_TRANSCRIBES not in self.model
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages of the model: about a hundred, or English alone."""
+        return sorted(self._codes)
+
+    @contextmanager
+    def listen(
+        self,
+        samples: Samples,
+        *,
+        language: str | None,
+        timed: bool,
+        prompt: str | None = None,
+        translate: bool = False,
+        stop: Callable[[], bool] = never,
+    ) -> Iterator[Hearing]:
+        """Listen to a sound. Only speech is given to the model: in silence it would invent text."""
+        sound = samples.astype(np.float32) / 32_768
+        # As hotwords, a prompt is given with each half minute; as `initial_prompt`, only with the first.
+        how = {"word_timestamps": timed, "hotwords": prompt}
+        with self._in_memory():
+            found: Any
+            if self._loaded.model.is_multilingual:
+                code = None if language is None else self._codes[language]
+                task = "translate" if translate else "transcribe"
+                found, about = self._transcribe(sound, language=code, task=task, **how)
+                probability = about.language_probability if language is None else None
+                language = CODES.get(about.language, about.language)
+            else:
+                probability, language = None, "en"
+                hear = partial(self._hear_english, **how)
+                found = EnglishOnly(self._loaded, sound, hear).kept()
+            yield Hearing(language, probability, _segments(without_hallucinations(found), stop))
+
+    def _start(self) -> None:
+        """Load the model onto the device of the settings, or a GPU that works, or the processor. Raises NotReady."""
+        import ctranslate2
+
+        if self._settings.device not in (None, "auto"):
+            return self._try(self._settings.device)
+        if ctranslate2.get_cuda_device_count():
+            try:
+                return self._try("cuda")
+            except NotReady as error:
+                # Mostly the libraries of CUDA have another version than CTranslate2 wants. A processor is slower.
+                log.warning("GPU not used", engine=self.name, needs=error.message)
+                if self._needs_gpu:  # a smaller model on the processor serves better
+                    raise
+        return self._try("cpu")
+
+    def _try(self, device: str) -> None:
+        self._device = device
+        try:
+            self._loaded = self._load()
+            self._warm_up()
+        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
+            raise NotReady(f"The model {self.model!r} can't be used on {device}: {error}") from error
+
+    def _load(self) -> Any:
+        import ctranslate2
+        from faster_whisper import WhisperModel
+
+        logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
+        device, _, index = self._device.partition(":")
+        supported = ctranslate2.get_supported_compute_types(device, int(index or 0))
+        return WhisperModel(
+            self._folder,
+            device=device,
+            device_index=int(index or 0),
+            compute_type=self._settings.compute_type or quickest(device, supported),
+            cpu_threads=self._settings.cpu_threads,
+            local_files_only=True,
+        )
+
+    def _warm_up(self) -> None:
+        """Use the model once, so that an error, such as a missing library of CUDA, occurs now and not in a request.
+
+        A second is given to it as it is: `transcribe` would fill it up to half a minute, which costs a processor 0.7 s
+        instead of 0.01."""
+        features = self._loaded.feature_extractor(np.zeros(SAMPLE_RATE, np.float32))
+        begin = self._loaded.hf_tokenizer.token_to_id("<|startoftranscript|>")
+        self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
+
+    def _hear_english(self, sound: Any, **how: Any) -> Any:
+        return self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]
+
+    def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
+        # The text so far is not given as context: Whisper would repeat an error again and again.
+        how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
+        how |= {"language_detection_segments": LANGUAGE_WINDOWS, "vad_parameters": {"min_speech_duration_ms": SHORTEST}}
+        batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
+        if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
+            found: tuple[Any, Any] = self._loaded.transcribe(sound, **how)
+            return found
+        from faster_whisper import BatchedInferencePipeline
+
+        batched: tuple[Any, Any] = BatchedInferencePipeline(self._loaded).transcribe(
+            sound, batch_size=batch, without_timestamps=False, **how
+        )
+        return batched
+
+    @contextmanager
+    def _in_memory(self) -> Iterator[None]:
+        with self._lock:
+            if self._unloading is not None:
+                self._unloading.cancel()
+            if not self._loaded.model.model_is_loaded:
+                self._loaded.model.load_model()
+            try:
+                yield
+            finally:
+                self._unload_later()
+
+    def _unload_later(self) -> None:
+        if self._settings.idle_minutes:
+            self._unloading = threading.Timer(self._settings.idle_minutes * 60, self._unload)
+            self._unloading.daemon = True
+            self._unloading.start()
+
+    def _unload(self) -> None:
+        # A thread that holds the lock uses the model; it has cancelled this timer, and starts a new one.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._loaded.model.unload_model()
+                log.info("model unloaded", engine=self.name, idle_minutes=self._settings.idle_minutes)
+            finally:
+                self._lock.release()
+
+
+def quickest(device: str, supported: Container[str]) -> str:
+    """Return the type to compute with; GPUs before Volta have no quick float16, and CTranslate2 refuses it there."""
+    wanted = "int8" if device == "cpu" else "float16"
+    return wanted if wanted in supported else "default"
+
+
+def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment | Foreign]:
+    for segment in found:
+        if stop():
+            raise Stopped
+        yield segment if isinstance(segment, Foreign) else _segment(segment)
+
+
+def _segment(found: Any) -> Segment:
+    return HeardSegment(
+        decoding=Decoding(
+            tokens=list(found.tokens),
+            temperature=float(found.temperature or 0.0),
+            avg_logprob=float(found.avg_logprob),
+            compression_ratio=float(found.compression_ratio),
+            no_speech_prob=float(found.no_speech_prob),
+        ),
+        start=float(found.start),
+        end=float(found.end),
+        text=found.text,
+        probability=round(math.exp(min(0.0, found.avg_logprob)), 3),
+        words=None if found.words is None else [_word(word) for word in found.words],
+    )
+
+
+def _word(found: Any) -> Word:
+    return Word(
+        start=float(found.start), end=float(found.end), word=found.word, probability=round(float(found.probability), 3)
+    )

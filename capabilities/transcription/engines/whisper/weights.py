@@ -1,0 +1,163 @@
+"""Weights: which Whisper model is run, and the folder of its files."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from capabilities.transcription.settings import TranscriptionSettings
+from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from pipeline.settings.fields import ModelsSettings
+from workers.engines.model_choice import OFF
+from workers.engines.models import fingerprint, first_line, hub_fault
+from workers.models.advice import can_run
+from workers.models.catalogue import Model
+from workers.models.fetching import fetch
+from workers.models.machine import Machine
+from workers.models.store import ModelStore
+
+log = get_logger(__name__)
+
+FAMILY, ENGINE = "transcription", "whisper"
+SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
+#: Files that a model must have. Without a tokenizer, faster-whisper downloads that of another model, in which the words
+#: of a large model have other numbers.
+NEEDED = ("model.bin", "tokenizer.json")
+#: Sizes that have another name in the catalogue.
+ALIASES = {"turbo": "large-v3-turbo"}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A model's files. `name` differs for models whose texts may differ."""
+
+    name: str
+    folder: str
+    #: Whether a processor would be too slow for it.
+    needs_gpu: bool = False
+
+
+def in_catalogue(name: str, store: ModelStore) -> Model | None:
+    """Return the model of a name such as `whisper-small` or a size such as `small`; None: the catalogue has none."""
+    for known in (name, f"whisper-{ALIASES.get(name, name)}"):
+        model = store.catalogue.get(known)
+        if model is not None and (model.family, model.engine) == (FAMILY, ENGINE):
+            return model
+    return None
+
+
+def in_order(here: Sequence[Model], machine: Machine) -> Sequence[Model]:
+    """Return models, the one to use first: what the machine can run before what is larger, English alone last."""
+    many = [model for model in here if len(model.languages) > 1]
+    suiting = [model for model in many if can_run(machine, model)]
+    # Somebody has fetched a larger one nevertheless: of these the smallest.
+    larger = [model for model in reversed(many) if model not in suiting]
+    return [*suiting, *larger, *(model for model in here if model not in many)]
+
+
+def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Iterator[Weights]:
+    """Yield the model that is set, downloaded if need be; or else those that are here, the one to use first.
+
+    Raises NotReady."""
+    if (wanted := settings.of(TranscriptionSettings).whisper.model) is not None:
+        yield _find_set(wanted, store, settings.models)
+        return
+    damaged: NotReady | None = None
+    for model in in_order(store.here(FAMILY, ENGINE), machine):
+        try:
+            folder = store.folder(model)
+        except NotReady as error:
+            log.warning("model not used", engine=ENGINE, model=model.name, needs=error.message)
+            damaged = error
+            continue
+        if folder is not None:
+            yield Weights(model.name, str(folder), model.needs.gpu)
+    if damaged is not None:
+        raise damaged
+
+
+def missing(settings: Settings, store: ModelStore) -> str | None:
+    """Return what is missing before a model can be loaded, without a request to the hub; None: nothing is known."""
+    setting = settings.of(TranscriptionSettings).whisper.model
+    if setting is not None:
+        return _missing(setting, store, settings.models)
+    absent = store.missing(FAMILY, ENGINE)
+    return None if store.here(FAMILY, ENGINE) else f"no model is here; {_command(absent[-1])}"
+
+
+def _missing(setting: str, store: ModelStore, models: ModelsSettings) -> str | None:
+    if setting == OFF:
+        return f"{SETTING} is {OFF}, so it is not used"
+    folder = Path(setting).expanduser()
+    if folder.is_dir():
+        lacking = _lacking(folder)
+        return lacking and (
+            f"The model {setting!r} can't be used: there is no {lacking} in that folder. Convert it with "
+            "`ct2-transformers-converter … --copy_files tokenizer.json preprocessor_config.json`."
+        )
+    if (model := in_catalogue(setting, store)) is not None:
+        is_missing = models.download == "never" and not store.is_here(model)
+        return f"{SETTING} is {setting!r}, which is not here; {_command(model)}" if is_missing else None
+    if setting.startswith(("/", ".", "~")) or setting.count("/") > 1:
+        return f"{SETTING} is {setting!r}, and there is no such folder."
+    return None
+
+
+def _find_set(setting: str, store: ModelStore, models: ModelsSettings) -> Weights:
+    if (needs := _missing(setting, store, models)) is not None:
+        raise NotReady(needs)
+    folder = Path(setting).expanduser()
+    if folder.is_dir():
+        return Weights(fingerprint(setting) or setting, str(folder))
+    if (model := in_catalogue(setting, store)) is not None:
+        return Weights(model.name, _fetched(model, store, models))
+    return Weights(setting, _downloaded(setting, models))
+
+
+def _fetched(model: Model, store: ModelStore, models: ModelsSettings) -> str:
+    """Return the folder of a model of the catalogue, downloaded if need be."""
+    try:
+        return str(store.folder(model) or fetch(store, model, stall_seconds=models.stall_seconds))
+    except NotReady:
+        raise
+    except PressroomError as error:
+        raise NotReady(
+            f"{SETTING} is {model.name}, which is not here. {error.message} Later {_command(model)}"
+        ) from error
+
+
+def _command(model: Model) -> str:
+    return f"`pressroom models fetch {model.name}` brings it"
+
+
+def _downloaded(setting: str, models: ModelsSettings) -> str:
+    """Return the folder of a model that only the hub has, downloaded if need be."""
+    from faster_whisper.utils import download_model
+
+    try:
+        folder = str(download_model(setting, local_files_only=True))
+    except ValueError as error:  # neither a size nor the name of a model
+        raise NotReady(f"{SETTING} is {setting!r}, which is no folder and no model: {error}") from error
+    except OSError:
+        folder = ""
+    # An incomplete download is found as well.
+    if folder and _lacking(Path(folder)) is None:
+        return folder
+    fault = "PRESSROOM_MODELS__DOWNLOAD is never" if models.download == "never" else hub_fault()
+    if fault is not None:
+        raise NotReady(
+            f"The model {setting!r} is not on this machine, and {fault}. Download it where there is a network "
+            f"(`hf download NAME --local-dir FOLDER`), set {SETTING} to that folder, and start the pool again."
+        )
+    log.info("model is being downloaded", model=setting)
+    try:
+        return str(download_model(setting))
+    except Exception as error:  # the library's, its HTTP library's, and any that a strange answer causes
+        raise NotReady(
+            f"The model {setting!r} could not be downloaded: {first_line(error)} Start the pool again to go on with it."
+        ) from error
+
+
+def _lacking(folder: Path) -> str | None:
+    return " and no ".join(name for name in NEEDED if not (folder / name).is_file()) or None

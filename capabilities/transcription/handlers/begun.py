@@ -1,0 +1,60 @@
+"""Begun: what is transcribed of a recording so far, kept so that another attempt goes on behind it."""
+
+from pydantic import BaseModel, ValidationError
+
+from capabilities.transcription.engines import HeardSegment, Transcriber
+from capabilities.transcription.kinds.transcription import RecordingInput
+from pipeline.errors import Gone, ServiceUnavailable
+from pipeline.log import get_logger
+from workers.handler import Task
+
+log = get_logger(__name__)
+
+SUFFIX = ".begun.json"
+
+
+class Transcribed(BaseModel):
+    """What is transcribed so far: the segments of the first `heard` samples. It is stored after each window.
+
+    `language` is None until somebody has spoken. `foreign` are the seconds, from and to, of what was left out since the
+    model does not know its language."""
+
+    engine: str
+    model: str = ""
+    heard: int = 0
+    language: str | None = None
+    language_probability: float | None = None
+    segments: list[HeardSegment] = []
+    foreign: list[tuple[float, float]] = []
+
+    @classmethod
+    def anew(cls, task: Task[RecordingInput], engine: Transcriber) -> "Transcribed":
+        """Return an empty one."""
+        return cls(engine=engine.name, model=engine.model, language=task.input.language)
+
+
+def resumed(task: Task[RecordingInput], engine: Transcriber) -> Transcribed:
+    """Return what an earlier attempt has stored, if the same engine and model made it; otherwise an empty one."""
+    begun = Transcribed.anew(task, engine)
+    key = (task.checkpoint or {}).get("artifact")
+    if key is None:
+        return begun
+    try:
+        found = Transcribed.model_validate_json(task.stored(key))
+    except (Gone, ValidationError) as error:
+        log.warning("begun transcript lost", job_id=str(task.job_id), reason=type(error).__name__)
+        return begun
+    return found if (found.engine, found.model) == (begun.engine, begun.model) else begun
+
+
+def keep(task: Task[RecordingInput], transcribed: Transcribed) -> None:
+    """Store what is transcribed so far as one artifact, which the next one replaces. Raises Stopped.
+
+    The checkpoint has only its key: it is written with every heartbeat, and four hours of speech are megabytes."""
+    try:
+        key = task.store(transcribed.model_dump_json().encode(), suffix=SUFFIX)
+        if (task.checkpoint or {}).get("artifact") != key:
+            task.save({"artifact": key})
+    except ServiceUnavailable as error:
+        # That matters only if this attempt fails as well.
+        log.warning("begun transcript not kept", job_id=str(task.job_id), reason=error.message)

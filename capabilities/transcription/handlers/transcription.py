@@ -1,0 +1,210 @@
+"""Transcription: an uploaded recording becomes a transcript, window by window."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from capabilities.transcription.engines import SAMPLE_RATE, Foreign, HeardSegment, Transcriber
+from capabilities.transcription.handlers.begun import Transcribed, keep, resumed
+from capabilities.transcription.handlers.delivery import price_of, transcript_of
+from capabilities.transcription.handlers.rendering import rendered
+from capabilities.transcription.kinds.transcription import (
+    FAMILY,
+    RecordingInput,
+    TranscriptFile,
+    TranslationNotSupported,
+    require_language,
+    what_brings,
+)
+from capabilities.transcription.kinds.transcripts import ENDINGS, transcription_credits
+from capabilities.transcription.settings import TranscriptionSettings
+from pipeline.offers.offers import Offer, Offers
+from workers.engines.family import Family
+from workers.engines.locks import FairLock
+from workers.engines.resources import Resources
+from workers.handler import Done, Handler, Outcome, Task
+from workers.media.audio.decoding import decode
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.track import Track, windows
+
+#: How long decoding may take: four hours take a quiet core less than a minute, and a busy machine several.
+DECODING_LIMIT = timedelta(minutes=15)
+
+
+O = TypeVar("O", bound=BaseModel)  # noqa: E741
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """A recording, what is transcribed of it so far, and by which engine."""
+
+    engine: Transcriber
+    transcribed: Transcribed
+    track: Track
+
+
+#: Learns of each segment as soon as it is heard.
+OnSegment = Callable[[Listened, HeardSegment], None]
+
+
+class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
+    """Takes some recordings at once: while one is transcribed, others are decoded. They use the engine in turns.
+
+    A subclass decides what becomes of the text."""
+
+    def __init__(self, resources: Resources, *, family: Family | None = None) -> None:
+        super().__init__(resources)
+        settings = resources.settings
+        self.slots = settings.of(TranscriptionSettings).slots
+        self._longest = timedelta(hours=settings.of(TranscriptionSettings).max_hours)
+        self._window = timedelta(seconds=settings.of(TranscriptionSettings).window_seconds)
+        self._family = family or resources.family(FAMILY)
+        self._lock = resources.shared(_turns)
+
+    def setup(self) -> None:
+        """Find ffmpeg, and set up the engines. Raises NotReady."""
+        self._ffmpeg = find_ffmpeg(self.settings)
+        self._family.setup()
+
+    def offers(self) -> Sequence[Offer]:
+        """Return the engines with the languages that they understand."""
+        return self._family.offers()
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change` when the engines, or their languages, have changed."""
+        self._family.watch(on_change)
+
+    @contextmanager
+    def listened(
+        self, task: Task[RecordingInput], *, resumes: bool = True, heard: OnSegment | None = None
+    ) -> Iterator[Listened]:
+        """Transcribe one recording, whose sound is there as long as the block lasts.
+
+        `resumes`: another attempt goes on behind what this one has transcribed. Raises InvalidRequest, Stopped."""
+        engine = self._choose(task.input)
+        with task.upload("audio") as upload:
+            decoded = decode(
+                self._ffmpeg,
+                upload,
+                sample_rate=SAMPLE_RATE,
+                max_duration=self._longest,
+                time_limit=DECODING_LIMIT,
+                stop=task.is_stopped,
+            )
+        with decoded as track:
+            price = transcription_credits(track.duration)
+            if price > task.price:
+                task.raise_hold(price)
+            transcribed = resumed(task, engine) if resumes else Transcribed.anew(task, engine)
+            listened = Listened(engine, transcribed, track)
+            _report(task, track, transcribed.heard / SAMPLE_RATE)
+            for window in windows(track, length=self._window, start=transcribed.heard):
+                self._transcribe(task, listened, window, heard)
+                if resumes and window.stop < len(track):
+                    keep(task, transcribed)
+            yield listened
+
+    def _choose(self, asked: RecordingInput) -> Transcriber:
+        """Return the first engine that understands a language, with its present model.
+
+        Raises LanguageNotSupported, TranslationNotSupported."""
+        engines, known = self._known()
+        if asked.task == "translate":
+            engines = [engine for engine in engines if engine.translates]
+            if not engines:
+                raise TranslationNotSupported(what_brings(None, self.offered()))
+        language = asked.language
+        if language is None:
+            return engines[0]
+        if language not in known:
+            # Another process may have found a model that has just arrived, and the API has heard of it.
+            self._family.look()
+            engines, known = self._known()
+        require_language(language, known, self.offered())
+        return next(engine for engine in engines if language in engine.languages())
+
+    def _known(self) -> tuple[Sequence[Transcriber], Sequence[str]]:
+        """Return the engines with their present models, and the languages that they understand."""
+        engines: Sequence[Transcriber] = [engine.as_it_is() for engine in self._family.engines]
+        return engines, [code for engine in engines for code in engine.languages()]
+
+    def offered(self) -> Offers:
+        """Return what the engines offer now."""
+        return Offers(tuple(self._family.offers()))
+
+    def _transcribe(
+        self, task: Task[RecordingInput], listened: Listened, window: range, heard: OnSegment | None
+    ) -> None:
+        """Add what is said in a window. Raises Stopped."""
+        transcribed, track = listened.transcribed, listened.track
+        # Engines that can't translate need not know the word.
+        how = {"translate": True} if task.input.task == "translate" else {}
+        start, latest = window.start / SAMPLE_RATE, track.duration.total_seconds()
+
+        def is_stopped() -> bool:
+            _report(task, track, start)  # waiting for the engine must not count as a stall
+            return task.is_stopped()
+
+        with (
+            self._lock.unless(is_stopped),
+            listened.engine.listen(
+                track.read(window.start, len(window)),
+                language=transcribed.language,
+                timed=task.input.is_timed,
+                prompt=task.input.prompt,
+                stop=task.is_stopped,
+                **how,
+            ) as hearing,
+        ):
+            for segment in hearing.segments:
+                if isinstance(segment, Foreign):
+                    # In batches, times may lie behind the end of the sound.
+                    transcribed.foreign.append((min(start + segment.start, latest), min(start + segment.end, latest)))
+                else:
+                    if transcribed.language is None:
+                        transcribed.language = hearing.language
+                        transcribed.language_probability = hearing.language_probability
+                    transcribed.segments.append(HeardSegment.of(segment.moved(start, latest=latest)))
+                    if heard is not None:
+                        heard(listened, transcribed.segments[-1])
+                _report(task, track, min(start + segment.end, latest))
+        transcribed.heard = window.stop
+        _report(task, track, window.stop / SAMPLE_RATE)
+
+
+class TranscriptionHandler(ListeningHandler[TranscriptFile]):
+    """Writes a transcript down in the form that was asked for."""
+
+    def carry_out(self, task: Task[RecordingInput]) -> Outcome[TranscriptFile]:
+        """Transcribe one recording."""
+        with self.listened(task) as listened:
+            asked, transcribed = task.input, listened.transcribed
+            duration = listened.track.duration
+            seconds, price = round(duration.total_seconds(), 3), price_of(transcribed, duration)
+            transcript = transcript_of(
+                transcribed,
+                listened.engine,
+                seconds=seconds,
+                price=price,
+                remedy=what_brings(None, self.offered()),
+                is_translated=asked.task == "translate",
+            )
+            content = rendered(transcript, asked, transcribed.segments)
+            artifact = task.store(content, suffix=ENDINGS[asked.response_format])
+            delivered = TranscriptFile(
+                artifact=artifact, response_format=asked.response_format, duration_seconds=seconds
+            )
+            return Done(delivered, listened.engine.name, None if price == task.price else price)
+
+
+def _turns(resources: Resources) -> FairLock:
+    """Return the lock of those that listen: all of them use the same engines."""
+    return FairLock()
+
+
+def _report(task: Task[RecordingInput], track: Track, seconds: float) -> None:
+    task.progress(round(seconds, 1), round(track.duration.total_seconds(), 1))

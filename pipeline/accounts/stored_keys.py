@@ -1,0 +1,102 @@
+"""Stored keys: an account's keys as it sees them, with what each has used this month; listed, changed and deleted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
+from pipeline.accounts.usage_days import used_sql
+from pipeline.database import Row, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    """A key that is valid. Credits are those captured since the month began (UTC), and those held now."""
+
+    id: UUID
+    name: str
+    hint: str
+    requests_per_minute: int | None
+    credits_per_month: int | None
+    routes: list[str] | None
+    credits_used_this_month: int
+    credits_held: int
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+# Valid keys, without the one that stands for the dashboard's sessions. The ledger says what is held, as its jobs do.
+_SELECT = f"""
+SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes,
+       coalesce(c.captured, 0)::bigint AS credits_used_this_month, coalesce(c.held, 0)::bigint AS credits_held,
+       k.created_at, k.last_used_at
+FROM api_key k
+LEFT JOIN (
+    SELECT u.api_key_id, sum(u.held) AS held,
+           sum(u.credits) FILTER (WHERE u.day >= date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS captured
+    FROM ({used_sql()}) u GROUP BY u.api_key_id) c ON c.api_key_id = k.id
+WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND NOT k.is_dashboard
+"""  # noqa: S608  no values in it
+#: What a request may change, and its columns.
+CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes")
+
+
+def list_keys(account_id: UUID) -> Statement[list[StoredKey]]:
+    """Read the valid keys of an account, oldest first."""
+    return Statement(
+        f"{_SELECT} ORDER BY k.created_at, k.id",
+        {"account": account_id},
+        lambda rows: [StoredKey(**row) for row in rows],
+    )
+
+
+def find_key(key_id: UUID, account_id: UUID) -> Statement[StoredKey | None]:
+    """Read a valid key of an account; None when it has no such key."""
+    return Statement(
+        f"{_SELECT} AND k.id = %(key)s",
+        {"account": account_id, "key": key_id},
+        lambda rows: StoredKey(**rows[0]) if rows else None,
+    )
+
+
+def add_key_within(account_id: UUID, key: NewKey, name: str, limits: KeyLimits, *, most: int) -> Statement[bool]:
+    """Give an account another key if it has fewer than `most`; returns whether it was given.
+
+    Runs in one transaction with `lock_account` before it, so that two at once are counted one after the other."""
+    return Statement(
+        f"{INSERT_KEY} WHERE (SELECT count(*) FROM api_key k WHERE k.account_id = %(account)s"  # noqa: S608
+        " AND k.revoked_at IS NULL AND NOT k.is_dashboard) < %(most)s RETURNING id",
+        {**key_columns(account_id, key, name, limits), "most": most},
+        lambda rows: bool(rows),
+        repeatable=False,
+    )
+
+
+def change_key(key_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
+    """Change columns of a valid key, some of CHANGEABLE; returns whether the account has such a key."""
+    columns = ", ".join(f"{name} = %({name})s" for name in CHANGEABLE if name in changed) or "id = id"
+    return Statement(
+        f"UPDATE api_key SET {columns} WHERE {_OWN}",  # noqa: S608  names of columns alone
+        {**changed, "key": key_id, "account": account_id},
+        lambda rows: bool(rows),
+    )
+
+
+def delete_key(key_id: UUID, account_id: UUID) -> Statement[str | None]:
+    """Refuse a key of an account from now on; returns its name, None when there is no such key.
+
+    Its row stays: the ledger names it."""
+    return Statement(
+        f"UPDATE api_key SET revoked_at = now() WHERE {_OWN}",  # noqa: S608  our own text
+        {"key": key_id, "account": account_id},
+        _name,
+    )
+
+
+_OWN = "id = %(key)s AND account_id = %(account)s AND revoked_at IS NULL AND NOT is_dashboard RETURNING name"
+
+
+def _name(rows: list[Row]) -> str | None:
+    return str(rows[0]["name"]) if rows else None

@@ -1,0 +1,138 @@
+"""Job lists: jobs by what is known of them, newest first, a page at a time.
+
+A list looks at the newest jobs that an index finds, some thousands at most, and says how far it came: with a million
+jobs of an account, counting all of them took 100 ms and a page in their middle 1,700 ms.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pipeline.database import Row, Statement
+from pipeline.jobs.job_search import SEARCHED, search_parameters
+from pipeline.lifecycle.jobs import Job, select_page
+
+#: Jobs that one list looks at.
+MOST_LISTED = 10_000
+#: Conditions that an index serves, by the name of their field: they say which jobs are looked at.
+_LOOKED_AT = {
+    "account_id": "j.account_id = %(account_id)s",
+    "request_id": "j.request_id = %(request_id)s",
+    "id_prefix": "j.id BETWEEN %(first_id)s AND %(last_id)s",
+    "since": "j.created_at >= %(since)s",
+    "until": "j.created_at < %(until)s",
+}
+#: The other conditions: they choose among those.
+_WANTED = {
+    "kinds": "j.kind = ANY(%(kinds)s)",
+    "states": "j.state = ANY(%(states)s)",
+    # As in pipeline.accounts.keys.Caller.may_use.
+    "routes": "EXISTS (SELECT FROM unnest(%(routes)s::text[]) r WHERE j.route = r OR starts_with(j.route, r || '/{'))",
+}
+#: States of which there are few, with the conditions of their partial indexes (models/jobs/job.py).
+_FEW = {
+    frozenset({"queued", "running"}): "j.finished_at IS NULL",
+    frozenset({"partial", "failed", "cancelled", "expired"}): (
+        "j.finished_at IS NOT NULL AND (j.items_failed > 0 OR j.error IS NOT NULL)"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Which jobs: what is None does not matter. Of an account, or of all of them.
+
+    `routes` are those that a key may use. `id_prefix` is the beginning of an id, with or without dashes; `since` and
+    `until` are of its submission, the latter exclusive; `text` is somewhere in its request, whatever the case
+    (pipeline/jobs/job_search.py says how far it is looked for)."""
+
+    account_id: UUID | None = None
+    kinds: Sequence[str] | None = None
+    states: Sequence[str] | None = None
+    routes: Sequence[str] | None = None
+    request_id: str | None = None
+    id_prefix: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str | None = None
+
+    def looked_at(self) -> str:
+        """Return in SQL which jobs are looked at, of a table of jobs that is called j."""
+        few = [sql for states, sql in _FEW.items() if self.states and states.issuperset(self.states)]
+        return " AND ".join(self._given(_LOOKED_AT) + few) or "true"
+
+    def wanted(self) -> str:
+        """Return in SQL which of those are wanted, but for the text."""
+        return " AND ".join(self._given(_WANTED)) or "true"
+
+    def _given(self, conditions: Mapping[str, str]) -> list[str]:
+        return [sql for name, sql in conditions.items() if getattr(self, name) is not None]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the values that the conditions name."""
+        digits = (self.id_prefix or "").replace("-", "")
+        return {
+            "account_id": self.account_id,
+            "kinds": list(self.kinds or ()),
+            "states": list(self.states or ()),
+            "routes": list(self.routes or ()),
+            "request_id": self.request_id,
+            "first_id": UUID(digits.ljust(32, "0")),
+            "last_id": UUID(digits.ljust(32, "f")),
+            "since": self.since,
+            "until": self.until,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some jobs of a list, and how many the whole list has.
+
+    `searched_since` is set where not all jobs were looked at: those made before it were left out, and not counted."""
+
+    jobs: list[Job]
+    total: int
+    searched_since: datetime | None = None
+
+
+# Jobs made at the same moment are looked at together, so that the next list goes on where this one ended.
+_LOOKED = """
+WITH span AS MATERIALIZED (
+    SELECT count(*) FILTER (WHERE {wanted}) AS total,
+           CASE WHEN count(*) >= %(most_listed)s THEN min(j.created_at) END AS since
+    FROM (SELECT j.* FROM job j WHERE {looked_at}
+          ORDER BY j.created_at DESC FETCH FIRST %(most_listed)s ROWS WITH TIES) j
+)
+"""
+_IN_SPAN = "j.created_at >= coalesce((SELECT since FROM span), '-infinity')"
+
+
+def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Statement[Page]:
+    """Read a page of jobs, newest first."""
+    looked = _LOOKED.format(looked_at=wanted.looked_at(), wanted=wanted.wanted())
+    where = f"{wanted.looked_at()} AND {wanted.wanted()} AND {_IN_SPAN}"
+    if wanted.text is None:
+        found, counted = where, "SELECT total, since AS searched_since FROM span"
+    else:
+        looked += SEARCHED.format(where=where)
+        found = "j.id IN (SELECT id FROM found)"
+        counted = "SELECT (SELECT count(*) FROM found) AS total, (SELECT since FROM reach) AS searched_since"
+    return Statement(
+        f"{looked} SELECT p.*, c.* FROM ({counted}) c LEFT JOIN ({select_page(found)}) p ON true"  # noqa: S608
+        " ORDER BY p.created_at DESC, p.id",
+        {
+            **wanted.parameters(),
+            **search_parameters(wanted.text or ""),
+            "most_listed": MOST_LISTED,
+            "limit": limit,
+            "offset": offset,
+        },
+        _page,
+    )
+
+
+def _page(rows: list[Row]) -> Page:
+    totals = [(row.pop("total"), row.pop("searched_since")) for row in rows]
+    return Page([Job(**row) for row in rows if row["id"] is not None], *totals[0])

@@ -1,0 +1,206 @@
+"""Jobs and items as their readers see them; `pipeline.lifecycle` is what writes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+from pipeline.database import Row, Statement
+from pipeline.lifecycle import SCHEMA, Submission, Submitted
+
+#: A job's states, as `models.jobs.job` has them for its CHECK; it never leaves any but the first two.
+JobState = Literal["queued", "running", "succeeded", "partial", "failed", "cancelled", "expired"]
+JOB_STATES: tuple[str, ...] = get_args(JobState)
+FINAL_STATES = frozenset(JOB_STATES[2:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job's row, with the progress of its only item where it has one. Defaults are those of a new job.
+
+    A field is read from the column of its name, and set from a submission's field of its name."""
+
+    id: UUID
+    account_id: UUID
+    api_key_id: UUID
+    kind: str
+    route: str
+    source: str | None
+    request: dict[str, Any]
+    request_id: str
+    state: str = "queued"
+    items_total: int
+    items_ok: int = 0
+    items_failed: int = 0
+    credits_held: int
+    credits_captured: int = 0
+    engine: str | None = None
+    error: dict[str, Any] | None = None
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    expires_at: datetime | None = None
+    deleted_at: datetime | None = None  # by its account
+    webhook_url: str | None = None
+    webhook_events: list[str] | None = None
+    is_gone: bool = False  # its result has expired or was deleted
+    progress: dict[str, Any] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """What its request calls it, where its kind has names."""
+        name = self.request.get("name")
+        return name if isinstance(name, str) else None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it has ended, one way or the other."""
+        return self.finished_at is not None
+
+    @property
+    def credits_released(self) -> int:
+        """Credits given back at its end."""
+        return self.credits_held - self.credits_captured if self.is_final else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item's row, without what only its worker needs."""
+
+    id: int
+    public_id: UUID
+    index: int
+    state: str
+    input: dict[str, Any]  # empty where its reader has no need of it: a text may be long
+    captured: int
+    output: dict[str, Any] | None
+    error: dict[str, Any] | None
+    created_at: datetime
+    updated_at: datetime
+
+
+_IS_GONE = "j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false)"
+_COMPUTED = {"is_gone": f"({_IS_GONE}) AS is_gone"}
+_JOB_COLUMNS = ", ".join(_COMPUTED.get(one.name, f"j.{one.name}") for one in fields(Job) if one.name != "progress")
+_SELECT = (
+    f"SELECT {_JOB_COLUMNS},"  # noqa: S608  no values in it
+    " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress"
+)
+SELECT_JOBS = f"{_SELECT} FROM job j"
+ITEM_COLUMNS = ", ".join(f"i.{column.name}" for column in fields(Item))
+_SUBMITTED = {one.name for one in fields(Job)} & {one.name for one in fields(Submission)}
+
+
+def new_job(submission: Submission, submitted: Submitted) -> Job | None:
+    """Return the job as it is right after its submission, without reading it; None when only its row can tell."""
+    if submitted.outcome != "accepted" or submitted.created_at is None:
+        return None
+    own: dict[str, Any] = {name: getattr(submission, name) for name in _SUBMITTED}
+    return Job(
+        id=submission.job_id,
+        items_total=len(submission.items),
+        credits_held=submitted.required,
+        created_at=submitted.created_at,
+        **own,
+    )
+
+
+def select_page(condition: str) -> str:
+    """Return what reads a page of the jobs of a condition, newest first. Progress is looked up for those of the page
+    alone, and not for those before it."""
+    return (
+        f"{_SELECT} FROM (SELECT j.* FROM job j WHERE {condition}"  # noqa: S608
+        " ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s) j"
+    )
+
+
+def _job(rows: list[Row]) -> Job | None:
+    return Job(**rows[0]) if rows else None
+
+
+def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | None]:
+    """Read a job; with an account, only if it is that account's."""
+    return Statement(
+        f"{SELECT_JOBS} WHERE j.id = %(id)s AND (%(account)s::uuid IS NULL OR j.account_id = %(account)s)",
+        {"id": job_id, "account": account_id},
+        _job,
+    )
+
+
+def find_items(job_id: UUID) -> Statement[list[Item]]:
+    """Read the items of a job in order of the request."""
+    return Statement(
+        f"SELECT {ITEM_COLUMNS} FROM item i WHERE i.job_id = %(id)s ORDER BY i.index",  # noqa: S608
+        {"id": job_id},
+        lambda rows: [Item(**row) for row in rows],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A job with what its answer is made of: its only item without its input, and what its account may spend now."""
+
+    job: Job
+    item: Item | None
+    available: int
+
+
+_ONLY_ITEM = ", ".join(f"i.{one.name} AS item_{one.name}" for one in fields(Item) if one.name != "input")
+_SELECT_DELIVERY = (
+    f"SELECT {_JOB_COLUMNS}, i.progress, a.available, {_ONLY_ITEM}"  # noqa: S608  no values in it
+    " FROM job j JOIN account a ON a.id = j.account_id LEFT JOIN item i ON i.job_id = j.id AND j.items_total = 1"
+    # By its id alone: planned on a small table, the account's index looks as good, and reads its whole history.
+    " WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
+)
+
+
+def find_delivery(job_id: UUID, account_id: UUID) -> Statement[Delivery | None]:
+    """Read what the answer of an account's job is made of, in one round trip."""
+    return Statement(_SELECT_DELIVERY, {"id": job_id, "account": account_id}, _delivery)
+
+
+def _delivery(rows: list[Row]) -> Delivery | None:
+    if not rows:
+        return None
+    row = rows[0]
+    item = {name[5:]: row.pop(name) for name in list(row) if name.startswith("item_")}
+    available = row.pop("available")
+    return Delivery(Job(**row), Item(input={}, **item) if item["id"] is not None else None, available)
+
+
+def find_replay(
+    account_id: UUID, *, route: str, idempotency_key: str, request_hash: bytes, window: timedelta
+) -> Statement[bool]:
+    """Tell whether a request was carried out before: its job can be had again, at no cost to anybody."""
+    return Statement(
+        "SELECT EXISTS (SELECT FROM job j WHERE j.account_id = %(account)s AND j.route = %(route)s AND"  # noqa: S608
+        " j.idempotency_key = %(key)s AND j.request_hash = %(hash)s AND j.created_at > now() - %(window)s"
+        f" AND NOT {SCHEMA}.was_refused(j.state, j.error)) AS known",
+        {
+            "account": account_id,
+            "route": route,
+            "key": idempotency_key,
+            "hash": request_hash,
+            "window": window,
+        },
+        lambda rows: bool(rows[0]["known"]),
+    )
+
+
+def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
+    """Return which of the jobs have ended."""
+    return _find_ids(job_ids, "finished_at IS NOT NULL")
+
+
+def find_open(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
+    """Return which of the jobs have not ended."""
+    return _find_ids(job_ids, "finished_at IS NULL")
+
+
+def _find_ids(job_ids: Sequence[UUID], condition: str) -> Statement[list[UUID]]:
+    return Statement(
+        f"SELECT id FROM job WHERE id = ANY(%(ids)s) AND {condition}",  # noqa: S608
+        {"ids": list(job_ids)},
+        lambda rows: [row["id"] for row in rows],
+    )

@@ -1,0 +1,89 @@
+"""Tracing: one OpenTelemetry trace from a request to its result, over all processes that had a part in it.
+
+The trace's id is made of the request's id, which a job keeps, so that workers know it without being told; nothing more
+is stored or sent with a job. Spans are written down when they end. Without PRESSROOM_TRACING__ENDPOINT none are.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pipeline.errors import NotReady
+from pipeline.settings import Settings
+from pipeline.settings.installing import install_command
+
+#: The extra with OpenTelemetry's packages.
+EXTRA = "tracing"
+#: W3C Trace Context: version, trace id, the caller's span id, flags.
+TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
+TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
+
+Attributes = Mapping[str, str | int | float | bool]
+
+
+class Tracer(Protocol):
+    """Writes spans down. Who makes many asks first whether it `is_on`: describing one costs more than dropping it."""
+
+    is_on: bool
+
+    def request(self, request_id: str, traceparent: str | None, name: str, seconds: float, **attributes: Any) -> None:
+        """Write down that a request was answered just now, after so many seconds."""
+
+    def work(self, request_id: str, name: str, *, ago: float, seconds: float, **attributes: Any) -> None:
+        """Write down a part of what a request led to: it ended `ago` seconds before now and took `seconds`."""
+
+    def close(self) -> None:
+        """Send what is still to be sent."""
+
+
+def open_tracer(settings: Settings, part: str) -> Tracer:
+    """Return the tracer that the settings ask for; `part` names this process: api, or a pool.
+
+    Raises NotReady when the packages for it are missing."""
+    if settings.tracing.endpoint is None:
+        return NoTracer()
+    try:
+        from pipeline.operations.tracing_otlp import OtlpTracer
+    except ImportError:
+        raise NotReady(f"Tracing needs the packages of OpenTelemetry: `{install_command(EXTRA)}`.") from None
+    return OtlpTracer(settings.tracing.endpoint, settings.tracing.share, part)
+
+
+class NoTracer:
+    """Writes nothing down."""
+
+    is_on = False
+
+    def request(self, request_id: str, traceparent: str | None, name: str, seconds: float, **attributes: Any) -> None:
+        """Do nothing."""
+
+    def work(self, request_id: str, name: str, *, ago: float, seconds: float, **attributes: Any) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def read_traceparent(header: str) -> tuple[str, str, bool] | None:
+    """Return the trace and the span of a `traceparent` header, and whether it is sampled; None: it is malformed."""
+    found = TRACEPARENT.fullmatch(header.strip())
+    return (found[1], found[2], bool(int(found[3], 16) & 1)) if found else None
+
+
+def trace_id_of(request_id: str) -> str:
+    """Return the trace of a request: its id if that has the form of one, else a digest of it; 32 hex digits."""
+    if TRACE_ID.fullmatch(request_id):
+        return request_id
+    return hashlib.blake2b(request_id.encode(), digest_size=16).hexdigest()
+
+
+def span_id_of(request_id: str) -> str:
+    """Return the span of a request, which what it leads to is under; 16 hex digits."""
+    return hashlib.blake2b(request_id.encode(), digest_size=8, person=b"span").hexdigest()
+
+
+def moment_ago(seconds: float) -> int:
+    """Return the time so many seconds ago, in nanoseconds since 1970."""
+    return time.time_ns() - round(seconds * 1e9)

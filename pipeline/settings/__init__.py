@@ -1,0 +1,21 @@
+"""Settings: every number and address that an operator may change."""
+
+from pipeline.settings.settings import (
+    ApiSettings,
+    LimitSettings,
+    RetentionSettings,
+    Settings,
+    StoreSettings,
+    TierLimits,
+    TracingSettings,
+)
+
+__all__ = [
+    "ApiSettings",
+    "LimitSettings",
+    "RetentionSettings",
+    "Settings",
+    "StoreSettings",
+    "TierLimits",
+    "TracingSettings",
+]

@@ -1,0 +1,282 @@
+"""The operators' pages: for operators alone, with true figures, and with changes that do what they say."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+import redis
+from browser import Browser, sign_in
+from http_service import Service
+from manual_worker import ManualWorker, refuse
+from payers import Payer, open_account
+
+from api.dashboard.pages.operators.queues import make_plots
+from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.circuit_breaker import note
+from capabilities.index_check.providers.transitions import Event
+from pipeline import job_log
+from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
+from pipeline.database import Database, Statement
+from pipeline.offers.offers import Offer, publish_offers
+from pipeline.operations.processes import HASH, Teller
+from pipeline.operations.samples import QueuePoint
+from pipeline.settings import Settings
+
+BASE = "/dashboard/operators"
+PAGES = ("queues", "processes", "engines", "failures", "accounts")
+
+
+@pytest.fixture
+def operator(service: Service, api_database: Database) -> Browser:
+    """A browser in which an operator is signed in."""
+    return sign_in(service, api_database, open_account(api_database, name="Operator"), operator=True)
+
+
+def text_of(browser: Browser, path: str) -> str:
+    answer = browser.get(f"{BASE}/{path}")
+    assert answer.status == 200, answer.body
+    return answer.body.decode()
+
+
+def words_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_only_operators_see_these_pages(service: Service, api_database: Database, client: Payer) -> None:
+    anybody = sign_in(service, api_database, client)
+    paths = [*PAGES, f"accounts/{client.account_id}", f"job-log/{uuid4()}"]
+    for path in paths:
+        assert Browser(service).get(f"{BASE}/{path}").status == 303
+        refused = anybody.get(f"{BASE}/{path}")
+        assert refused.status == 403
+        assert b"operators_only" in refused.body
+    changes = {"failures/retry": {}, "processes/scale": {}, f"accounts/{client.account_id}": {"change": "top-up"}}
+    for path, form in changes.items():
+        assert anybody.post(f"{BASE}/{path}", form).status == 403
+    assert "Operators" not in anybody.get("/dashboard").body.decode()
+
+
+def test_each_page_answers_and_keeps_to_the_policy(operator: Browser) -> None:
+    for path in PAGES:
+        page = text_of(operator, path)
+        assert "style=" not in page
+        assert not re.search(r"<script(?! type=\"module\" src=)|<style", page)
+        # Texts of failed jobs are shown, hostile ones too; they are in no tag.
+        assert not re.search(r"<[^>]*\son\w+=", re.sub(r'="[^"]*"', "", page))
+        assert operator.get(f"{BASE}/{path}?period=century").status in (200, 400)
+
+
+def test_a_change_needs_the_forms_token(operator: Browser, api_database: Database, client: Payer) -> None:
+    forged = operator.post(
+        f"{BASE}/accounts/{client.account_id}", {"change": "top-up", "credits": "5"}, token="somebody else's"
+    )
+    assert forged.status == 403
+    assert balance(api_database, client) == 1_000
+
+
+def test_the_queues_are_as_the_rows_say(operator: Browser, service: Service, client: Payer) -> None:
+    def ready(queue: str) -> int:
+        found = re.search(
+            rf'<th scope="row" class="whole">{queue}</th>\s*<td class="number">([\d,]+)', text_of(operator, "queues")
+        )
+        assert found
+        return int(found[1].replace(",", ""))
+
+    before = ready("echo")
+    for _ in range(2):
+        service.submit({"text": "hi"}, client.api_key)
+
+    assert ready("echo") == before + 2
+
+
+def test_a_plot_has_a_gap_where_there_was_no_sample() -> None:
+    now = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
+
+    def point(minutes: int, *, waited: float | None) -> QueuePoint:
+        at = now.replace(second=0) - timedelta(minutes=minutes)
+        return QueuePoint("synthesis", at, 3, 2, 1, 4.5, 7, 1, waited, 0.5)
+
+    plots = make_plots([point(10, waited=1.5), point(5, waited=None)], timedelta(hours=1), now)
+
+    rows = {plot.title: dict(plot.rows) for plot in plots}
+    assert rows["Items that wait"]["11:50"] == "5"
+    assert rows["Items that wait"]["11:52"] == "–"
+    assert (rows["Wait of an item"]["11:50"], rows["Wait of an item"]["11:55"]) == ("1.5", "–")
+    assert rows["Items failed"]["11:55"] == "1"
+    assert all(plot.is_empty for plot in make_plots([], timedelta(hours=1), now))
+
+
+def test_processes_tell_of_themselves_and_a_pool_nobody_supervises_is_not_scaled(
+    operator: Browser, redis_server: str
+) -> None:
+    with redis.Redis.from_url(redis_server) as connection:
+        connection.hset(HASH, "elsewhere:7", Teller(lambda: "synthesis <b>").tell())
+
+    said = words_of(text_of(operator, "processes"))
+    assert "synthesis &lt;b&gt;" in said
+    assert "was not started by `pressroom up`" in said
+    refused = operator.post(f"{BASE}/processes/scale", {"pool": "synthesis", "processes": "2"})
+    assert refused.status == 303
+    assert "was not started by `pressroom up`" in words_of(text_of(operator, "processes"))
+    assert operator.post(f"{BASE}/processes/scale", {"pool": "synthesis", "processes": "257"}).status == 400
+    metrics = operator.get("/metrics").body.decode()
+    assert 'pressroom_processes{program="synthesis <b>"} 1.0' in metrics
+    assert 'pressroom_process_memory_bytes{program="synthesis <b>"}' in metrics
+
+
+def test_engines_and_services_are_as_pools_have_told(operator: Browser, api_database: Database) -> None:
+    fetchable = [{"model": "piper-anna", "languages": ["de"], "voices": ["anna"]}]
+    content = {"fetchable": fetchable, "voices": [{}, {}], "models": ["piper-bert"]}
+    api_database.run(
+        publish_offers(
+            [
+                Offer("made_up_family", "one", ready=True, content=content),
+                Offer("made_up_family", "other", ready=False, needs="a <key> of yours", place=1),
+            ]
+        )
+    )
+    api_database.run(pacing.add_providers(["well:1", "blocked:2"]))
+    api_database.run(note("well:1", Event.ANSWERED, Settings().search))
+    api_database.run(note("blocked:2", Event.BLOCKED, Settings().search, reason="captcha"))
+
+    said = words_of(text_of(operator, "engines"))
+
+    assert "one ready 2 voices piper-bert pressroom models fetch piper-anna" in said
+    assert "other not ready a &lt;key&gt; of yours" in said
+    assert said.count("well 1 ready") == 1
+    assert "blocked 2 open" in said
+    assert "asked for a captcha" in said
+
+
+def test_a_group_of_failures_is_tried_again_once(
+    operator: Browser, service: Service, api_database: Database, manual_worker: ManualWorker, client: Payer
+) -> None:
+    failed = [service.submit({"text": "hi"}, client.api_key) for _ in range(2)]
+    for _ in failed:
+        manual_worker.work(refuse)
+    group = {"kind": "echo", "code": "cannot_be_done", "period": "hour"}
+
+    page = text_of(operator, "failures?period=hour")
+    first = operator.post(f"{BASE}/failures/retry", group)
+    told = words_of(text_of(operator, "failures?period=hour"))
+    second = operator.post(f"{BASE}/failures/retry", group)
+
+    assert "cannot_be_done" in page
+    assert "It can&#39;t be done." in page
+    assert first.status == second.status == 303
+    assert "jobs were asked for again" in told
+    jobs = service.get("/jobs", client.api_key).json
+    assert len(jobs) == 4
+    assert balance(api_database, client) == 1_000 - 2 * 3
+    assert {job["state"] for job in jobs if job["id"] not in failed} == {"queued"}
+
+
+def test_what_is_asked_again_is_paid_by_no_key_that_is_for_other_routes(
+    operator: Browser, service: Service, api_database: Database, manual_worker: ManualWorker, client: Payer
+) -> None:
+    job_id = service.submit({"text": "hi"}, client.api_key)
+    manual_worker.work(refuse)
+    other = make_key()
+    api_database.run(add_key(client.account_id, other, "other", KeyLimits(routes=("/many",))))
+    api_database.run(revoke_key(client.api_key_id))
+
+    operator.post(f"{BASE}/failures/retry", {"kind": "echo", "code": "cannot_be_done", "period": "hour"})
+
+    query = "SELECT id FROM job WHERE account_id = %(account)s"
+    assert [str(row["id"]) for row in api_database.run(Statement(query, {"account": client.account_id}))] == [job_id]
+    assert balance(api_database, client) == 1_000
+
+
+def test_the_log_of_a_job_is_shown_without_a_line_of_others(
+    operator: Browser, service: Service, redis_server: str, client: Payer
+) -> None:
+    job_id = service.submit({"text": "hi"}, client.api_key)
+    with redis.Redis.from_url(redis_server) as connection:
+        for named, event in ((job_id, "run <i>started</i>"), (str(uuid4()), "not ours")):
+            line = f'{{"job_id":"{named}","event":"{event}","level":"info","timestamp":"2026-05-04T12:00:00Z"}}'
+            connection.xadd(job_log.STREAM, {"line": line})
+
+    page = text_of(operator, f"job-log/{job_id}")
+
+    assert "run &lt;i&gt;started" in page
+    assert "not ours" not in page
+    assert operator.get(f"{BASE}/job-log?job={job_id}").headers["location"] == f"{BASE}/job-log/{job_id}"
+    assert operator.get(f"{BASE}/job-log/{uuid4()}").status == 404
+    assert operator.get(f"{BASE}/job-log?job=nonsense").status == 404
+
+
+def test_an_account_gets_credits_and_gives_them_back_with_a_note(
+    operator: Browser, api_database: Database, client: Payer
+) -> None:
+    path = f"{BASE}/accounts/{client.account_id}"
+
+    def change(credits: str, note: str = "") -> str:
+        assert operator.post(path, {"change": "top-up", "credits": credits, "note": note}).status == 303
+        return words_of(text_of(operator, f"accounts/{client.account_id}"))
+
+    assert "The balance is 2,500 credits now." in change("1,500", "invoice <7>")
+    assert "invoice &lt;7&gt;" in words_of(text_of(operator, f"accounts/{client.account_id}"))
+    assert "fewer than 9,999 credits to take back" in change("-9999")
+    for wrong in ("0", "1.5", "many", "9" * 30, ""):
+        assert "is no number of credits" in change(wrong)
+    assert balance(api_database, client) == 2_500
+
+
+def test_an_account_is_put_into_another_tier_and_suspended(
+    operator: Browser, service: Service, api_database: Database
+) -> None:
+    payer = open_account(api_database, name="Rogue <b>")
+    theirs = sign_in(service, api_database, payer)
+    path = f"{BASE}/accounts/{payer.account_id}"
+
+    assert operator.post(path, {"change": "tier", "tier": "free"}).status == 303
+    assert operator.post(path, {"change": "suspend"}).status == 303
+    refused = service.post("/echo", {"text": "hi"}, payer.api_key)
+    listed = words_of(text_of(operator, "accounts?search=rogue"))
+
+    assert (refused.status, refused.code) == (403, "account_suspended")
+    assert theirs.get("/dashboard").status == 303
+    assert "Rogue &lt;b&gt; suspended" in listed
+    assert "free" in listed
+    assert operator.post(path, {"change": "resume"}).status == 303
+    assert "suspended" not in words_of(text_of(operator, "accounts?search=rogue"))
+    assert operator.get(f"{BASE}/accounts/{uuid4()}").status == 404
+    assert operator.get(f"{BASE}/accounts/x").status == 404
+
+
+def test_nobody_suspends_the_own_account(service: Service, api_database: Database) -> None:
+    payer = open_account(api_database)
+    own = sign_in(service, api_database, payer, operator=True)
+
+    own.post(f"{BASE}/accounts/{payer.account_id}", {"change": "suspend"})
+
+    assert "your own account" in words_of(text_of(own, f"accounts/{payer.account_id}"))
+    assert service.get("/jobs", payer.api_key).status == 200
+
+
+def test_accounts_come_page_by_page_and_are_found_by_name_and_id(operator: Browser, api_database: Database) -> None:
+    payer = open_account(api_database, name="Needle 100%")
+    for _ in range(50):
+        open_account(api_database, name="Hay")
+
+    assert "Needle" not in text_of(operator, "accounts")
+    assert "Needle" in text_of(operator, "accounts?offset=50")
+    assert "Needle" in text_of(operator, "accounts?search=needle+100%25")
+    assert "Needle" in text_of(operator, f"accounts?search={str(payer.account_id)[:13]}")
+    assert "No account has that." in text_of(operator, "accounts?search=%25%25")
+
+
+def test_pages_answer_while_redis_is_away(service_without_redis: Service, api_database: Database) -> None:
+    payer = open_account(api_database)
+    browser = sign_in(service_without_redis, api_database, payer, operator=True)
+    for path in PAGES:
+        assert browser.get(f"{BASE}/{path}").status == 200
+    assert "Redis does not answer" in text_of(browser, "processes")
+
+
+def balance(database: Database, payer: Payer) -> int:
+    read: Statement[int] = Statement(
+        "SELECT available FROM account WHERE id = %(id)s", {"id": payer.account_id}, lambda rows: rows[0]["available"]
+    )
+    return database.run(read)

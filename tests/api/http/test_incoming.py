@@ -1,0 +1,88 @@
+"""How long a body may take: it is told from a silent one by how much comes."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from api.http import incoming
+from api.http.incoming import GRACE_SECONDS, LEAST_RATE, BodyTooSlow, Incoming
+
+
+class Network:
+    """Gives pieces of a body, so many bytes after so many seconds each; its clock is `now`."""
+
+    def __init__(self, *pieces: tuple[float, int]) -> None:
+        self._pieces = list(pieces)
+        self.now = 0.0
+
+    async def __call__(self) -> Mapping[str, Any]:
+        seconds, size = self._pieces.pop(0)
+        self.now += seconds
+        return {"type": "http.request", "body": bytes(size), "more_body": bool(self._pieces)}
+
+
+def read(network: Network, monkeypatch: pytest.MonkeyPatch, *, pause: float = 0.0) -> int:
+    """Read a body, with so long a pause after each piece; return its bytes."""
+    monkeypatch.setattr(incoming, "monotonic", lambda: network.now)
+
+    async def read_all() -> int:
+        body, size = Incoming(network), 0
+        while not body.has_ended:
+            size += len((await body())["body"])
+            network.now += pause
+        return size
+
+    return asyncio.run(read_all())
+
+
+def test_a_byte_now_and_then_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(*[(5.0, 1)] * 1_000)
+
+    with pytest.raises(BodyTooSlow, match="7 bytes have come within 35 seconds"):
+        read(network, monkeypatch)
+
+
+def test_what_came_at_first_does_not_count_for_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network((1.0, 100 * LEAST_RATE), *[(20.0, 1)] * 1_000)
+
+    with pytest.raises(BodyTooSlow, match="2 bytes have come within 40 seconds"):
+        read(network, monkeypatch)
+
+
+def test_a_body_that_comes_slowly_but_steadily_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(Network(*[(1.0, LEAST_RATE)] * 600), monkeypatch) == 600 * LEAST_RATE
+
+
+def test_a_small_body_may_come_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(Network((GRACE_SECONDS - 1, 1), (1.0, 1)), monkeypatch) == 2
+
+
+def test_a_client_that_leaves_has_sent_no_whole_body_and_is_not_called_slow() -> None:
+    async def left() -> Mapping[str, Any]:
+        return {"type": "http.disconnect"}
+
+    body = Incoming(left)
+
+    assert asyncio.run(body.__call__()) == {"type": "http.disconnect"}
+    assert not body.has_ended
+
+
+def test_time_in_which_nobody_reads_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(Network(*[(1.0, 1)] * 20), monkeypatch, pause=60.0) == 20
+
+
+def test_a_body_that_was_given_up_is_read_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(*[(40.0, 1)] * 3)
+    monkeypatch.setattr(incoming, "monotonic", lambda: network.now)
+
+    async def read_twice() -> Mapping[str, Any]:
+        body = Incoming(network)
+        with pytest.raises(BodyTooSlow):
+            await body()
+        assert not body.has_ended
+        return await body()
+
+    assert asyncio.run(read_twice()) == {"type": "http.disconnect"}
+    assert network.now == 40.0

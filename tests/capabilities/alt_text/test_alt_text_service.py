@@ -1,0 +1,330 @@
+"""Alt text, as its users have it: a whole system, real HTTP, and pictures on a server of their own."""
+
+import csv
+import io
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import redis
+from click.testing import Result
+from PIL import Image, ImageDraw, ImageFont
+from systems import FAST, Running, only, system
+from typer.testing import CliRunner
+
+from capabilities.alt_text.handlers.caption_cache import PREFIX
+from pipeline.accounts.accounts import open_account
+from pipeline.accounts.ledger import discrepancies
+from pipeline.database import Database
+from scripts.main import create_app
+
+pytestmark = pytest.mark.system
+
+XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
+xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""
+xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"><Iptc4xmpCore:AltTextAccessibility><rdf:Alt>
+<rdf:li xml:lang="x-default">{text}</rdf:li></rdf:Alt></Iptc4xmpCore:AltTextAccessibility></rdf:Description>
+</rdf:RDF></x:xmpmeta><?xpacket end="w"?>"""
+#: Described by its author, so that no picture of these has to be read.
+TOLD = "Two herons stand in a shallow lake at dawn"
+
+
+def picture(colour: str, *, told: str | None = TOLD, text: str | None = None) -> bytes:
+    image = Image.new("RGB", (480, 160), colour)
+    if text:
+        ImageDraw.Draw(image).text((30, 50), text, "white", font=ImageFont.load_default(48))
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=90, **({"xmp": XMP.format(text=told).encode()} if told else {}))
+    return file.getvalue()
+
+
+class Pictures:
+    """A web server with pictures; it notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.files = {"/banner.jpg": picture("#14325a", told=None, text="SUMMER SALE")}
+        self.files |= {f"/told-{number}.jpg": picture(f"#10{number:02}60") for number in range(40)}
+        self.files["/noise.jpg"] = b"<html>not a picture</html>"
+        self.go_on = threading.Event()
+        pictures = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                pictures.asked.append(self.path)
+                if self.path == "/inward":
+                    self.send_response(302)
+                    self.send_header("Location", "http://169.254.169.254/latest/meta-data/")
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
+                if self.path.startswith("/slow"):
+                    pictures.go_on.wait(60)
+                found = pictures.files.get(self.path.partition("?")[0].replace("/slow", "/told-30.jpg"))
+                self.send_response(200 if found else 404)
+                self.send_header("Content-Type", "image/jpeg")
+                self.send_header("Content-Length", str(len(found or b"")))
+                self.end_headers()
+                self.wfile.write(found or b"")
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def url(self, path: str) -> str:
+        return self.address + path
+
+
+@pytest.fixture(scope="module")
+def pictures() -> Iterator[Pictures]:
+    made = Pictures()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    extra = FAST | {
+        "PRESSROOM_CAPTIONING__ENGINES": "basic",
+        "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
+        "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.1",
+    }
+    data = tmp_path_factory.mktemp("alt_text") / "data"
+    with system(data, *only("vision"), extra=extra, credits=200) as running:
+        running.wait_for_line("pool process ready")  # or an API process may not know yet what is offered
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+def left(service: Running) -> int:
+    return int(service.ask("/usage").json["credits_remaining"])
+
+
+def test_a_banner_is_described_by_its_words_in_three_lengths(service: Running, pictures: Pictures) -> None:
+    before = left(service)
+
+    answers = {
+        mode: service.ask("/generate", {"image_url": pictures.url("/banner.jpg"), "mode": mode})
+        for mode in ("short", "long", "seo")
+    }
+
+    for mode, most in (("short", 125), ("long", 500), ("seo", 160)):
+        answer = answers[mode].json
+        assert answers[mode].status == 200, answer
+        assert "SUMMER SALE" in answer["alt_text"].upper()
+        assert len(answer["alt_text"]) <= most
+        assert 0 < answer["confidence"] <= 1
+        assert (answer["credits_used"], answer["language"], answer["engine"]) == (1, "en", "basic")
+    assert len(answers["long"].json["alt_text"]) > len(answers["short"].json["alt_text"])
+    assert answers["short"].headers["X-Engine"] == "basic"
+    assert left(service) == before - 3
+
+
+def test_what_was_described_is_not_described_again_and_is_charged_as_usual(
+    service: Running, pictures: Pictures
+) -> None:
+    body = {"image_url": pictures.url("/told-39.jpg"), "language": "en-GB"}
+    with redis.Redis.from_url(service.redis_url) as kept:
+        known = set(kept.scan_iter(f"{PREFIX}*"))
+        first = service.ask("/atg/generate", body)
+        (key,) = set(kept.scan_iter(f"{PREFIX}*")) - known
+        # What nobody but the cache can say.
+        kept.set(key, json.dumps({"text": "Two swans at dusk", "confidence": 0.5}), ex=60)
+    before = left(service)
+
+    again = service.ask("/generate", body)
+
+    assert (first.status, first.json["alt_text"]) == (200, TOLD)
+    assert (again.status, again.json["alt_text"], again.json["confidence"]) == (200, "Two swans at dusk", 0.5)
+    assert left(service) == before - 1
+
+
+def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, pictures: Pictures) -> None:
+    pictures.asked.clear()
+    slow = [
+        service.ask("/generate", {"image_url": pictures.url(f"/slow?{number}")}, Prefer="respond-async").json["id"]
+        for number in range(4)  # more than a process has slots
+    ]
+
+    quick = service.ask("/generate", {"image_url": pictures.url("/told-31.jpg")})
+    states = [service.ask(f"/jobs/{job}").json["state"] for job in slow]
+    pictures.go_on.set()
+
+    assert (quick.status, quick.json["alt_text"]) == (200, TOLD)
+    assert set(states) <= {"queued", "running"}
+    for job in slow:
+        service.wait_for_state(job, "succeeded")
+        assert service.ask(f"/jobs/{job}/result").json["alt_text"] == TOLD
+
+
+def test_a_batch_delivers_what_it_can_in_order(service: Running, pictures: Pictures) -> None:
+    before = left(service)
+    pictures.asked.clear()
+    urls = [
+        pictures.url("/told-0.jpg"),
+        pictures.url("/missing.jpg"),
+        "not a URL",
+        pictures.url("/noise.jpg"),
+        "http://169.254.169.254/latest/meta-data/",
+        pictures.url("/inward"),
+        *[pictures.url(f"/told-{number}.jpg") for number in range(1, 20)],
+        pictures.url("/banner.jpg"),
+    ]
+    images = [{"image_url": url} for url in urls]
+    images[0]["language"] = "ja"
+    images[-1]["mode"] = "all"
+
+    answer = service.ask("/batch", {"images": images})
+
+    assert answer.status == 200
+    results = answer.json["results"]
+    assert [result["image_url"] for result in results] == urls
+    assert [result.get("code") for result in results[:6]] == [
+        "language_not_supported",
+        "image_unreachable",
+        "image_url_invalid",
+        "image_undecodable",
+        "image_blocked",
+        "image_blocked",
+    ]
+    assert all(result["alt_text"] is None and result["message"] for result in results[:6])
+    assert [result["alt_text"] for result in results[6:-1]] == [TOLD] * 19
+    everything = results[-1]
+    assert everything["alt_text"] == everything["short_alt_text"]
+    assert len({everything[f"{mode}_alt_text"] for mode in ("short", "long")}) == 2
+    assert [answer.json[name] for name in ("total", "successful", "failed")] == [26, 20, 6]
+    assert left(service) == before - 20
+    assert "/told-0.jpg" not in pictures.asked  # its language was looked at first
+    assert answer.headers["X-Credits-Used"] == "20"
+
+
+def test_an_address_of_ours_is_refused_and_costs_nothing(service: Running) -> None:
+    before = left(service)
+
+    answer = service.ask("/generate", {"image_url": "http://169.254.169.254/latest/meta-data/"})
+
+    assert (answer.status, answer.json["code"]) == (400, "image_blocked")
+    assert left(service) == before
+
+
+def test_a_language_that_no_engine_writes_is_refused_without_a_job(service: Running, pictures: Pictures) -> None:
+    jobs = service.ask("/jobs").headers["X-Total-Count"]
+
+    answer = service.ask("/generate", {"image_url": pictures.url("/banner.jpg"), "language": "ja"})
+
+    assert (answer.status, answer.json["code"]) == (400, "language_not_supported")
+    assert service.ask("/jobs").headers["X-Total-Count"] == jobs
+
+
+def test_spanish_is_written_in_spanish(service: Running, pictures: Pictures) -> None:
+    answer = service.ask("/generate", {"image_url": pictures.url("/banner.jpg"), "language": "es-MX"}).json
+
+    assert answer["language"] == "es"
+    english = service.ask("/generate", {"image_url": pictures.url("/banner.jpg")}).json
+    assert answer["alt_text"] != english["alt_text"]
+
+
+def test_who_can_t_pay_for_a_batch_gets_none_of_it(service: Running, pictures: Pictures) -> None:
+    pictures.asked.clear()
+    with Database(service.database_url) as database:
+        poor = open_account(database, name="poor", tier="enterprise", credits=2).key.secret
+
+    images = [{"image_url": pictures.url(f"/told-{number}.jpg")} for number in range(3)]
+    answer = service.ask("/batch", {"images": images}, X_API_Key=poor)
+
+    assert (answer.status, answer.json["credits_required"], answer.json["credits_remaining"]) == (402, 3, 2)
+    assert pictures.asked == []
+
+
+def test_every_picture_of_a_batch_counts_towards_the_rate_limit(service: Running, pictures: Pictures) -> None:
+    with Database(service.database_url) as database:
+        free = open_account(database, name="free", tier="free", credits=100).key.secret
+    images = [{"image_url": pictures.url(f"/told-{number}.jpg")} for number in range(12)]
+
+    assert service.ask("/batch", {"images": images}, X_API_Key=free).status == 200
+    answer = service.ask("/generate", {"image_url": pictures.url("/told-1.jpg")}, X_API_Key=free)
+
+    assert (answer.status, answer.json["code"]) == (429, "rate_limit_exceeded")
+
+
+def run(service: Running, *arguments: str) -> Result:
+    """Run a command in this process, which saves its start."""
+    environment = {"PRESSROOM_API_KEY": service.key, "PRESSROOM_DATA": str(service.data)}
+    return CliRunner().invoke(create_app(), arguments, env=environment)
+
+
+def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures, tmp_path: Path) -> None:
+    good, bad = pictures.url("/told-5.jpg"), pictures.url("/missing.jpg")
+
+    one = run(service, "describe", good)
+    both = run(service, "describe", good, bad, "--mode", "all", "--json")
+
+    assert (one.exit_code, one.stdout.strip()) == (0, TOLD), one.stderr
+    (tmp_path / "told.jpg").write_bytes(pictures.files["/told-5.jpg"])
+    (tmp_path / "noise.jpg").write_bytes(b"no picture")
+    files = run(service, "describe", str(tmp_path / "told.jpg"), str(tmp_path / "noise.jpg"))
+    assert (files.exit_code, files.stdout) == (1, f"{tmp_path / 'told.jpg'}\t{TOLD}\n"), files.stderr
+    assert "noise.jpg" in files.stderr
+    assert both.exit_code == 1
+    lines = [json.loads(line) for line in both.stdout.splitlines()]
+    assert [(line["image_url"], line["alt_text"]) for line in lines] == [(good, TOLD), (bad, None)]
+    assert lines[0]["long_alt_text"]
+    assert "image_unreachable" not in one.stderr
+    assert bad in both.stderr
+    used = run(service, "usage")
+    assert "credits left: " in used.stdout, used.stderr
+    assert re.search(r"^/generate\t[1-9]\d*\t[1-9]", used.stdout, re.MULTILINE), used.stdout
+
+
+def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictures: Pictures, tmp_path: Path) -> None:
+    url = pictures.url("/told-20.jpg")
+    sheet = tmp_path / "pictures.csv"
+    sheet.write_text(f"Photo,Mode,language\n{url},long,\n{url},,es\n{url},,\n{url},loud,\n")
+
+    done = run(service, "import-csv", "alt-text", str(sheet), "--language", "en")
+
+    assert done.exit_code == 0, done.stderr
+    assert "rows: 3, 1 faulty" in done.stderr
+    assert "column: Photo;" in done.stderr
+    with (tmp_path / "pictures.results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [bool(row["long_alt_text"]) for row in rows] == [True, False, False]
+    assert [row["pressroom_language"] for row in rows] == ["en", "es", "en"]
+    assert "mode" in (tmp_path / "pictures.errors.csv").read_text().splitlines()[1]
+
+
+def test_a_sheet_of_pictures_is_charged_once_however_often_it_is_sent_and_a_url_once_too(
+    service: Running, pictures: Pictures, tmp_path: Path
+) -> None:
+    before = left(service)
+    urls = [pictures.url(f"/told-{number}.jpg") for number in (7, 8, 9, 7, 10)] + [pictures.url("/missing.jpg")]
+    sheet, out = tmp_path / "pictures.csv", tmp_path / "pictures.results.csv"
+    with sheet.open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [["name", "image_url"], *[[f"p{n}", url] for n, url in enumerate(urls)], ["", "ftp://x"]]
+        )
+
+    for _ in range(2):
+        done = run(service, "import-csv", "alt-text", str(sheet), "--batch", "2", "--language", "en")
+        assert done.exit_code == 0, done.stderr
+        assert "rows: 6, 1 faulty" in done.stderr
+        assert "credits: 5" in done.stderr
+        assert left(service) == before - 4
+
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["image_url"] for row in rows] == urls
+    assert [row["alt_text"] for row in rows] == [TOLD] * 5 + [""]
+    assert [row["code"] for row in rows] == [""] * 5 + ["image_unreachable"]
+    assert [row["line"] for row in rows] == ["2", "3", "4", "5", "6", "7"]
+    assert (tmp_path / "pictures.errors.csv").read_text().count("\n") == 2
+    assert not (tmp_path / "pictures.results.csv.journal").exists()

@@ -1,0 +1,276 @@
+"""`pressroom search-console` and `bing-webmaster`: access is asked for, kept encrypted, listed and forgotten."""
+
+import json
+import threading
+import urllib.request
+import webbrowser
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from payers import Payer
+from ran import Ran
+from site_services import BING_KEY, EMAIL, SiteServices, site_services
+
+from capabilities.index_check.sites import connections
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.database import Database
+from pipeline.settings import Settings
+
+DOMAIN, PREFIX = "sc-domain:e.example", "https://e.example/blog/"
+CLIENT = {"installed": {"client_id": "client-1", "client_secret": "client-secret-1", "auth_uri": "http://127.0.0.1:9/"}}
+
+
+@pytest.fixture
+def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[SiteServices]:
+    with site_services() as running:
+        for name, value in running.environment().items():
+            monkeypatch.setenv(name, value)
+        running.sites |= {DOMAIN: "siteOwner", PREFIX: "siteFullUser", "https://not.example/": "siteUnverifiedUser"}
+        running.bing_sites |= {"https://e.example/": True, "https://not.example/": False}
+        yield running
+
+
+@pytest.fixture
+def key_file(services: SiteServices, tmp_path: Path) -> str:
+    file = tmp_path / "key.json"
+    file.write_text(json.dumps(services.service_account()))
+    return str(file)
+
+
+@pytest.fixture
+def client_file(tmp_path: Path) -> str:
+    file = tmp_path / "client.json"
+    file.write_text(json.dumps(CLIENT))
+    return str(file)
+
+
+class Person:
+    """A browser and its person, who consents; the address is all that they are given."""
+
+    def open(self, url: str, **_: Any) -> bool:
+        threading.Thread(target=lambda: urllib.request.urlopen(url).close()).start()
+        return True
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webbrowser, "get", lambda *_: Person())
+    # oauthlib wants https; the double has none.
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
+
+
+def stored(database: Database, tmp_path: Path) -> dict[str, Any]:
+    """Return the credentials of the only connection."""
+    (connection,) = database.run(connections.list_connections())
+    found: dict[str, Any] = json.loads(SecretBox(Settings(data=tmp_path)).open(connection.credentials))
+    return found
+
+
+def test_a_service_account_is_connected_with_the_properties_that_it_may_use(
+    pressroom: Callable[..., Ran],
+    services: SiteServices,
+    key_file: str,
+    database: Database,
+    payer: Payer,
+    tmp_path: Path,
+) -> None:
+    ran = pressroom("search-console", "connect", "--service-account", key_file)
+
+    assert ran.code == 0
+    (connection,) = database.run(connections.list_connections())
+    assert (connection.name, connection.account_id) == (EMAIL, payer.account_id)
+    assert connection.properties == (PREFIX, DOMAIN)
+    assert stored(database, tmp_path)["client_email"] == EMAIL
+    assert b"PRIVATE KEY" not in connection.credentials
+    assert "PRIVATE KEY" not in ran.out + ran.err
+    listed = pressroom("search-console", "list").out
+    assert [line.split("\t")[3:] for line in listed.splitlines()[1:]] == [
+        [PREFIX, "2,000 of 2,000 requests left today"],
+        [DOMAIN, "2,000 of 2,000 requests left today"],
+    ]
+
+
+def test_connecting_again_takes_the_place_of_the_first_time(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+) -> None:
+    pressroom("search-console", "connect", "--service-account", key_file)
+    (first,) = database.run(connections.list_connections())
+    database.run(connections.note_fault(first, "access_revoked: gone"))
+
+    assert pressroom("search-console", "connect", "--service-account", key_file, "--site", DOMAIN).code == 0
+
+    (again,) = database.run(connections.list_connections())
+    assert (again.id, again.properties, again.fault) == (first.id, (DOMAIN,), None)
+
+
+def test_two_connections_of_an_account_are_told_apart_by_their_names(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+) -> None:
+    for name, site in (("Ann", DOMAIN), ("Bob", PREFIX)):
+        connect = ("search-console", "connect", "--service-account", key_file)
+        assert pressroom(*connect, "--name", name, "--site", site).code == 0
+
+    found = database.run(connections.list_connections())
+    assert [(one.name, one.properties) for one in found] == [("Ann", (DOMAIN,)), ("Bob", (PREFIX,))]
+
+
+def test_a_person_consents_in_a_browser(
+    pressroom: Callable[..., Ran],
+    services: SiteServices,
+    client_file: str,
+    database: Database,
+    payer: Payer,
+    tmp_path: Path,
+    person: None,
+) -> None:
+    ran = pressroom("search-console", "connect", "--client", client_file)
+
+    assert ran.code == 0
+    assert services.grants == ["authorization_code", "refresh_token"]
+    assert stored(database, tmp_path) == {
+        "type": "authorized_user",
+        "client_id": "client-1",
+        "client_secret": "client-secret-1",
+        "refresh_token": "refresh-1",
+    }
+    assert "refresh-1" not in ran.out + ran.err
+
+
+def test_a_person_who_refuses_gives_no_access(
+    pressroom: Callable[..., Ran],
+    services: SiteServices,
+    client_file: str,
+    database: Database,
+    payer: Payer,
+    person: None,
+) -> None:
+    services.refusal = "access_denied"
+
+    ran = pressroom("search-console", "connect", "--client", client_file)
+
+    assert ran.code == 1
+    assert "Google gave no access" in ran.err
+    assert database.run(connections.list_connections()) == []
+
+
+@pytest.mark.parametrize("content", ["nonsense", "[]", "{}", '{"type": "service_account"}', '{"web": {}}'])
+@pytest.mark.parametrize("option", ["--service-account", "--client"])
+def test_files_that_are_none_are_refused_with_a_reason(
+    pressroom: Callable[..., Ran], services: SiteServices, tmp_path: Path, payer: Payer, option: str, content: str
+) -> None:
+    file = tmp_path / "wrong.json"
+    file.write_text(content)
+
+    ran = pressroom("search-console", "connect", option, str(file))
+
+    assert ran.code == 1
+    assert "Traceback" not in ran.err
+    assert services.grants == []
+
+
+def test_a_service_account_without_a_property_is_told_what_to_do(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+) -> None:
+    services.sites.clear()
+
+    ran = pressroom("search-console", "connect", "--service-account", key_file)
+
+    assert ran.code == 1
+    assert f"{EMAIL} has access to no site. In Search Console, Settings, Users and permissions" in ran.err
+    assert database.run(connections.list_connections()) == []
+
+
+def test_a_site_that_is_named_has_to_be_one_of_those(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, payer: Payer
+) -> None:
+    ran = pressroom("search-console", "connect", "--service-account", key_file, "--site", "https://other.example/")
+
+    assert ran.code == 1
+    assert "no access to https://other.example/" in ran.err
+
+
+def test_a_revoked_grant_is_told(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, payer: Payer
+) -> None:
+    services.refusal = "invalid_grant"
+
+    ran = pressroom("search-console", "connect", "--service-account", key_file)
+
+    assert ran.code == 1
+    assert "Google gives no token (invalid_grant Token has been expired or revoked.)" in ran.err
+
+
+def test_with_several_accounts_one_has_to_be_named(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, payer: Payer, database: Database
+) -> None:
+    other = pressroom("accounts", "create", "Other", "--json")
+    account = json.loads(other.out)["account_id"]
+
+    assert "--account" in pressroom("search-console", "connect", "--service-account", key_file).err
+    unknown = pressroom("search-console", "connect", "--service-account", key_file, "--account", str(uuid4()))
+    assert "There is no account" in unknown.err
+    assert pressroom("search-console", "connect", "--service-account", key_file, "--account", account).code == 0
+    (connection,) = database.run(connections.list_connections())
+    assert str(connection.account_id) == account
+
+
+def test_what_is_disconnected_is_gone_with_its_credentials(
+    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+) -> None:
+    pressroom("search-console", "connect", "--service-account", key_file)
+    (connection,) = database.run(connections.list_connections())
+
+    assert "no connection" in pressroom("bing-webmaster", "disconnect", str(connection.id)).err
+    assert EMAIL in pressroom("search-console", "disconnect", str(connection.id)).out
+
+    assert database.run(connections.list_connections()) == []
+    assert database.run(connections.sites_of(payer.account_id)) == []
+    assert pressroom("search-console", "disconnect", str(connection.id)).code == 1
+
+
+def test_bings_key_is_read_from_the_environment_and_kept(
+    pressroom: Callable[..., Ran],
+    services: SiteServices,
+    database: Database,
+    payer: Payer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "BING_WEBMASTER_KEY" in pressroom("bing-webmaster", "connect", "--no-ask").err
+    monkeypatch.setenv("BING_WEBMASTER_KEY", "f" * 32)
+    assert "Bing answered InvalidApiKey" in pressroom("bing-webmaster", "connect").err
+    monkeypatch.setenv("BING_WEBMASTER_KEY", BING_KEY)
+
+    ran = pressroom("bing-webmaster", "connect")
+
+    assert ran.code == 0
+    assert BING_KEY not in ran.out + ran.err
+    (connection,) = database.run(connections.list_connections())
+    assert (connection.service, connection.properties) == ("bing_webmaster", ("https://e.example/",))
+    assert stored(database, tmp_path) == {"api_key": BING_KEY}
+
+
+def test_the_doctor_tells_of_connected_sites_their_quota_and_faults(
+    pressroom: Callable[..., Ran],
+    services: SiteServices,
+    key_file: str,
+    database: Database,
+    payer: Payer,
+    tmp_path: Path,
+) -> None:
+    pressroom("search-console", "connect", "--service-account", key_file, "--site", DOMAIN)
+
+    def said() -> str:
+        return " ".join(pressroom("doctor").out.replace("│", " ").split())
+
+    assert f"ok search_console: {DOMAIN} 2,000 of 2,000 requests left today ({EMAIL}, account" in said()
+    key = (tmp_path / "secrets.key").read_text()
+    (tmp_path / "secrets.key").write_text("A" * 43 + "=")
+    assert f"-- search_console: {DOMAIN} Stored credentials were encrypted with another key" in said()
+    (tmp_path / "secrets.key").write_text(key)
+    (connection,) = database.run(connections.list_connections())
+    database.run(connections.note_fault(connection, "access_revoked: Google gives no token"))
+    assert "access_revoked: Google gives no token; connect again" in said()

@@ -1,0 +1,183 @@
+"""What Google and Bing say of owners' pages is read as they document it, and nothing is guessed."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_services import FAULTS, NO_DATE
+
+import capabilities.index_check.engines.search
+from capabilities.index_check.engines.search.base.provider import Reply
+from capabilities.index_check.engines.search.base.site_service import ServiceTrouble, Trouble
+from capabilities.index_check.engines.search.bing_webmaster import BingWebmaster
+from capabilities.index_check.engines.search.google_access import open_access
+from capabilities.index_check.engines.search.search_console import SearchConsole, judge
+from capabilities.index_check.settings import SearchSettings
+
+STATES: dict[str, dict[str, str]] = tomllib.loads(
+    (Path(capabilities.index_check.engines.search.__path__[0]) / "coverage_states.toml").read_text()
+)
+
+
+def reply(body: Any, status: int = 200, **headers: str) -> Reply:
+    return Reply(status, "https://service.example/", json.dumps(body).encode(), headers=headers)
+
+
+def test_each_state_of_the_table_is_a_verdict() -> None:
+    for state, code in STATES["indexed"].items():
+        assert judge("PASS", state) == ("indexed", code)
+        assert judge("NEUTRAL", state) == ("indexed", code)
+    for state, code in STATES["not_indexed"].items():
+        assert judge("NEUTRAL", state) == judge("FAIL", state) == ("not_indexed", code)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "state", "found"),
+    [
+        ("PASS", "Some new words", ("indexed", "indexed")),
+        ("PASS", None, ("indexed", "indexed")),
+        ("NEUTRAL", "URL is unknown to Google", ("not_indexed", "unknown_to_google")),
+        ("NEUTRAL", "Excluded by ‘noindex’ tag", ("not_indexed", "noindex")),
+        ("NEUTRAL", "Discovered – currently not indexed", ("not_indexed", "discovered_not_indexed")),
+        ("FAIL", "Server error (5xx)", ("not_indexed", "server_error")),
+        ("PARTIAL", "Indexed, though blocked by robots.txt", ("indexed", "indexed_though_blocked")),
+    ],
+)
+def test_words_of_google_are_read_whatever_their_signs(verdict: str, state: str | None, found: tuple[str, str]) -> None:
+    assert judge(verdict, state) == found
+
+
+@pytest.mark.parametrize(
+    ("verdict", "state"),
+    [
+        ("NEUTRAL", "A state of tomorrow"),
+        ("FAIL", None),
+        ("PARTIAL", "Page with redirect"),
+        ("VERDICT_UNSPECIFIED", "Submitted and indexed"),
+        (None, "URL is unknown to Google"),
+        ("PASS", "URL is unknown to Google"),
+        ("SOMETHING", "Submitted and indexed"),
+    ],
+)
+def test_what_nobody_knows_is_never_guessed(verdict: str | None, state: str | None) -> None:
+    with pytest.raises(ServiceTrouble) as trouble:
+        judge(verdict, state)
+
+    assert (trouble.value.kind, trouble.value.code) == (Trouble.UNKNOWN, "unknown_coverage")
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("minute_429", Trouble.QUOTA),
+        ("plain_429", Trouble.QUOTA),
+        ("quotaExceeded", Trouble.QUOTA),
+        ("rateLimitExceeded", Trouble.QUOTA),
+        ("day_429", Trouble.DAY_QUOTA),
+        ("dailyLimitExceeded", Trouble.DAY_QUOTA),
+        ("not_owner", Trouble.REFUSED),
+        ("api_disabled", Trouble.DISCONNECTED),
+        ("bad_request", Trouble.URL_REFUSED),
+        ("500", Trouble.PASSING),
+    ],
+)
+def test_errors_of_google_in_both_forms(fault: str, kind: Trouble) -> None:
+    status, body = FAULTS[fault]
+    with pytest.raises(ServiceTrouble) as trouble:
+        SearchConsole(SearchSettings()).read(reply(body, status), "sc-domain:e.example")
+
+    assert trouble.value.kind is kind
+
+
+@pytest.mark.parametrize("body", [[], {}, {"error": 1}, {"error": {"errors": [1], "details": {"a": 1}}}, "text", None])
+def test_errors_that_look_like_nothing_are_still_told_by_their_status(body: Any) -> None:
+    with pytest.raises(ServiceTrouble) as trouble:
+        SearchConsole(SearchSettings()).read(reply(body, 403), "sc-domain:e.example")
+
+    assert trouble.value.kind is Trouble.REFUSED
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"inspectionResult": []}, {"inspectionResult": {}}, {"inspectionResult": {"indexStatusResult": 1}}]
+)
+def test_an_answer_without_a_status_is_no_answer(body: Any) -> None:
+    with pytest.raises(ServiceTrouble) as trouble:
+        SearchConsole(SearchSettings()).read(reply(body), "sc-domain:e.example")
+
+    assert trouble.value.kind is Trouble.UNKNOWN
+
+
+def test_properties_without_permission_are_left_out() -> None:
+    entries = [
+        {"siteUrl": "sc-domain:e.example", "permissionLevel": "siteFullUser"},
+        {"siteUrl": "https://not.example/", "permissionLevel": "siteUnverifiedUser"},
+        {"permissionLevel": "siteOwner"},
+    ]
+
+    assert SearchConsole(SearchSettings()).read_sites(reply({"siteEntry": entries})) == ["sc-domain:e.example"]
+    assert SearchConsole(SearchSettings()).read_sites(reply({})) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (3, Trouble.DISCONNECTED),
+        (4, Trouble.QUOTA),
+        (5, Trouble.QUOTA),
+        (7, Trouble.URL_REFUSED),
+        (11, Trouble.URL_REFUSED),
+        (14, Trouble.REFUSED),
+        (1, Trouble.PASSING),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_errors_of_bing_are_told_by_their_number(number: int, kind: Trouble, status: int) -> None:
+    with pytest.raises(ServiceTrouble) as trouble:
+        BingWebmaster(SearchSettings()).read(reply({"ErrorCode": number, "Message": "x"}, status), "https://e.example/")
+
+    assert trouble.value.kind is kind
+
+
+@pytest.mark.parametrize("date", [NO_DATE, None, "", 7, "2026-11-20", "/Date(999999999999999)/", "/Date(x)/"])
+def test_what_bing_does_not_say_is_null(date: Any) -> None:
+    info = {"LastCrawledDate": date, "DiscoveryDate": date, "HttpStatus": 0, "DocumentSize": True}
+    told = BingWebmaster(SearchSettings()).read(reply({"d": info}), "https://e.example/")
+
+    assert told.reason is None
+    assert told.inspection.model_dump(exclude_none=True) == {
+        "service": "bing_webmaster",
+        "property": "https://e.example/",
+    }
+
+
+def test_only_verified_sites_of_bing_can_be_asked_about() -> None:
+    sites = [{"Url": "https://e.example/", "IsVerified": True}, {"Url": "https://no.example/", "IsVerified": False}, 1]
+
+    assert BingWebmaster(SearchSettings()).read_sites(reply({"d": sites})) == ["https://e.example/"]
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [
+        {},
+        {"type": "external_account"},
+        {"type": "service_account", "client_email": "a@b.example"},
+        {"type": "service_account", "client_email": "a@b.example", "private_key": "none"},
+        {"type": "authorized_user", "client_id": "1"},
+    ],
+)
+def test_files_that_are_no_credentials_are_told_as_such(credentials: dict[str, str]) -> None:
+    with pytest.raises(ServiceTrouble) as trouble:
+        open_access(credentials, SearchSettings())
+
+    assert trouble.value.code == "credentials_invalid"
+
+
+@pytest.mark.parametrize("key", ["", "short", "with spaces in it, and more", 7, None])
+def test_what_is_no_key_of_bing_is_told_as_such(key: Any) -> None:
+    with pytest.raises(ServiceTrouble) as trouble:
+        BingWebmaster(SearchSettings()).open({"api_key": key})
+
+    assert trouble.value.code == "credentials_invalid"

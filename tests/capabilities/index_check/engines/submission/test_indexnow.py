@@ -1,0 +1,176 @@
+"""IndexNow, spoken over loopback in the form of its documents."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from told_engines import KEY, ToldEngines, told_engines
+
+from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission.indexnow import IndexNow
+from pipeline.settings import Settings
+
+
+@pytest.fixture
+def engines() -> Iterator[ToldEngines]:
+    with told_engines() as running:
+        running.files[running.here, f"/{KEY}.txt"] = KEY
+        yield running
+
+
+@pytest.fixture
+def indexnow(engines: ToldEngines) -> Iterator[IndexNow]:
+    with_key = make(engines)
+    yield with_key
+    with_key.close()
+
+
+def make(engines: ToldEngines, **own: Any) -> IndexNow:
+    """Return the engine, set up with settings of its own."""
+    settings = engines.settings()
+    settings["submission"]["indexnow"] |= own
+    engine = IndexNow.from_settings(Settings(**settings))
+    engine.setup()
+    return engine
+
+
+def site(engines: ToldEngines) -> Site:
+    return Site(engines.here, is_secure=False)
+
+
+def test_all_urls_of_a_site_go_out_in_one_call_with_its_key(engines: ToldEngines, indexnow: IndexNow) -> None:
+    urls = engines.urls(10_000)
+
+    verdicts = indexnow.submit(site(engines), urls)
+
+    assert {verdict.code for verdict in verdicts} == {"accepted"}
+    assert len(verdicts) == 10_000
+    assert engines.told == [(engines.here, urls)]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "is_taken"),
+    [
+        (200, "accepted", True),
+        (202, "received", True),
+        (400, "request_refused", False),
+        (403, "key_invalid", False),
+        (422, "urls_refused", False),
+        (301, "http_301", False),
+        (404, "http_404", False),
+    ],
+)
+def test_each_answer_means_what_the_documents_say(
+    engines: ToldEngines, indexnow: IndexNow, status: int, code: str, is_taken: bool
+) -> None:
+    engines.faults.append((status, ""))
+
+    (verdict,) = indexnow.submit(site(engines), engines.urls(1))
+
+    assert (verdict.code, verdict.is_taken, verdict.wait) == (code, is_taken, None)
+    assert bool(verdict.cause) is not is_taken
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "code", "wait"),
+    [
+        (429, "90", "throttled", 90),
+        (429, "", "throttled", 0),
+        (503, "7", "unavailable", 7),
+        (500, "", "unavailable", 0),
+    ],
+)
+def test_what_passes_may_be_tried_again_after_as_long_as_it_asks_for(
+    engines: ToldEngines, indexnow: IndexNow, status: int, asked: str, code: str, wait: int
+) -> None:
+    engines.faults.append((status, asked))
+
+    (verdict,) = indexnow.submit(site(engines), engines.urls(1))
+
+    assert (verdict.code, verdict.wait) == (code, timedelta(seconds=wait))
+
+
+def test_an_endpoint_that_can_not_be_reached_may_be_tried_again(engines: ToldEngines) -> None:
+    nowhere = make(engines, url="http://127.0.0.1:1/indexnow")
+
+    (verdict,) = nowhere.submit(site(engines), engines.urls(1))
+
+    assert (verdict.code, verdict.wait) == ("transport", timedelta())
+    nowhere.close()
+
+
+@pytest.mark.parametrize("text", [None, "another-key", f"<p>{KEY}x</p>"])
+def test_nothing_is_sent_for_a_site_that_does_not_serve_its_key(
+    engines: ToldEngines, indexnow: IndexNow, text: str | None
+) -> None:
+    engines.files.clear()
+    if text is not None:
+        engines.files[engines.here, f"/{KEY}.txt"] = text
+
+    (verdict,) = indexnow.submit(site(engines), engines.urls(1))
+
+    assert verdict.code == "key_invalid"
+    assert f"http://{engines.here}/KEY.txt" in verdict.cause
+    assert f"pressroom indexnow check http://{engines.here}" in verdict.cause
+    assert KEY not in verdict.cause
+    assert ("HTTP 404" in verdict.cause) is (text is None)
+    assert engines.calls == 0
+
+
+@pytest.mark.parametrize("text", [KEY, f"\ufeff{KEY}\r\n", f"# the key\n{KEY}\n"])
+def test_a_key_file_may_have_a_mark_of_its_encoding_and_line_ends(
+    engines: ToldEngines, indexnow: IndexNow, text: str
+) -> None:
+    engines.files[engines.here, f"/{KEY}.txt"] = text
+
+    assert indexnow.submit(site(engines), engines.urls(1)) == [Verdict("accepted")]
+
+
+def test_a_site_on_a_private_network_is_not_looked_at_unless_it_is_allowed(engines: ToldEngines) -> None:
+    settings = engines.settings()
+    settings["fetch"] = {"limit_seconds": 5}
+    strict = IndexNow.from_settings(Settings(**settings))
+    strict.setup()
+
+    (verdict,) = strict.submit(site(engines), engines.urls(1))
+
+    assert (verdict.code, engines.calls) == ("key_invalid", 0)
+    assert "not a public one" in verdict.cause
+    strict.close()
+
+
+def test_a_key_in_a_folder_counts_for_that_folder_alone(engines: ToldEngines) -> None:
+    place = f"http://{engines.here}/blog/seo.txt"
+    engines.files[engines.here, "/blog/seo.txt"] = "another-key-1"
+    own = make(engines, key=None, keys=f"{engines.here}=another-key-1={place}")
+    inside, outside = f"http://{engines.here}/blog/post", f"http://{engines.here}/about"
+
+    first, second = own.submit(site(engines), [inside, outside])
+
+    assert (first.code, second.code) == ("accepted", "url_not_covered")
+    assert engines.told == [(engines.here, [inside])]
+    assert not own.covers(Site(engines.there))
+    own.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ({"key": None}, "set PRESSROOM_SUBMISSION__INDEXNOW__KEY or"),
+        ({"key": "short"}, "8 to 128"),
+        ({"key": "with space"}, "8 to 128"),
+        ({"keys": "example.com"}, "8 to 128"),
+        ({"keys": "https://example.com=0123abcd"}, "no host"),
+        ({"keys": "example.com=0123abcd=https://elsewhere.example/k.txt"}, "of that host"),
+    ],
+)
+def test_keys_that_can_not_be_used_are_told_without_them(engines: ToldEngines, own: dict[str, Any], says: str) -> None:
+    settings = engines.settings()
+    settings["submission"]["indexnow"] |= own
+
+    needs = IndexNow.from_settings(Settings(**settings)).readiness()
+
+    assert needs is not None
+    assert says in needs
+    assert "0123abcd" not in needs.replace("www.example.com=0123abcd", "")

@@ -1,0 +1,168 @@
+"""Processes of the search_check pool, in threads of the test's own."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from payers import Payer
+
+from capabilities.index_check.engines.search.base.provider import Provider
+from capabilities.index_check.handlers.check import IndexCheckHandler
+from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
+from capabilities.index_check.kinds.urls import UrlRecord
+from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.transitions import RESTING
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.kind import as_json
+from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
+from pipeline.operations.metrics import Metrics
+from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.wakes.broker import WakeBroker, connect
+from workers.engines.resources import Resources
+from workers.handler import Task
+from workers.pool.run import Runner
+
+HERE, GONE = "https://e.example/here", "https://e.example/gone"
+#: Nothing here takes a tenth of it, unless it hangs.
+PATIENCE_SECONDS = 60
+
+
+class Pool:
+    """Processes of the pool, and a way to give them URLs."""
+
+    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer, url: str, **search: Any) -> None:
+        self.url = url
+        self.settings = Settings(data=folder, search=search, work={"heartbeat_seconds": 0.1, "drain_seconds": 1})
+        self.database, self.payer = database, payer
+        self.redis = connect(redis_url)
+        self.handlers: list[IndexCheckHandler] = []
+        self.runners: list[Runner] = []
+        self.runner = self.start()
+
+    def start(self) -> Runner:
+        """Return one more process, as after a restart."""
+        handler = IndexCheckHandler(Resources(self.settings))
+        self.handlers.append(handler)
+        kinds = {IndexCheck.name: IndexCheck()}
+        runner = Runner(
+            "search_check",
+            kinds,
+            dict.fromkeys(kinds, handler),
+            database=self.database,
+            broker=WakeBroker(self.redis),
+            artifacts=Artifacts(open_store(self.settings)),
+            settings=self.settings,
+            metrics=Metrics(),
+        )
+        runner.setup()
+        self.runners.append(runner)
+        return runner
+
+    def close(self) -> None:
+        """End all processes. A runner tells Redis from a thread of its own: the connection is closed after that."""
+        for runner in self.runners:
+            runner.stop()
+            runner.drain()
+        self.redis.close()
+        for handler in self.handlers:
+            handler.close()
+
+    def submit(self, *urls: str, payer: Payer | None = None, **asked: Any) -> UUID:
+        """Make a job; `asked` are further fields of the request."""
+        payer = payer or self.payer
+        kind = IndexCheck()
+        request = IndexCheckRequest(type="check", urls=list(urls), **asked)
+        submission = lifecycle.Submission(
+            account_id=payer.account_id,
+            api_key_id=payer.api_key_id,
+            kind="index_check",
+            route="/indexing/jobs",
+            request={},
+            request_id="test",
+            request_hash=b"hash",
+            items=[(as_json(item.input), item.price, item.lane) for item in kind.items(request)],
+            deadline=timedelta(days=7),
+            keep_for=timedelta(days=30),
+            slice_size=10,
+        )
+        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
+        return submission.job_id
+
+    def job(self, job_id: UUID) -> Job:
+        found = self.database.run(find_job(job_id))
+        assert found is not None
+        return found
+
+    def items(self, job_id: UUID) -> list[Item]:
+        return self.database.run(find_items(job_id))
+
+    def drain(self, until: Callable[[], bool]) -> None:
+        """Work, with the sweep's help, until something holds."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not until():
+            assert time.monotonic() < end
+            self.database.run(lifecycle.wake_waiting())
+            self.runner.drain()
+            time.sleep(0.02)
+
+    def check(self, *urls: str, **asked: Any) -> list[Item]:
+        """Have URLs checked, and return their items once all have ended."""
+        job_id = self.submit(*urls, **asked)
+        self.drain(lambda: self.job(job_id).is_final)
+        return self.items(job_id)
+
+    def holds(self) -> list[Task]:
+        """Return what the first process works on."""
+        return [task for run in self.runner._heartbeat.held() for task in run.tasks]
+
+    def provider(self, name: str) -> Provider:
+        """Return a provider as the newest process has it."""
+        return self.handlers[-1]._providers[name]
+
+    def rests(self, provider: str) -> timedelta | None:
+        """Return how long a provider's breaker stays open, None when it is closed."""
+        name = self.provider(provider).pace_name
+        status = self.database.run(pacing.look([name])).providers[name]
+        return status.wait if status.state in RESTING else None
+
+    def query(self, sql: str) -> Any:
+        """Return the first value that a statement gives; None where it gives none."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            cursor = connection.execute(sql)
+            row = cursor.fetchone() if cursor.description else None
+            return row[0] if row else None
+
+
+Start = Callable[..., Pool]
+
+
+def wait_until(holds: Callable[[], Any]) -> None:
+    """Return once something holds that others bring about."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def raw_result_of(item: Item) -> dict[str, Any] | None:
+    """Return what a URL's record says was found out."""
+    found: dict[str, Any] | None = as_json(UrlRecord.of(item))["raw_result"]
+    return found
+
+
+def reason_of(item: Item) -> str | None:
+    return (raw_result_of(item) or {}).get("reason")
+
+
+def reasons(items: list[Item]) -> list[str | None]:
+    return [reason_of(item) for item in items]
+
+
+def codes(items: list[Item]) -> set[str]:
+    return {(raw_result_of(item) or {})["code"] for item in items}

@@ -1,0 +1,262 @@
+"""Search engines that evade an answer: what they do becomes no "not indexed", and is not charged."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons, wait_until
+from search_engine import SearchEngine
+
+from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.transitions import State
+from pipeline import lifecycle
+
+CONTROL_QUERY = "site:wikipedia.org"
+PAGES = tuple(f"https://e.example/{number}" for number in range(6))
+
+
+@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng"])
+def test_empty_pages_for_all_that_is_asked_are_no_answer(start: Start, engine: SearchEngine, provider: str) -> None:
+    engine.broken[provider] = "silent"
+
+    (item,) = start(provider).check(HERE)
+
+    assert codes([item]) == {"empty_unproven"}
+    assert (item.state, item.captured, reason_of(item)) == ("failed", 0, "error")
+    # Both forms, and what every engine lists.
+    assert len(engine.asked) == 3
+    assert engine.queries()[-1] == CONTROL_QUERY
+
+
+def test_empty_pages_are_believed_of_an_engine_that_shows_another_site(start: Start, engine: SearchEngine) -> None:
+    (item,) = start("bing").check(GONE)
+
+    found = raw_result_of(item)
+    assert found is not None
+    assert (found["reason"], found["code"], found["provider"]) == ("not_indexed", "no_results", "bing")
+    assert engine.queries() == ["site:e.example/gone", f"url:{GONE}", CONTROL_QUERY]
+    assert (found["query"], item.captured) == (f"url:{GONE}", 1)
+
+
+def test_the_next_provider_is_asked_when_one_only_has_empty_pages(start: Start, engine: SearchEngine) -> None:
+    engine.broken["duckduckgo"] = "silent"
+
+    listed, other = start().check(HERE, GONE)
+
+    assert (reason_of(listed), reason_of(other)) == ("indexed", "not_indexed")
+    assert {(item.output or {})["provider"] for item in (listed, other)} == {"bing"}
+
+
+def test_the_control_site_is_asked_for_once_in_a_while_and_not_for_each_url(start: Start, engine: SearchEngine) -> None:
+    pool = start("bing", interval=0.01)
+    pool.query("UPDATE search_provider SET control_at = now() + interval '1 hour'")
+    job_id = pool.submit(*PAGES)
+    pool.drain(lambda: {item.state for item in pool.items(job_id)} == {"waiting"})
+    forms = engine.queries()
+
+    pool.query("UPDATE search_provider SET control_at = NULL")
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert set(reasons(pool.items(job_id))) == {"not_indexed"}
+    assert len(forms) == 2 * len(PAGES)
+    # What it proves of one it proves of all that were missed before.
+    assert engine.queries() == [*forms, CONTROL_QUERY]
+
+
+def test_rows_of_a_url_that_is_asked_for_later_prove_an_empty_page_as_well(start: Start, engine: SearchEngine) -> None:
+    pool = start("bing", interval=0.01)
+    # As if the control site had been asked for just now.
+    pool.query("UPDATE search_provider SET control_at = now() + interval '1 hour'")
+    job_id = pool.submit(GONE)
+    pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
+    asked = engine.queries()
+    pool.check(HERE)
+
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert reasons(pool.items(job_id)) == ["not_indexed"]
+    assert engine.queries() == [*asked, "site:e.example/here"]
+    assert asked == ["site:e.example/gone", f"url:{GONE}"]
+
+
+def test_an_engine_that_blocks_after_empty_pages_is_asked_about_them_anew(start: Start, engine: SearchEngine) -> None:
+    engine.faults.extend(["silent", "silent", "captcha"])
+    pool = start("duckduckgo", captcha_minutes="0.002")
+
+    (item,) = pool.check(HERE)
+
+    assert reason_of(item) == "indexed"
+    assert engine.queries() == ["site:e.example/here", f'"{HERE}"', CONTROL_QUERY, "site:e.example/here"]
+
+
+@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng", "brave_api", "serper"])
+def test_rows_of_other_sites_alone_are_no_answer(start: Start, engine: SearchEngine, provider: str) -> None:
+    engine.broken[provider] = "decoys"
+
+    (item,) = start(provider).check(HERE)
+
+    assert codes([item]) == {"operator_ignored"}
+    assert (item.state, item.captured, reason_of(item)) == ("failed", 0, "error")
+    assert len(engine.asked) == 1
+
+
+@pytest.mark.parametrize("fault", ["decoys", "silent"])
+def test_a_provider_that_evades_some_times_in_a_row_rests_and_the_next_one_is_asked(
+    start: Start, engine: SearchEngine, fault: str
+) -> None:
+    engine.pages.update(PAGES)
+    engine.broken["duckduckgo"] = fault
+    pool = start()
+
+    items = pool.check(*PAGES)
+
+    assert set(reasons(items)) == {"indexed"}
+    assert {(item.output or {})["provider"] for item in items} == {"bing"}
+    assert len(engine.queries("duckduckgo")) == 3 * (1 if fault == "decoys" else 3)
+    assert pool.rests("duckduckgo")
+
+
+def test_urls_wait_for_a_provider_that_rests_after_evasions(start: Start, engine: SearchEngine) -> None:
+    engine.broken["duckduckgo"] = "decoys"
+    pool = start("duckduckgo")
+    job_id = pool.submit(*PAGES)
+
+    pool.drain(lambda: pool.rests("duckduckgo"))
+
+    assert [reason_of(item) for item in pool.items(job_id)] == ["error"] * 3 + [None] * 3
+    engine.broken.clear()
+    engine.pages.update(PAGES)
+    pool.query("UPDATE search_provider SET open_until = now()")
+    pool.drain(lambda: pool.job(job_id).is_final)
+    assert reasons(pool.items(job_id)) == ["error"] * 3 + ["indexed"] * 3
+
+
+def test_one_answer_between_evasions_makes_a_provider_rest_no_sooner(start: Start, engine: SearchEngine) -> None:
+    engine.pages.update(PAGES)
+    engine.faults.extend(["decoys", "decoys"])
+    pool = start("duckduckgo")
+    pool.check(*PAGES[:3])
+    engine.faults.extend(["decoys", "decoys"])
+
+    items = pool.check(*PAGES[3:])
+
+    assert reasons(items) == ["error", "error", "indexed"]
+    assert not pool.rests("duckduckgo")
+
+
+@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi"])
+def test_rows_that_are_deeper_ask_the_second_form(start: Start, engine: SearchEngine, provider: str) -> None:
+    engine.pages = {f"{GONE}/deeper", f"{HERE}/deeper"}
+    engine.second = {HERE}
+
+    listed, other = start(provider).check(HERE, GONE)
+
+    assert (reason_of(listed), reason_of(other)) == ("indexed", "not_indexed")
+    found = raw_result_of(other)
+    assert found is not None
+    assert found["near_matches"] == [{"url": f"{GONE}/deeper", "relation": "deeper"}]
+
+
+def test_rows_of_a_subdomain_are_an_answer(start: Start, engine: SearchEngine) -> None:
+    engine.always = "subdomain"
+
+    (item,) = start("bing").check(GONE)
+
+    assert reason_of(item) == "not_indexed"
+
+
+@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi"])
+def test_a_page_that_the_second_form_alone_knows_is_indexed(start: Start, engine: SearchEngine, provider: str) -> None:
+    engine.pages, engine.second = set(), {HERE}
+
+    (item,) = start(provider).check(HERE)
+
+    assert reason_of(item) == "indexed"
+    assert len(engine.asked) == 2
+
+
+def test_a_miss_while_an_engine_is_unresponsive_is_no_answer(start: Start, engine: SearchEngine) -> None:
+    engine.broken["searxng"] = "unresponsive"
+    pool = start("searxng,bing")
+
+    listed, other = pool.check(HERE, HERE.replace("here", "there"))
+
+    assert {(item.output or {})["provider"] for item in (listed, other)} == {"bing"}
+    assert not pool.rests("searxng")  # others behind it may well find the next page
+    (item,) = pool.check(GONE, engine="searxng")
+    assert (codes([item]), reason_of(item), item.captured) == ({"engines_blocked"}, "error", 0)
+
+
+@pytest.mark.parametrize(("engines", "code"), [("bing", "no_match"), ("bing,google", "engines_blocked")])
+def test_an_empty_list_is_believed_of_engines_that_showed_something_today(
+    start: Start, engine: SearchEngine, engines: str, code: str
+) -> None:
+    searxng = {"url": f"{engine.address}/searxng", "interval_seconds": 0, "engines": engines}
+
+    listed, other = start("searxng", searxng=searxng).check(HERE, GONE)
+
+    assert reason_of(listed) == "indexed"
+    # The instance names bing alone with its rows.
+    assert codes([other]) == {code}
+    assert engine.named == {engines}
+
+
+def test_a_refusal_that_means_the_key_stops_the_provider(start: Start, engine: SearchEngine) -> None:
+    engine.pages.update(PAGES)
+    said = '{"type": "ErrorResponse", "error": {"status": 422, "code": "SUBSCRIPTION_TOKEN_INVALID"}}'
+    engine.broken["brave_api"] = f"422 {said}"
+    pool = start("brave_api,bing")
+
+    items = pool.check(*PAGES)
+
+    assert {(item.output or {})["provider"] for item in items} == {"bing"}
+    assert len(engine.queries("brave_api")) == 1
+
+
+@pytest.mark.parametrize("fault", ["silent", "decoys", "captcha", "429"])
+def test_a_wall_after_some_queries_makes_no_listed_page_one_that_is_not(
+    start: Start, engine: SearchEngine, fault: str
+) -> None:
+    engine.pages.update(PAGES)
+    engine.walls["duckduckgo"] = (3, fault)
+
+    items = start().check(*PAGES)
+
+    assert set(reasons(items)) == {"indexed"}
+    assert {(item.output or {})["provider"] for item in items[3:]} == {"bing"}
+
+
+def test_an_answer_that_changes_from_day_to_day_is_asked_for_again(start: Start, engine: SearchEngine) -> None:
+    pool = start("bing")
+    assert reasons(pool.check(HERE, GONE)) == ["indexed", "not_indexed"]
+    engine.pages = {GONE}
+
+    pool.query("UPDATE verdict SET checked_at = now() - interval '1 day'")
+    first = pool.check(HERE, GONE)
+    pool.query("UPDATE verdict SET checked_at = now() - interval '8 days'")
+    second = pool.check(HERE, GONE)
+
+    # That it is indexed holds for a week, that it is not for an hour.
+    assert reasons(first) == ["indexed", "indexed"]
+    assert [item.captured for item in first] == [0, 1]
+    assert reasons(second) == ["not_indexed", "indexed"]
+
+
+def test_a_worker_that_waits_for_an_answer_leaves_off_when_nobody_wants_it(start: Start, engine: SearchEngine) -> None:
+    engine.is_held = True
+    pool = start("duckduckgo", interval=0.01)
+    job_id = pool.submit(HERE)
+    working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final and not pool.holds()])
+    working.start()
+    wait_until(lambda: engine.asked)
+
+    pool.database.run(lifecycle.cancel(job_id, None))
+
+    working.join()
+    assert engine.is_held
+    status = pool.database.run(pacing.look([pool.provider("duckduckgo").pace_name]))
+    (found,) = status.providers.values()
+    # The query is over for the others, too.
+    assert (found.state, found.wait < timedelta(seconds=1)) == (State.CLOSED, True)

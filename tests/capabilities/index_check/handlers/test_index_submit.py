@@ -1,0 +1,344 @@
+"""Submitting URLs: a record a URL, one call a site, and nothing that was not delivered is charged."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from given_task import GivenTask
+from index_pools import codes, raw_result_of, reasons, wait_until
+from payers import Payer, open_account
+from told_engines import KEY, ToldEngines, told_engines
+
+from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.handlers.submit import IndexSubmitHandler
+from capabilities.index_check.kinds.index_check import IndexCheckRequest, UrlInput
+from capabilities.index_check.kinds.url_submission import IndexSubmit
+from capabilities.index_check.kinds.urls import UrlRecord
+from pipeline import lifecycle
+from pipeline.accounts.ledger import discrepancies
+from pipeline.database import Database, Statement
+from pipeline.kind import as_rows
+from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
+from pipeline.operations.metrics import Metrics
+from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.wakes.broker import WakeBroker, connect
+from workers.engines.resources import Resources
+from workers.handler import Done, Retry
+from workers.pool.run import Runner
+
+
+class SubmitPool:
+    """One process of the pool, and a way to give it URLs."""
+
+    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer, **settings: Any) -> None:
+        self.settings = Settings(data=folder, work={"heartbeat_seconds": 0.1, "drain_seconds": 1}, **settings)
+        self.database, self.payer = database, payer
+        self.redis = connect(redis_url)
+        self.handler = IndexSubmitHandler(Resources(self.settings))
+        kinds = {IndexSubmit.name: IndexSubmit()}
+        self.runner = Runner(
+            "search_check",
+            kinds,
+            dict.fromkeys(kinds, self.handler),
+            database=database,
+            broker=WakeBroker(self.redis),
+            artifacts=Artifacts(open_store(self.settings)),
+            settings=self.settings,
+            metrics=Metrics(),
+        )
+        self.runner.setup()
+
+    def submit(self, *urls: str, engine: str | None = None) -> UUID:
+        kind = IndexSubmit()
+        request = IndexCheckRequest(type="submit", urls=list(urls), engine=engine)
+        submission = lifecycle.Submission(
+            account_id=self.payer.account_id,
+            api_key_id=self.payer.api_key_id,
+            kind=kind.name,
+            route="/indexing/jobs",
+            request={},
+            request_id="test",
+            request_hash=b"hash",
+            items=as_rows(kind.items(request)),
+            deadline=timedelta(days=7),
+            keep_for=timedelta(days=30),
+            slice_size=kind.limits.slice_size,
+        )
+        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
+        return submission.job_id
+
+    def job(self, job_id: UUID) -> Job:
+        found = self.database.run(find_job(job_id))
+        assert found is not None
+        return found
+
+    def items(self, job_id: UUID) -> list[Item]:
+        return self.database.run(find_items(job_id))
+
+    def drain(self, until: Callable[[], bool]) -> None:
+        """Work, with the sweep's help, until something holds."""
+
+        def work() -> bool:
+            self.database.run(lifecycle.wake_waiting())
+            self.runner.drain()
+            return until()
+
+        wait_until(work)
+
+    def tell(self, *urls: str, engine: str | None = None) -> tuple[Job, list[Item]]:
+        """Have URLs submitted, and return their job and items once all have ended."""
+        job_id = self.submit(*urls, engine=engine)
+        self.drain(lambda: self.job(job_id).is_final)
+        return self.job(job_id), self.items(job_id)
+
+
+Begin = Callable[..., SubmitPool]
+
+
+@pytest.fixture
+def engines() -> Iterator[ToldEngines]:
+    with told_engines() as running:
+        for host in (running.here, running.there):
+            running.files[host, f"/{KEY}.txt"] = KEY
+        yield running
+
+
+@pytest.fixture
+def begin(database: Database, redis_url: str, tmp_path: Path, engines: ToldEngines) -> Iterator[Begin]:
+    pools: list[SubmitPool] = []
+
+    def make(*names: str, **more: Any) -> SubmitPool:
+        payer = open_account(database, credits=100_000)
+        pools.append(SubmitPool(database, redis_url, tmp_path, payer, **engines.settings(*names, **more)))
+        return pools[-1]
+
+    yield make
+    engines.is_held = False
+    assert database.run(discrepancies()) == []
+    for pool in pools:
+        pool.runner.stop()
+        pool.runner.drain()  # it tells Redis what it did from a thread of its own
+        pool.redis.close()
+        pool.handler.close()
+
+
+def test_urls_of_a_site_are_told_in_one_call_and_each_has_its_record(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+    here, there = engines.urls(3), engines.urls(2, engines.there)
+
+    job, items = pool.tell(*here, *there)
+
+    assert sorted(engines.told) == [(engines.here, here), (engines.there, there)]
+    assert reasons(items) == ["submitted"] * 5
+    record = UrlRecord.of(items[0])
+    assert (record.status, record.is_indexed, record.search_status) == ("done", None, "accepted")
+    assert record.raw_result is not None
+    assert (record.raw_result.provider, record.raw_result.code) == ("indexnow", "accepted")
+    assert (job.state, job.credits_captured, job.engine) == ("succeeded", 5, "indexnow")
+
+
+def test_ten_thousand_urls_are_one_call(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+
+    job, _ = pool.tell(*engines.urls(10_000))
+
+    assert [len(urls) for _, urls in engines.told] == [10_000]
+    assert (job.items_ok, job.credits_captured) == (10_000, 10_000)
+
+
+def test_urls_of_several_jobs_share_a_call_and_the_same_one_goes_out_once(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+    first, second = pool.submit(*engines.urls(2)), pool.submit(*engines.urls(3))
+
+    pool.drain(lambda: pool.job(second).is_final)
+
+    assert engines.told == [(engines.here, engines.urls(3))]
+    assert [pool.job(job).items_ok for job in (first, second)] == [2, 3]
+
+
+def test_a_url_is_sent_as_rfc_3986_has_it_and_without_its_fragment(begin: Begin, engines: ToldEngines) -> None:
+    begin().tell(f"http://{engines.here}/caf\u00e9?q=\u00fc#top")
+
+    assert engines.told == [(engines.here, [f"http://{engines.here}/caf%C3%A9?q=%C3%BC"])]
+
+
+def test_a_url_waits_as_long_as_it_is_asked_to_and_says_why(begin: Begin, engines: ToldEngines) -> None:
+    engines.faults.append((429, "3600"))
+    pool = begin()
+    job_id = pool.submit(*engines.urls(2))
+
+    pool.drain(lambda: engines.calls == 1 and pool.items(job_id)[0].state == "waiting")
+
+    record = UrlRecord.of(pool.items(job_id)[0])
+    assert (record.status, record.raw_result) == ("pending", None)
+    assert "HTTP 429" in (record.last_error or "")
+    (waits,) = pool.database.run(_waits(job_id))
+    assert timedelta(minutes=59) < waits <= timedelta(hours=1)
+
+
+def test_a_url_that_is_put_off_is_told_later(begin: Begin, engines: ToldEngines) -> None:
+    engines.faults.extend([(429, ""), (503, "")])
+
+    job, items = begin().tell(*engines.urls(2))
+
+    assert (job.state, reasons(items)) == ("succeeded", ["submitted"] * 2)
+    assert engines.calls == 3
+
+
+def test_a_url_that_is_put_off_too_often_fails_uncharged(begin: Begin, engines: ToldEngines) -> None:
+    engines.faults.extend([(429, "")] * 2)
+
+    job, items = begin(tries=2).tell(*engines.urls(1))
+
+    assert (reasons(items), codes(items)) == (["rate_limited"], {"throttled"})
+    assert (job.credits_captured, engines.calls) == (0, 2)
+    assert UrlRecord.of(items[0]).search_status == "throttled"
+
+
+def test_a_site_without_its_key_fails_alone(begin: Begin, engines: ToldEngines) -> None:
+    del engines.files[engines.there, f"/{KEY}.txt"]
+
+    job, items = begin().tell(*engines.urls(1), *engines.urls(1, engines.there))
+
+    assert reasons(items) == ["submitted", "error"]
+    found = raw_result_of(items[1]) or {}
+    assert (found["code"], found["provider"]) == ("key_invalid", "indexnow")
+    assert f"http://{engines.there}/KEY.txt" in found["message"]
+    assert KEY not in str(found)
+    assert (job.state, job.credits_captured) == ("partial", 1)
+
+
+def test_the_next_engine_takes_what_the_first_does_not(begin: Begin, engines: ToldEngines) -> None:
+    del engines.files[engines.here, f"/{KEY}.txt"]
+    engines.quota[f"http://{engines.here}"] = 2
+
+    job, items = begin("indexnow", "bing_submit").tell(*engines.urls(3))
+
+    assert reasons(items) == ["submitted", "submitted", "error"]
+    assert (raw_result_of(items[0]) or {})["provider"] == "bing_submit"
+    # The engine that is preferred says what its operator or site can mend.
+    assert (raw_result_of(items[2]) or {})["code"] == "key_invalid"
+    assert job.credits_captured == 2
+
+
+def test_an_engine_that_may_take_it_later_is_asked_again_whatever_another_says(
+    begin: Begin, engines: ToldEngines
+) -> None:
+    del engines.files[engines.here, f"/{KEY}.txt"]
+    pool = begin("indexnow", "bing_submit")
+    engines.quota[f"http://{engines.here}"], engines.bing_error = 1, 4
+    job_id = pool.submit(*engines.urls(1))
+    pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
+    engines.bing_error = None
+
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert reasons(pool.items(job_id)) == ["submitted"]
+
+
+def test_a_url_that_can_not_be_sent_fails_alone(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+
+    job, items = pool.tell(*engines.urls(1), "no url")
+
+    assert (codes(items), job.credits_captured) == ({"accepted", "url_invalid"}, 1)
+
+
+def test_a_request_may_name_its_engine(begin: Begin, engines: ToldEngines) -> None:
+    engines.quota[f"http://{engines.here}"] = 1
+
+    job, items = begin("indexnow", "bing_submit").tell(*engines.urls(2), engine="bing_submit")
+
+    assert (reasons(items), engines.calls) == (["submitted", "rate_limited"], 0)
+    assert (codes(items), job.credits_captured) == ({"accepted", "quota"}, 1)
+
+
+def test_a_site_that_no_engine_is_set_up_for_is_told_so(begin: Begin, engines: ToldEngines) -> None:
+    own = {"url": f"http://{engines.here}/indexnow", "keys": f"{engines.here}={KEY}"}
+
+    _, items = begin(indexnow=own).tell(*engines.urls(1), *engines.urls(1, engines.there))
+
+    assert codes(items) == {"accepted", "key_missing"}
+
+
+def test_a_job_that_is_cancelled_meanwhile_costs_nothing(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+    engines.is_held = True
+    mine, other = pool.submit(*engines.urls(1)), pool.submit(*engines.urls(1, engines.there))
+    working = threading.Thread(target=pool.drain, args=[lambda: pool.job(other).is_final])
+    working.start()
+    wait_until(lambda: engines.calls)
+
+    pool.database.run(lifecycle.cancel(mine, None))
+    engines.is_held = False
+    working.join()
+
+    assert (pool.job(mine).state, pool.job(mine).credits_captured) == ("cancelled", 0)
+    assert pool.job(other).state == "succeeded"
+
+
+def test_urls_that_were_lost_with_their_process_go_out_in_one_call_again(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin()
+    job_id = pool.submit(*engines.urls(20))
+    lost = lifecycle.claim({"index_submit": 10_000}, lease_for=timedelta(seconds=-1))
+    assert len(pool.database.run(lost)) == 20
+    assert pool.database.run(lifecycle.reap())
+
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert [len(urls) for _, urls in engines.told] == [20]
+    assert pool.job(job_id).credits_captured == 20
+
+
+def test_where_nothing_is_set_up_nothing_is_claimed(begin: Begin, engines: ToldEngines) -> None:
+    pool = begin(indexnow={"key": None})
+    job_id = pool.submit(*engines.urls(1))
+
+    pool.runner.drain()
+
+    assert pool.items(job_id)[0].state == "ready"
+    assert {(offer.engine, offer.ready) for offer in pool.handler.offers()} == {
+        ("indexnow", False),
+        ("bing_submit", False),
+    }
+
+
+class Faulty:
+    """An engine with a fault in its code, at one site."""
+
+    name = "faulty"
+
+    def covers(self, site: Site) -> bool:
+        return True
+
+    def submit(self, site: Site, urls: Sequence[str]) -> Sequence[Verdict]:
+        if site.host == "broken.example":
+            raise ZeroDivisionError
+        return [Verdict("accepted")] * len(urls)
+
+
+class FaultyFamily:
+    engines = (Faulty(),)
+
+
+def test_a_fault_at_one_site_costs_the_others_nothing() -> None:
+    handler = IndexSubmitHandler(Resources(Settings()), family=FaultyFamily())
+    tasks = [GivenTask(UrlInput(url=f"https://{host}.example/")) for host in ("broken", "well")]
+
+    first, second = handler.run(tasks)
+
+    assert isinstance(first, Retry)
+    assert isinstance(second, Done)
+
+
+def _waits(job_id: UUID) -> Statement[list[timedelta]]:
+    return Statement(
+        "SELECT DISTINCT run_at - now() AS waits FROM item WHERE job_id = %(job)s",
+        {"job": job_id},
+        lambda rows: [row["waits"] for row in rows],
+    )

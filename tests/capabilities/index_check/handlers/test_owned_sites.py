@@ -1,0 +1,617 @@
+"""URLs of connected sites: Search Console is asked first, at its pace, and the others when it does not tell."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from index_pools import Pool, Start, raw_result_of, wait_until
+from payers import Payer, open_account
+from search_engine import SearchEngine
+from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
+
+from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
+from capabilities.index_check.kinds.jobs import OWNED_LANE
+from capabilities.index_check.sites import connections, site_quota
+from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
+from capabilities.index_check.sites.owned_sites import with_lanes
+from capabilities.index_check.sites.sites import OwnedSite
+from pipeline import lifecycle
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.database import Database
+from pipeline.kind import as_rows
+from pipeline.lifecycle.jobs import Item
+
+DOMAIN, PREFIX, BLOG = "sc-domain:e.example", "https://e.example/", "https://e.example/blog/"
+PAGE, HERE, POST = "https://e.example/page", "https://e.example/here", "https://e.example/blog/post"
+
+
+@pytest.fixture(scope="session")
+def shared_services() -> Iterator[SiteServices]:
+    with site_services() as services:
+        yield services
+
+
+@pytest.fixture
+def services(
+    shared_services: SiteServices, index_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SiteServices]:
+    shared_services.reset()
+    for name, value in shared_services.environment().items():
+        monkeypatch.setenv(name, value)
+    yield shared_services
+    with psycopg.connect(index_database_url, autocommit=True) as connection:
+        for table in ("site_connection", "site_quota"):
+            connection.execute(f"DELETE FROM {table}")
+
+
+@pytest.fixture
+def payer(database: Database, services: SiteServices) -> Payer:
+    return open_account(database)
+
+
+def connect(pool: Pool, credentials: dict[str, str], service: str, *sites: str, payer: Payer | None = None) -> UUID:
+    """Connect sites as the command does."""
+    sealed = SecretBox(pool.settings).seal(json.dumps(credentials).encode())
+    account = (payer or pool.payer).account_id
+    made = pool.database.run(connections.connect(account, service, EMAIL, sealed, sites))
+    assert made is not None
+    return made
+
+
+def submit(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> UUID:
+    """Submit as the route does."""
+    payer = payer or pool.payer
+    request = IndexCheckRequest(type="check", urls=list(urls), **fields)
+    sites = pool.database.run(connections.sites_of(payer.account_id))
+    submission = lifecycle.Submission(
+        account_id=payer.account_id,
+        api_key_id=payer.api_key_id,
+        kind="index_check",
+        route="/indexing/jobs",
+        request={},
+        request_id="test",
+        request_hash=b"hash",
+        items=with_lanes(as_rows(IndexCheck().items(request)), request, sites),
+        deadline=timedelta(days=7),
+        keep_for=timedelta(days=30),
+        slice_size=10,
+    )
+    assert pool.database.run(lifecycle.submit(submission)).outcome == "accepted"
+    return submission.job_id
+
+
+def check(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> list[dict[str, Any]]:
+    """Have URLs checked, and return what their records say."""
+    job_id = submit(pool, *urls, payer=payer, **fields)
+    pool.drain(lambda: pool.job(job_id).is_final)
+    return [shown(item) for item in pool.items(job_id)]
+
+
+def shown(item: Item) -> dict[str, Any]:
+    return {**(raw_result_of(item) or {}), "credits": item.captured}
+
+
+def google(pool: Pool, services: SiteServices, *sites: str, payer: Payer | None = None) -> UUID:
+    return connect(pool, services.service_account(), SEARCH_CONSOLE, *(sites or (DOMAIN,)), payer=payer)
+
+
+def test_what_google_says_of_an_own_page_is_the_answer_and_nobody_else_is_asked(
+    start: Start, services: SiteServices, engine: SearchEngine
+) -> None:
+    pool = start()
+    google(pool, services)
+    services.pages[PAGE] = INDEXED
+    services.more |= {
+        "googleCanonical": "https://e.example/canonical",
+        "userCanonical": PAGE,
+        "lastCrawlTime": "2026-11-20T10:00:00Z",
+    }
+
+    (found,) = check(pool, PAGE)
+
+    assert (found["reason"], found["code"], found["credits"]) == ("indexed", "submitted_and_indexed", 1)
+    assert (found["provider"], found["index"]) == ("search_console", "google")
+    assert found["matched_url"] == "https://e.example/canonical"
+    assert found["proofUrl"].startswith("https://search.google.com/search-console/inspect")
+    assert found["inspection"] == {
+        "service": "search_console",
+        "property": DOMAIN,
+        "verdict": "PASS",
+        "coverage_state": "Submitted and indexed",
+        "google_canonical": "https://e.example/canonical",
+        "user_canonical": PAGE,
+        "last_crawl_time": "2026-11-20T10:00:00Z",
+        "robots_txt_state": "ALLOWED",
+        "indexing_state": "INDEXING_ALLOWED",
+        "page_fetch_state": "SUCCESSFUL",
+    }
+    assert services.inspected == [(DOMAIN, PAGE)]
+    assert engine.queries() == []
+
+
+def test_not_indexed_is_said_with_googles_reason(start: Start, services: SiteServices, engine: SearchEngine) -> None:
+    pool = start()
+    google(pool, services)
+    services.pages[POST] = ("NEUTRAL", "Crawled - currently not indexed")
+
+    found = check(pool, PAGE, POST)
+
+    assert [(one["reason"], one["code"]) for one in found] == [
+        ("not_indexed", "unknown_to_google"),
+        ("not_indexed", "crawled_not_indexed"),
+    ]
+    assert "proofUrl" not in found[0] or found[0]["proofUrl"]
+    assert engine.queries() == []
+
+
+def test_a_token_is_asked_for_once_and_again_when_it_is_refused(start: Start, services: SiteServices) -> None:
+    pool = start()
+    google(pool, services)
+    services.pages |= {PAGE: INDEXED, POST: INDEXED}
+
+    check(pool, PAGE)
+    assert len(services.tokens) == 1
+    services.stale.add("token-1")
+    (found,) = check(pool, POST)
+
+    assert (found["reason"], len(services.tokens)) == ("indexed", 2)
+
+
+def test_the_most_specific_property_is_asked(start: Start, services: SiteServices) -> None:
+    pool = start()
+    google(pool, services, DOMAIN, PREFIX, BLOG)
+
+    check(pool, POST, PAGE, "http://www.e.example/")
+
+    assert sorted(services.inspected) == sorted([(BLOG, POST), (PREFIX, PAGE), (DOMAIN, "http://www.e.example/")])
+
+
+def test_a_fragment_is_nothing_that_google_knows(start: Start, services: SiteServices) -> None:
+    pool = start()
+    google(pool, services)
+
+    (found,) = check(pool, f"{PAGE}#part")
+
+    assert services.inspected == [(DOMAIN, PAGE)]
+    assert found["reason"] == "not_indexed"
+
+
+def test_another_accounts_urls_never_use_the_connection(
+    start: Start, services: SiteServices, engine: SearchEngine, database: Database
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.pages[HERE] = ("NEUTRAL", "Crawled - currently not indexed")
+    check(pool, HERE)
+    stranger = open_account(database)
+
+    (found,) = check(pool, HERE, payer=stranger)
+
+    assert (found["provider"], found["reason"]) == ("duckduckgo", "indexed")
+    assert "inspection" not in found
+    assert len(services.inspected) == 1
+
+
+def test_an_item_in_the_owned_lane_still_only_uses_its_own_accounts_sites(
+    start: Start, services: SiteServices, database: Database
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    stranger = open_account(database)
+    job_id = submit(pool, HERE, payer=stranger)
+    with psycopg.connect(pool.url, autocommit=True) as connection:
+        connection.execute("UPDATE item SET lane = %s", (OWNED_LANE,))
+
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert [shown(item)["provider"] for item in pool.items(job_id)] == ["duckduckgo"]
+    assert services.inspected == []
+
+
+def test_an_answer_is_used_again_free_of_charge_and_not_when_it_has_to_be_fresh(
+    start: Start, services: SiteServices
+) -> None:
+    pool = start()
+    google(pool, services)
+    services.pages[PAGE] = INDEXED
+
+    check(pool, PAGE)
+    (again,) = check(pool, PAGE)
+    assert (again["reused"], again["credits"], len(services.inspected)) == (True, 0, 1)
+    assert again["age_seconds"] >= 0
+    (fresh,) = check(pool, PAGE, fresh=True)
+
+    assert (fresh.get("reused", False), fresh["credits"], len(services.inspected)) == (False, 1, 2)
+
+
+def test_each_way_to_write_a_url_is_one_of_its_own_to_google(start: Start, services: SiteServices) -> None:
+    pool = start()
+    google(pool, services)
+    services.pages |= {PAGE: INDEXED, "http://e.example/page": ("NEUTRAL", "Page with redirect")}
+
+    found = check(pool, PAGE, "http://e.example/page")
+
+    assert [one["code"] for one in found] == ["submitted_and_indexed", "redirect"]
+
+
+@pytest.mark.parametrize("fault", ["day_429", "dailyLimitExceeded"])
+def test_when_the_days_quota_is_used_up_all_urls_go_on_to_the_other_providers(
+    start: Start, services: SiteServices, engine: SearchEngine, fault: str
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.always = fault
+
+    found = check(pool, HERE, PAGE, POST)
+
+    assert [(one["provider"], one["reason"]) for one in found] == [
+        ("duckduckgo", "indexed"),
+        ("duckduckgo", "not_indexed"),
+        ("duckduckgo", "not_indexed"),
+    ]
+    assert len(services.inspected) == 1
+    assert "quota" in (pool.database.run(site_quota.list_site_statuses())[0].rest or "")
+
+
+@pytest.mark.parametrize("fault", ["minute_429", "plain_429", "quotaExceeded", "rateLimitExceeded"])
+def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
+    start: Start, services: SiteServices, engine: SearchEngine, fault: str
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.pages[PAGE] = INDEXED
+    services.faults.append(fault)
+    job_id = submit(pool, PAGE)
+
+    pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
+    rest = pool.query("SELECT extract(epoch FROM rest_until - now()) FROM site_quota")
+    assert 0 < rest <= 60
+    with psycopg.connect(pool.url, autocommit=True) as connection:
+        connection.execute("UPDATE site_quota SET rest_until = now()")
+        connection.execute("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    (found,) = map(shown, pool.items(job_id))
+    assert (found["provider"], found["reason"]) == ("search_console", "indexed")
+    assert pool.query("SELECT troubles FROM site_quota") == 0
+    assert engine.queries() == []
+
+
+@pytest.mark.parametrize(("asked_for", "hours"), [("7200", 2), ("999999999", 24)])
+def test_a_rest_that_google_asks_for_is_kept_up_to_a_day(
+    start: Start, services: SiteServices, asked_for: str, hours: int
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.always, services.retry_after = "plain_429", asked_for
+
+    (found,) = check(pool, HERE)
+
+    assert found["provider"] == "duckduckgo"
+    rest = pool.query("SELECT rest_until - now() FROM site_quota")
+    assert timedelta(hours=hours) - timedelta(minutes=5) < rest <= timedelta(hours=hours)
+
+
+def test_a_quota_that_stays_used_up_is_the_days(start: Start, services: SiteServices) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.always = "quotaExceeded"
+    job_id = submit(pool, HERE)
+    rests = []
+
+    def rested() -> bool:
+        """Return whether the job has ended; each rest is over at once."""
+        rests.append(pool.query("SELECT round(extract(epoch FROM rest_until - now()) / 60) FROM site_quota"))
+        with psycopg.connect(pool.url, autocommit=True) as connection:
+            connection.execute("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+            connection.execute("UPDATE site_quota SET rest_until = now() WHERE rest_until < now() + interval '2 min'")
+        return pool.job(job_id).is_final
+
+    pool.drain(rested)
+
+    assert {1, 15} <= {rest and int(rest) for rest in rests}
+    assert shown(pool.items(job_id)[0])["provider"] == "duckduckgo"
+
+
+def test_another_property_that_the_url_belongs_to_has_a_quota_of_its_own(start: Start, services: SiteServices) -> None:
+    pool = start()
+    google(pool, services, DOMAIN, BLOG)
+    services.pages[POST] = INDEXED
+    services.faults.append("day_429")
+
+    (found,) = check(pool, POST)
+
+    assert found["reason"] == "indexed"
+    assert services.inspected == [(BLOG, POST), (DOMAIN, POST)]
+
+
+def test_a_sites_requests_are_counted_for_all_processes_and_end_with_the_days_quota(
+    start: Start, services: SiteServices
+) -> None:
+    pool = start("duckduckgo", search_console={"per_day": 3, "per_minute": 60_000})
+    pool.start()
+    google(pool, services)
+    urls = [f"https://e.example/{number}" for number in range(5)]
+
+    found = check(pool, *urls)
+
+    assert [one["provider"] for one in found].count("search_console") == 3
+    assert len(services.inspected) == 3
+    assert pool.database.run(site_quota.list_site_statuses())[0].used == 3
+
+
+def test_the_pace_is_one_request_in_a_sixtieth_of_a_minutes_quota(
+    database: Database, start: Start, services: Any
+) -> None:
+    pool = start(search_console={"per_minute": 60})
+    site = OwnedSite(SEARCH_CONSOLE, DOMAIN, google(pool, services))
+    limits = pool.settings.search.search_console
+
+    waits = [database.run(site_quota.book(site, limits, most=timedelta(minutes=1))).wait for _ in range(4)]
+    refused = database.run(site_quota.book(site, limits, most=timedelta(seconds=1)))
+
+    assert [round(wait.total_seconds()) for wait in waits] == [0, 1, 2, 3]
+    assert (refused.is_booked, refused.reason) == (False, None)
+    assert timedelta() < refused.wait <= timedelta(seconds=3)
+
+
+def test_the_quota_of_yesterday_does_not_count(database: Database, start: Start, services: Any) -> None:
+    pool = start(search_console={"per_day": 1})
+    site = OwnedSite(SEARCH_CONSOLE, DOMAIN, google(pool, services))
+    limits, soon = pool.settings.search.search_console, timedelta(minutes=1)
+
+    assert database.run(site_quota.book(site, limits, most=soon)).is_booked
+    used_up = database.run(site_quota.book(site, limits, most=soon))
+    assert (used_up.is_booked, used_up.reason) == (False, "quota")
+    assert timedelta() < used_up.wait <= timedelta(hours=25)
+    pool.query("UPDATE site_quota SET day = day - 1 RETURNING 1")
+
+    assert database.run(site_quota.book(site, limits, most=soon)).is_booked
+
+
+@pytest.mark.parametrize(("fault", "word"), [("api_disabled", "api_disabled"), ("revoked", "access_revoked")])
+def test_access_that_is_gone_is_noted_and_the_urls_go_on(
+    start: Start, services: SiteServices, fault: str, word: str
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    if fault == "revoked":
+        services.refusal = "invalid_grant"
+    else:
+        services.always = fault
+
+    found = check(pool, HERE, PAGE)
+
+    assert [one["provider"] for one in found] == ["duckduckgo", "duckduckgo"]
+    (connection,) = pool.database.run(connections.list_connections())
+    assert connection.fault is not None
+    assert connection.fault.startswith(word)
+    # The next job does not even try.
+    grants = len(services.grants)
+    assert check(pool, POST)[0]["provider"] == "duckduckgo"
+    assert len(services.grants) == grants
+    assert pool.database.run(connections.sites_of(pool.payer.account_id)) == []
+    # Connected again, it is asked again.
+    services.refusal = services.always = None
+    google(pool, services)
+    assert check(pool, "https://e.example/new")[0]["provider"] == "search_console"
+
+
+@pytest.mark.parametrize("fault", ["not_owner", "bad_request", "500", "no_json"])
+def test_a_url_that_google_does_not_tell_of_goes_on_to_the_others(
+    start: Start, services: SiteServices, fault: str
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.always = fault
+
+    (found,) = check(pool, HERE)
+
+    assert (found["provider"], found["reason"]) == ("duckduckgo", "indexed")
+
+
+def test_a_site_that_google_refuses_is_left_alone_after_some_refusals(start: Start, services: SiteServices) -> None:
+    pool = start("duckduckgo", strikes=2)
+    google(pool, services)
+    services.always = "not_owner"
+
+    check(pool, *(f"https://e.example/{number}" for number in range(5)))
+
+    assert len(services.inspected) == 2
+    assert "site_refused" in (pool.database.run(site_quota.list_site_statuses())[0].rest or "")
+
+
+def test_what_one_account_is_refused_another_may_be_told(
+    start: Start, services: SiteServices, database: Database
+) -> None:
+    pool = start("duckduckgo", strikes=1)
+    google(pool, services)
+    services.always = "not_owner"
+    check(pool, PAGE)
+    services.always = None
+    other = open_account(database)
+    google(pool, services, payer=other)
+
+    (refused,) = check(pool, POST)
+    (told,) = check(pool, POST, payer=other)
+    (named,) = check(pool, HERE, engine="search_console")
+
+    assert (refused["provider"], told["provider"]) == ("duckduckgo", "search_console")
+    assert (named["reason"], named["code"]) == ("error", "site_refused")
+    # Connected again, it is asked again at once.
+    google(pool, services)
+    assert check(pool, "https://e.example/again")[0]["provider"] == "search_console"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "state"),
+    [("NEUTRAL", "Something new"), ("VERDICT_UNSPECIFIED", ""), ("PASS", "URL is unknown to Google"), ("PARTIAL", "")],
+)
+def test_a_state_that_nobody_knows_is_no_answer(start: Start, services: SiteServices, verdict: str, state: str) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    services.pages |= {HERE: (verdict, state), PAGE: (verdict, state)}
+
+    (found,) = check(pool, HERE)
+    (named,) = check(pool, PAGE, engine="search_console")
+
+    assert (found["provider"], found["reason"]) == ("duckduckgo", "indexed")
+    assert (named["reason"], named["code"], named["credits"]) == ("error", "unknown_coverage", 0)
+
+
+def test_a_request_that_names_search_console_is_answered_by_nobody_else(
+    start: Start, services: SiteServices, engine: SearchEngine
+) -> None:
+    pool = start("duckduckgo", search_console={"per_day": 1}, unreachable_seconds=0)
+    google(pool, services)
+
+    job_id = submit(pool, HERE, PAGE, engine="search_console")
+    pool.drain(lambda: sorted(item.state for item in pool.items(job_id)) == ["done", "waiting"])
+    # It waits for the next day's quota, and not longer than its job.
+    assert pool.query(
+        "SELECT run_at > now() AND run_at < now() + interval '26 hours' FROM item WHERE state = 'waiting'"
+    )
+    pool.query("UPDATE site_quota SET day = day - 1 RETURNING 1")
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting' RETURNING 1")
+    pool.drain(lambda: pool.job(job_id).is_final)
+
+    assert [shown(item)["provider"] for item in pool.items(job_id)] == ["search_console", "search_console"]
+    assert engine.queries() == []
+
+
+def test_a_request_that_names_search_console_is_tried_again_while_google_is_in_trouble(
+    start: Start, services: SiteServices, engine: SearchEngine
+) -> None:
+    pool = start("duckduckgo", unreachable_seconds=0.01, tries=2)
+    google(pool, services)
+    services.faults.extend(["500"] * 5)
+    services.pages[PAGE] = INDEXED
+
+    (found,) = check(pool, PAGE, engine="search_console")
+    services.always = "500"
+    (failed,) = check(pool, POST, engine="search_console")
+
+    assert (found["reason"], found["provider"]) == ("indexed", "search_console")
+    assert (failed["reason"], failed["code"], failed["credits"]) == ("error", "http_500", 0)
+    assert engine.queries() == []
+
+
+def test_urls_of_a_site_that_was_disconnected_meanwhile_go_on(
+    start: Start, services: SiteServices, engine: SearchEngine
+) -> None:
+    pool = start("duckduckgo")
+    made = google(pool, services)
+    job_id = submit(pool, HERE)
+    named = submit(pool, PAGE, engine="search_console")
+    assert pool.database.run(connections.disconnect(made, SEARCH_CONSOLE)) == EMAIL
+
+    pool.drain(lambda: pool.job(job_id).is_final and pool.job(named).is_final)
+
+    assert shown(pool.items(job_id)[0])["provider"] == "duckduckgo"
+    assert shown(pool.items(named)[0])["code"] == "site_not_connected"
+    assert services.inspected == []
+
+
+def test_credentials_that_this_machine_cannot_decrypt_cost_no_quota_and_no_answer(
+    start: Start, services: SiteServices
+) -> None:
+    pool = start("duckduckgo")
+    google(pool, services)
+    (pool.settings.data / "secrets.key").write_text("A" * 43 + "=")
+
+    (found,) = check(pool, HERE)
+    (named,) = check(pool, PAGE, engine="search_console")
+
+    assert found["provider"] == "duckduckgo"
+    assert named["code"] == "secrets_unavailable"
+    assert "`pressroom doctor` tells the operator why" in named["message"]
+    assert str(pool.settings.data) not in named["message"]
+    assert pool.query("SELECT used FROM site_quota") == 0
+
+
+@pytest.mark.parametrize(
+    ("index", "providers"), [("google", ["search_console"]), ("bing", ["bing"]), (None, ["search_console"])]
+)
+def test_search_console_tells_of_googles_index_alone(
+    start: Start, services: SiteServices, index: str | None, providers: list[str]
+) -> None:
+    pool = start("bing")
+    google(pool, services)
+
+    found = check(pool, PAGE, index=index)
+
+    assert [one["provider"] for one in found] == providers
+
+
+def test_what_bing_knows_of_a_page_stands_beside_the_verdict_of_another(start: Start, services: SiteServices) -> None:
+    pool = start("bing")
+    connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
+    services.bing_pages[HERE] = {
+        "DiscoveryDate": "/Date(1773558000000-0700)/",
+        "LastCrawledDate": "/Date(1773637897000-0700)/",
+        "DocumentSize": 54_003,
+        "HttpStatus": 200,
+    }
+
+    found = check(pool, HERE, PAGE)
+
+    # That Bing has crawled a page, or says nothing of it, is no verdict.
+    assert [(one["provider"], one["reason"]) for one in found] == [("bing", "indexed"), ("bing", "not_indexed")]
+    assert found[0]["inspection"] == {
+        "service": "bing_webmaster",
+        "property": PREFIX,
+        "discovered_time": "2026-03-15T07:00:00.000Z",
+        "last_crawl_time": "2026-03-16T05:11:37.000Z",
+        "http_status": 200,
+        "document_bytes": 54_003,
+    }
+    assert found[1]["inspection"] == {"service": "bing_webmaster", "property": PREFIX}
+    assert [one["credits"] for one in found] == [1, 1]
+
+
+def test_facts_of_one_account_are_not_kept_for_another(
+    start: Start, services: SiteServices, database: Database
+) -> None:
+    pool = start("bing")
+    connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
+    check(pool, HERE)
+
+    (found,) = check(pool, HERE, payer=open_account(database))
+
+    assert found["reused"] is True
+    assert "inspection" not in found
+
+
+@pytest.mark.parametrize("fault", ["throttled", "not_authorized", "no_json"])
+def test_what_bing_does_not_tell_holds_nothing_up(start: Start, services: SiteServices, fault: str) -> None:
+    pool = start("bing")
+    connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
+    services.always = fault
+
+    (found,) = check(pool, HERE)
+
+    assert (found["provider"], found["reason"]) == ("bing", "indexed")
+    assert "inspection" not in found
+
+
+def test_a_cancelled_job_asks_no_more(start: Start, services: SiteServices) -> None:
+    pool = start(search_console={"per_minute": 12})
+    google(pool, services)
+    job_id = submit(pool, PAGE, POST)
+
+    def cancel() -> None:
+        wait_until(lambda: services.inspected)
+        pool.database.run(lifecycle.cancel(job_id, pool.payer.account_id))
+
+    with ThreadPoolExecutor(1) as threads:
+        cancelled = threads.submit(cancel)
+        pool.drain(cancelled.done)
+
+    cancelled.result()
+    assert pool.job(job_id).state == "cancelled"
+    assert len(services.inspected) == 1

@@ -1,0 +1,97 @@
+"""Which of an account's connected sites a URL belongs to, and where its URLs then go."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
+from capabilities.index_check.kinds.jobs import OWNED_LANE
+from capabilities.index_check.sites.owned_sites import SiteNotConnected, with_lanes
+from capabilities.index_check.sites.sites import OwnedSite, SiteMap
+from pipeline.kind import as_rows
+
+GOOGLE, BING = "search_console", "bing_webmaster"
+
+
+def sites(*properties: str, service: str = GOOGLE) -> list[OwnedSite]:
+    return [OwnedSite(service, one, uuid4()) for one in properties]
+
+
+@pytest.mark.parametrize(
+    ("connected", "url", "found"),
+    [
+        ("sc-domain:e.example", "https://e.example/a", True),
+        ("sc-domain:e.example", "http://deep.blog.e.example:8080/a", True),
+        ("sc-domain:e.example", "https://e.example.evil.example/", False),
+        ("sc-domain:e.example", "https://note.example/", False),
+        ("sc-domain:blog.e.example", "https://e.example/", False),
+        ("sc-domain:bücher.example", "https://www.xn--bcher-kva.example/", True),
+        ("https://e.example/", "https://e.example/a?b=c", True),
+        ("https://e.example/", "https://E.EXAMPLE:443/a", True),
+        ("https://e.example/", "https://e.example", True),
+        ("https://e.example/", "http://e.example/a", False),
+        ("https://e.example/", "https://www.e.example/a", False),
+        ("https://e.example/", "https://e.example:8443/a", False),
+        ("https://e.example/", "https://e.example.evil.example/", False),
+        ("https://e.example/blog/", "https://e.example/blog/a", True),
+        ("https://e.example/blog/", "https://e.example/blogs", False),
+        ("https://e.example/blog/", "https://e.example/?u=https://e.example/blog/", False),
+        ("nonsense", "https://e.example/", False),
+        ("https://e.example:x/", "https://e.example/", False),
+    ],
+)
+def test_a_url_belongs_to_a_property(connected: str, url: str, found: bool) -> None:
+    assert bool(SiteMap(sites(connected)).find(url, [GOOGLE])) is found
+
+
+def test_the_most_specific_property_comes_first() -> None:
+    known = SiteMap(
+        sites("sc-domain:e.example", "https://blog.e.example/", "sc-domain:blog.e.example", "https://blog.e.example/a/")
+    )
+
+    assert [site.property for site in known.find("https://blog.e.example/a/b", [GOOGLE])] == [
+        "https://blog.e.example/a/",
+        "https://blog.e.example/",
+        "sc-domain:blog.e.example",
+        "sc-domain:e.example",
+    ]
+
+
+def test_services_are_asked_in_their_order() -> None:
+    known = SiteMap([*sites("https://e.example/a/", service=BING), *sites("sc-domain:e.example")])
+
+    assert [site.service for site in known.find("https://e.example/a/b", [GOOGLE, BING])] == [GOOGLE, BING]
+    assert [site.service for site in known.find("https://e.example/a/b", [BING])] == [BING]
+
+
+def lanes(urls: list[str], connected: list[OwnedSite], **fields: Any) -> list[str | None]:
+    request = IndexCheckRequest(type="check", urls=urls, **fields)
+    return [row[2] for row in with_lanes(as_rows(IndexCheck().items(request)), request, connected)]
+
+
+def test_only_urls_of_connected_sites_get_the_lane_of_owned_ones() -> None:
+    urls = ["https://e.example/a", "https://other.example/"]
+
+    assert lanes(urls, sites("sc-domain:e.example")) == [OWNED_LANE, "index_check"]
+    assert lanes(urls, []) == ["index_check", "index_check"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "lane"),
+    [
+        ({"index": "google"}, OWNED_LANE),
+        ({"index": "bing"}, "index_check_index_bing"),
+        ({"engine": "serper"}, "index_check_serper"),
+        ({"engine": "search_console"}, OWNED_LANE),
+    ],
+)
+def test_who_names_another_index_or_provider_is_not_asked_of_google(fields: dict[str, str], lane: str) -> None:
+    assert lanes(["https://e.example/a"], sites("sc-domain:e.example"), **fields) == [lane]
+
+
+def test_search_console_cannot_be_named_for_sites_that_are_not_connected() -> None:
+    with pytest.raises(SiteNotConnected, match="1 of 2 URLs") as refused:
+        lanes(["https://e.example/a", "https://other.example/"], sites("sc-domain:e.example"), engine="search_console")
+
+    assert refused.value.details["details"][0]["message"].startswith("'https://other.example/'")

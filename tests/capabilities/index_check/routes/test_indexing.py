@@ -1,0 +1,363 @@
+"""The index routes: what they take, refuse and show."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from http_service import Service
+from index_finder import BLOCKED, GONE, HERE, create, find, finish
+from manual_worker import ManualWorker
+from payers import Payer, open_account
+
+from capabilities.index_check.handlers.unchecked import UrlUnchecked
+from pipeline.cells import defused
+from pipeline.database import Database
+from pipeline.lifecycle import ClaimedItem, claim, report
+from workers.handler import Retry
+from workers.pool.outcomes import to_row
+
+
+def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client: Payer, finder: ManualWorker) -> None:
+    answer = create(service, client, HERE, GONE, HERE)
+
+    job_id = answer.json["job_id"]
+    assert answer.status == 201
+    assert answer.json == {"job_id": job_id, "type": "check", "total_urls": 2, "status": "running"}
+    assert answer.headers["location"] == f"/indexing/jobs/{job_id}"
+    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    assert UUID(job["id"])
+    assert (job["status"], job["processed_urls"], job["pending_count"], job["error_message"]) == ("running", 0, 2, None)
+    assert job["eta"]
+    assert service.get(f"/jobs/{job_id}", client.api_key).json["kind"] == "index_check"
+    finish(finder)
+
+
+def test_a_finished_job_tells_indexed_from_not_from_unknown(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, HERE, GONE, BLOCKED).json["job_id"]
+    finish(finder)
+
+    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    counts = [job[name] for name in ("processed_urls", "indexed_count", "failed_count", "rate_limited_count")]
+    assert (job["status"], counts, job["eta"]) == ("complete", [3, 1, 1, 1], None)
+    answer = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key)
+    shown = [(record["status"], record["is_indexed"], record["raw_result"]["reason"]) for record in answer.json]
+    assert shown == [("done", True, "indexed"), ("done", False, "not_indexed"), ("failed", None, "rate_limited")]
+    assert answer.headers["x-total-count"] == "3"
+    assert answer.json[2]["raw_result"]["code"] == "captcha"
+    for query, urls in (
+        ("reason=rate_limited", [BLOCKED]),
+        ("status=done&limit=1&offset=1", [GONE]),
+        ("status=pending", []),
+    ):
+        page = service.get(f"/indexing/jobs/{job_id}/urls?{query}", client.api_key)
+        assert [record["url"] for record in page.json] == urls
+    result = service.get(f"/jobs/{job_id}/result", client.api_key)
+    assert (result.status, result.json) == (200, job)
+
+
+def test_a_job_whose_urls_all_failed_is_complete_and_has_its_result(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, BLOCKED).json["job_id"]
+    finish(finder)
+
+    assert service.get(f"/indexing/jobs/{job_id}", client.api_key).json["status"] == "complete"
+    assert service.get(f"/jobs/{job_id}/result", client.api_key).json["rate_limited_count"] == 1
+    assert service.get(f"/jobs/{job_id}", client.api_key).json["credits"] == {"held": 1, "captured": 0, "released": 1}
+
+
+def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
+) -> None:
+    def eta(**more: object) -> float:
+        """Return in how many hours a job of one URL will be done."""
+        job_id = create(service, client, HERE, **more).json["job_id"]
+        job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+        assert service.get("/indexing/jobs?limit=1", client.api_key).json[0]["eta"]
+        return (datetime.fromisoformat(job["eta"]) - datetime.now(UTC)) / timedelta(hours=1)
+
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO search_provider (name, next_at, open_until, off_until) VALUES"
+            # One of another key, which was asked last before the key was changed.
+            " ('duckduckgo:old', now() - interval '1 day', NULL, NULL),"
+            " ('duckduckgo:new', now(), now() + interval '10 hours', NULL),"
+            " ('bing:x', now() + interval '20 hours', NULL, NULL)"
+        )
+        try:
+            assert eta() == pytest.approx(10, abs=0.1)
+            assert eta(engine="bing") == pytest.approx(20, abs=0.1)
+            assert eta(index="bing") == pytest.approx(20, abs=0.1)
+            connection.execute("UPDATE search_provider SET off_until = now() + interval '1 hour' WHERE name ~ 'duck'")
+            assert eta() == pytest.approx(20, abs=0.1)
+        finally:
+            connection.execute("DELETE FROM search_provider")
+    finish(finder)
+    finish(finder, "index_check_bing")
+    finish(finder, "index_check_index_bing")
+
+
+def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
+) -> None:
+    job_id = create(service, client, HERE).json["job_id"]
+
+    def waiting() -> Any:
+        """Return what the job says, alone and in the list."""
+        alone = service.get(f"/indexing/jobs/{job_id}", client.api_key).json["waiting_for"]
+        assert service.get("/indexing/jobs", client.api_key).json[0]["waiting_for"] == alone
+        return alone
+
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO search_provider (name, state, open_until, off_until, reason) VALUES"
+            " ('duckduckgo:x', 'open', '2100-01-01 12:40Z', NULL, 'captcha'),"
+            " ('bing:x', 'misconfigured', '2100-01-02 12:40Z', '2100-01-02 12:40Z', 'config:key')"
+        )
+        try:
+            duckduckgo = {
+                "provider": "duckduckgo",
+                "until": "2100-01-01T12:40:00.000Z",
+                "code": "captcha",
+                "message": "the search engine asked for a captcha",
+            }
+            bing = {
+                "provider": "bing",
+                "until": "2100-01-02T12:40:00.000Z",
+                "code": "config",
+                "message": "the search provider refused our key",
+            }
+            assert waiting() == {"until": duckduckgo["until"], "providers": [duckduckgo, bing]}
+            connection.execute("UPDATE search_provider SET state = 'open', reason = 'throttled' WHERE name = 'bing:x'")
+            job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+            assert [job[name] for name in ("pending_count", "failed_count", "rate_limited_count")] == [1, 0, 1]
+            [record] = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+            assert record["last_error"].startswith("Not asked about yet. duckduckgo is asked again at 2100-01-01T12:40")
+            connection.execute("UPDATE search_provider SET open_until = now() WHERE name = 'duckduckgo:x'")
+            assert waiting() is None
+            connection.execute("UPDATE search_provider SET open_until = '2100-01-01Z'")
+            finish(finder)
+            assert waiting() is None
+        finally:
+            connection.execute("DELETE FROM search_provider")
+
+
+def test_a_job_whose_provider_could_not_be_reached_says_when_it_is_asked_again(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, HERE, GONE).json["job_id"]
+
+    def waiting() -> Any:
+        return service.get(f"/indexing/jobs/{job_id}", client.api_key).json["waiting_for"]
+
+    def take() -> ClaimedItem:
+        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+        return item
+
+    assert waiting() is None
+    first = take()
+    lost = UrlUnchecked("transport", remedy="It is asked for again.", provider="duckduckgo")
+    put_off = to_row(first.item_id, 1, Retry(timedelta(hours=1), lost))
+    finder.database.run(report(first.lease_id, [put_off]))
+    found = waiting()
+    assert [(one["provider"], one["code"]) for one in found["providers"]] == [("duckduckgo", "transport")]
+    assert found["providers"][0]["message"] == "the search engine could not be reached"
+    assert datetime.fromisoformat(found["until"]) > datetime.now(UTC) + timedelta(minutes=50)
+    records = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+    assert all("the search engine could not be reached" in record["last_error"] for record in records)
+
+    second = take()  # another URL has an answer: the provider is there again
+    finder.database.run(report(second.lease_id, [find(second)]))
+    assert waiting() is None
+
+
+def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: ManualWorker) -> None:
+    job_id = create(service, client, HERE, BLOCKED, source="wordpress").json["job_id"]
+    finish(finder)
+    path = f"/indexing/jobs/{job_id}/retry"
+
+    again = service.post(path, {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once")
+
+    assert again.status == 201
+    assert again.json["total_urls"] == 1
+    assert service.post(path, {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once").json == again.json
+    assert service.get(f"/jobs/{again.json['job_id']}", client.api_key).json["source"] == "wordpress"
+    (record,) = service.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
+    assert (record["url"], record["status"], record["raw_result"]) == (BLOCKED, "pending", None)
+    assert service.post(path, {"reason": "error"}, client.api_key).code == "nothing_to_retry"
+    assert service.post(path, {"reason": "indexed"}, client.api_key).status == 400
+    finish(finder)
+
+
+def test_a_retry_sent_twice_is_one_job_though_more_urls_have_failed_meanwhile(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, BLOCKED, "https://e.example/too/blocked").json["job_id"]
+    jobs = []
+    for _ in range(2):
+        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+        finder.database.run(report(item.lease_id, [find(item)]))
+        jobs.append(service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key, Idempotency_Key="once"))
+
+    assert [job.status for job in jobs] == [201, 201]
+    assert jobs[0].json["job_id"] == jobs[1].json["job_id"]
+    other = service.post(
+        f"/indexing/jobs/{job_id}/retry", {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once"
+    )
+    assert (other.status, other.code) == (422, "idempotency_key_reused")
+    finish(finder)
+
+
+def test_a_retry_with_a_provider_that_is_gone_is_refused_and_waits_for_nobody(
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
+) -> None:
+    job_id = create(service, client, BLOCKED).json["job_id"]
+    finish(finder)
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute('UPDATE job SET request = request || \'{"engine": "altavista"}\' WHERE id = %s', [job_id])
+
+    assert service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key).code == "engine_unknown"
+
+
+def test_a_job_whose_urls_are_deleted_is_gone_and_never_shows_counts_of_nothing(
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
+) -> None:
+    job_id, kept = (create(service, client, HERE, BLOCKED).json["job_id"] for _ in range(2))
+    finish(finder)
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute("UPDATE job SET expires_at = now() - interval '1 s' WHERE id = %s", [job_id])
+
+    for path in ("", "/urls", "/export"):
+        answer = service.get(f"/indexing/jobs/{job_id}{path}", client.api_key)
+        assert (answer.status, answer.code) == (410, "result_expired"), path
+    assert service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key).status == 410
+    listed = service.get("/indexing/jobs", client.api_key)
+    assert [job["id"] for job in listed.json] == [kept]
+    assert listed.headers["x-total-count"] == "1"
+    assert service.get(f"/jobs/{job_id}", client.api_key).json["state"] == "partial"
+
+
+def test_every_page_of_a_job_answers_head_with_the_same_headers(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, HERE).json["job_id"]
+    finish(finder)
+
+    for path in ("", f"/{job_id}", f"/{job_id}/urls", f"/{job_id}/export"):
+        got = service.get(f"/indexing/jobs{path}", client.api_key)
+        head = service.request("HEAD", f"/indexing/jobs{path}", headers={"X-API-Key": client.api_key})
+        assert (head.status, head.body) == (200, b""), path
+        for name in ("content-type", "content-length", "content-disposition", "x-total-count"):
+            assert head.headers.get(name) == got.headers.get(name), path
+
+
+def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(
+    service: Service, client: Payer, finder: ManualWorker, api_database: Database
+) -> None:
+    job_id = create(service, client, HERE, GONE, "https://e.example/a,b").json["job_id"]
+    (item,) = api_database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+    api_database.run(report(item.lease_id, [find(item)]))
+
+    answer = service.get(f"/indexing/jobs/{job_id}/export", client.api_key)
+
+    assert answer.headers["content-disposition"] == f"attachment; filename=index-job-{job_id}.csv"
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    head, *rows = csv.reader(io.StringIO(answer.body.decode(), newline=""))
+    assert head[:7] == ["url", "status", "is_indexed", "reason", "search_status", "created_at", "updated_at"]
+    assert [row[:5] for row in rows] == [
+        [HERE, "done", "true", "indexed", ""],
+        [GONE, "pending", "", "", ""],
+        ["https://e.example/a,b", "pending", "", "", ""],
+    ]
+    assert answer.body.startswith(b'"url","status"')
+    finish(finder)
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1", "＠x"])
+def test_formula_cells_are_defused(cell: str) -> None:
+    assert defused(cell) == f"'{cell}"
+    assert defused(f"x{cell}") == f"x{cell}"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"type": "submit", "urls": [HERE]}, "type_not_available"),
+        ({"type": "crawl", "urls": [HERE]}, "invalid_request"),
+        ({"urls": [HERE]}, "invalid_request"),
+        ({"type": "check", "urls": []}, "invalid_request"),
+        ({"type": "check", "urls": HERE}, "invalid_request"),
+        ({"type": "check", "urls": [HERE, 7]}, "invalid_request"),
+        ({"type": "check", "urls": [f"{HERE}/{n}" for n in range(10_001)]}, "invalid_request"),
+        ({"type": "check", "urls": [HERE], "source": "x"}, "invalid_request"),
+        ({"type": "check", "urls": [HERE], "engine": "altavista"}, "engine_unknown"),
+        ({"type": "check", "urls": [HERE], "index": "altavista"}, "index_unknown"),
+    ],
+)
+def test_what_is_no_request_is_refused(service: Service, client: Payer, body: object, code: str) -> None:
+    answer = service.post("/indexing/jobs", body, client.api_key)
+
+    assert (answer.status, answer.code) == (400, code)
+
+
+def test_invalid_urls_are_named_and_nothing_is_charged(service: Service, client: Payer) -> None:
+    answer = create(service, client, HERE, *(f"ftp://e.example/{number}" for number in range(30)))
+
+    assert (answer.status, answer.code, answer.json["invalid_urls"]) == (400, "urls_invalid", 30)
+    assert len(answer.json["details"]) == 20
+    assert answer.json["details"][0]["field"] == "urls.1"
+    assert service.get("/usage", client.api_key).json["credits_held"] == 0
+
+
+def test_jobs_are_listed_newest_first_and_belong_to_their_account(
+    service: Service, client: Payer, finder: ManualWorker, api_database: Database
+) -> None:
+    first, second = (create(service, client, HERE, f"{GONE}{n}").json["job_id"] for n in range(2))
+    named = create(service, client, HERE, engine="bing").json["job_id"]
+    assert [job["id"] for job in service.get("/jobs?kind=index_check", client.api_key).json] == [named, second, first]
+
+    listed = service.get("/indexing/jobs?type=check", client.api_key)
+    assert [job["id"] for job in listed.json] == [named, second, first]
+    assert listed.headers["x-total-count"] == "3"
+    assert service.get("/indexing/jobs?type=submit", client.api_key).json == []
+    assert service.get("/indexing/jobs?limit=0", client.api_key).status == 400
+    stranger = open_account(api_database)
+    for path in ("", "/urls", "/export"):
+        assert service.get(f"/indexing/jobs/{first}{path}", stranger.api_key).code == "job_not_found"
+        assert service.get(f"/indexing/jobs/{first}{path}").status == 401
+    assert service.post(f"/indexing/jobs/{first}/retry", {}, stranger.api_key).code == "job_not_found"
+    finish(finder)
+    finish(finder, "index_check_bing")
+
+
+def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
+
+    answer = create(service, client, *urls)
+
+    # How long it takes is measured where nothing else runs: benchmarks/index.py.
+    assert (answer.status, answer.json["total_urls"]) == (201, 10_000)
+    job_id = answer.json["job_id"]
+    finish(finder)
+    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    assert (job["status"], job["processed_urls"]) == ("complete", 10_000)
+    lines = service.get(f"/indexing/jobs/{job_id}/export", client.api_key).body.splitlines()
+    assert len(lines) == 10_001
+    assert json.loads(lines[-1].partition(b",")[0]) == urls[-1]
+
+
+def test_a_balance_that_does_not_cover_all_urls_buys_none(service: Service, api_database: Database) -> None:
+    poor = open_account(api_database, credits=1)
+
+    answer = create(service, poor, HERE, GONE)
+
+    assert (answer.status, answer.json["credits_required"], answer.json["credits_remaining"]) == (402, 2, 1)

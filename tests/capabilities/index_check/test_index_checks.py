@@ -1,0 +1,228 @@
+"""Index checks, as their users have them: a whole system, real HTTP, and a search engine on loopback."""
+
+import csv
+import io
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from search_engine import SearchEngine, search_engine
+from systems import FAST, Running, clean_environment, command, kill, only, system
+
+from pipeline.accounts.ledger import discrepancies
+from pipeline.database import Database
+
+pytestmark = pytest.mark.system
+
+HERE, GONE = "https://e.example/here", "https://e.example/gone"
+#: Nothing here takes a tenth of it, unless it hangs.
+PATIENCE_SECONDS = 240
+#: A lease that a busy machine lets run out would have its URL asked for again, and that is what is counted here.
+SETTINGS = FAST | {"PRESSROOM_WORK__LEASE_SECONDS": "6", "PRESSROOM_SEARCH__FRESH_DAYS": "0"}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[SearchEngine]:
+    with search_engine() as running:
+        running.pages = {HERE}
+        yield running
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine) -> Iterator[Running]:
+    extra = SETTINGS | engine.environment()
+    with system(tmp_path_factory.mktemp("index") / "data", *only("search_check", "synthesis"), extra=extra) as running:
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+def create(service: Running, *urls: str, **more: object) -> str:
+    answer = service.ask("/indexing/jobs", {"type": "check", "urls": urls, **more})
+    assert answer.status == 201, answer.body
+    return str(answer.json["job_id"])
+
+
+def wait(service: Running, job_id: str) -> dict:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while (job := service.ask(f"/indexing/jobs/{job_id}").json)["status"] == "running":
+        assert time.monotonic() < until, job
+        time.sleep(0.05)
+    return job
+
+
+def wait_for_queries(engine: SearchEngine, count: int) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while len(engine.asked) < count:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def listed_by_half(engine: SearchEngine, name: str) -> list[str]:
+    """Return 150 URLs of which the engine lists every second one."""
+    urls = [f"https://e.example/{name}{number}" for number in range(150)]
+    engine.pages |= set(urls[::2])
+    return urls
+
+
+def assert_asked_once(engine: SearchEngine) -> None:
+    """Every URL was asked for, and twice only what was on its way in the eight slots of a killed process."""
+    asked = [query for query in engine.queries() if "wikipedia" not in query]  # the control proves many at once
+    # One form for each that is listed, both for the others; a slot has both on its way at most.
+    assert 75 + 2 * 75 == len(set(asked)) <= len(asked) <= 75 + 2 * 75 + 2 * 8
+
+
+def exported(service: Running, job_id: str) -> list[dict[str, str]]:
+    answer = service.ask(f"/indexing/jobs/{job_id}/export")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.DictReader(io.StringIO(answer.body.decode(), newline="")))
+
+
+def test_urls_are_checked_listed_and_exported(service: Running) -> None:
+    job_id = create(service, HERE, GONE)
+    job = wait(service, job_id)
+
+    assert (job["status"], job["processed_urls"], job["indexed_count"], job["eta"]) == ("complete", 2, 1, None)
+    found, missed = service.ask(f"/indexing/jobs/{job_id}/urls").json
+    assert (found["status"], found["is_indexed"], found["raw_result"]["reason"]) == ("done", True, "indexed")
+    assert found["raw_result"]["proofUrl"].startswith("https://duckduckgo.com/?q=")
+    assert (missed["is_indexed"], missed["raw_result"]["reason"]) == (False, "not_indexed")
+    assert [row["reason"] for row in exported(service, job_id)] == ["indexed", "not_indexed"]
+    assert service.ask(f"/jobs/{job_id}/result").json == job
+    assert service.ask(f"/jobs/{job_id}").json["credits"] == {"held": 2, "captured": 2, "released": 0}
+
+
+def test_killed_in_the_middle_nothing_is_lost_or_asked_twice(service: Running, engine: SearchEngine) -> None:
+    engine.asked.clear()
+    engine.delay = 0.05
+    job_id = create(service, *listed_by_half(engine, "k"))
+    wait_for_queries(engine, 40)
+    for pid in service.workers("search_check"):
+        kill(pid, signal.SIGKILL)
+
+    job = wait(service, job_id)
+
+    engine.delay = 0.0
+    assert (job["processed_urls"], job["indexed_count"], job["failed_count"]) == (150, 75, 0)
+    assert_asked_once(engine)
+
+
+def test_a_restart_of_everything_in_the_middle_loses_and_repeats_nothing(tmp_path: Path, engine: SearchEngine) -> None:
+    extra = SETTINGS | engine.environment()
+    engine.asked.clear()
+    engine.delay = 0.05
+    try:
+        with system(tmp_path / "data", *only("search_check"), extra=extra) as killed:
+            job_id = create(killed, *listed_by_half(engine, "r"))
+            wait_for_queries(engine, 40)
+            killed.process.kill()
+            killed.process.wait()
+        with system(tmp_path / "data", *only("search_check"), extra=extra) as again:
+            again.key = killed.key
+            job = wait(again, job_id)
+            with Database(again.database_url) as database:
+                assert database.run(discrepancies()) == []
+    finally:
+        engine.delay = 0.0
+
+    assert (job["processed_urls"], job["indexed_count"], job["failed_count"]) == (150, 75, 0)
+    assert_asked_once(engine)
+
+
+def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngine) -> None:
+    engine.asked.clear()
+    engine.delay = 0.2
+    urls = [f"https://e.example/c{number}" for number in range(200)]
+    engine.pages |= set(urls)  # one that is not listed would wait for its proof
+    job_id = create(service, *urls)
+    wait_for_queries(engine, 20)  # of eight at once, so the first ones have been answered and reported
+    engine.is_held = True
+
+    service.ask(f"/jobs/{job_id}/cancel", {}, method="POST")
+
+    engine.delay, engine.is_held = 0.0, False
+    job = service.ask(f"/indexing/jobs/{job_id}").json
+    assert job["status"] == "cancelled"
+    assert 0 < job["processed_urls"] < 200
+    rows = exported(service, job_id)
+    assert sum(row["status"] == "done" for row in rows) == job["processed_urls"]
+    assert sum(row["status"] == "failed" for row in rows) == job["failed_count"]
+    assert {row["reason"] for row in rows if row["status"] == "failed"} == {"error"}
+    paid = service.ask(f"/jobs/{job_id}").json["credits"]
+    assert (paid["captured"], paid["released"]) == (job["processed_urls"], 200 - job["processed_urls"])
+
+
+def import_csv(service: Running, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command("import-csv", *arguments, "--url", service.address),
+        env=clean_environment(extra={"PRESSROOM_API_KEY": service.key}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_csv_file_is_imported_and_its_results_come_back(service: Running, tmp_path: Path) -> None:
+    file = tmp_path / "urls.csv"
+    file.write_bytes(f"name;url\r\none;{HERE}\r\ntwo;nonsense\r\nthree;{GONE}\r\n".encode("utf-16"))
+
+    dry = import_csv(service, "check", str(file), "--dry-run")
+    assert "rows: 2, 1 faulty" in dry.stderr
+    assert "credits: 2" in dry.stderr
+    assert (tmp_path / "urls.errors.csv").read_text().splitlines()[1].startswith("two,nonsense,3,it does not")
+    done = import_csv(service, "check", str(file), "--batch", "1")
+
+    assert done.returncode == 0, done.stderr
+    results = list(csv.DictReader((tmp_path / "urls.results.csv").read_text().splitlines()))
+    assert [(row["line"], row["is_indexed"]) for row in results] == [("2", "true"), ("4", "false")]
+    assert not (tmp_path / "urls.results.csv.journal").exists()
+
+
+def test_an_import_that_was_stopped_goes_on_where_it_was(
+    service: Running, engine: SearchEngine, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("".join(f"https://e.example/i{number}\n" for number in range(60)))
+    jobs_before = int(service.ask("/indexing/jobs").headers["X-Total-Count"])
+    engine.delay = 1.0  # long enough to be stopped in the middle, however busy the machine is
+    process = subprocess.Popen(
+        command("import-csv", "check", str(file), "--batch", "10", "--url", service.address),
+        env=clean_environment(extra={"PRESSROOM_API_KEY": service.key}),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # A shell that runs the tests in the background has it ignored, and whoever it starts as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    journal = tmp_path / "many.results.csv.journal"
+    while not (journal.exists() and '"size"' in journal.read_text()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=PATIENCE_SECONDS) == 130
+    process.communicate()
+    engine.delay = 0.0
+
+    done = import_csv(service, "check", str(file), "--batch", "10")
+
+    assert done.returncode == 0, done.stderr
+    results = list(csv.DictReader((tmp_path / "many.results.csv").read_text().splitlines()))
+    assert [int(row["line"]) for row in results] == list(range(1, 61))
+    assert int(service.ask("/indexing/jobs").headers["X-Total-Count"]) == jobs_before + 6
+
+
+def test_texts_of_a_csv_file_become_recordings(service: Running, tmp_path: Path) -> None:
+    file, out = tmp_path / "texts.csv", tmp_path / "spoken"
+    file.write_bytes("text\nOne caf\u00e9.\nTwo.\n".encode("latin-1"))
+
+    done = import_csv(service, "speech", str(file), "--out", str(out))
+
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["000002.mp3", "000003.mp3", "import.journal", "results.csv"]
+
+    again = import_csv(service, "speech", str(file), "--out", str(out), "--language", "de")
+
+    assert again.returncode == 1
+    assert "Choose another folder" in again.stderr

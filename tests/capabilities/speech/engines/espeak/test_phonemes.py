@@ -1,0 +1,52 @@
+"""Phonemes by libespeak-ng: clauses, the signs that end them, and other languages inside a text."""
+
+import pytest
+
+from capabilities.speech.engines.espeak.libespeak import EspeakFailed
+from capabilities.speech.engines.espeak.phonemes import Clause, has_voice, read_clauses, read_texts
+
+
+def test_a_clause_has_its_phonemes_and_the_sign_that_ends_it() -> None:
+    assert read_clauses("Hello there, how are you? Fine; thanks — “really!”", voice="en-us") == [
+        Clause("həlˈoʊ ðˈɛɹ", ","),
+        Clause("hˈaʊ ɑːɹ juː", "?"),
+        Clause("fˈaɪn", ";"),
+        Clause("θˈæŋks", "—"),
+        Clause("ɹˈiəli", "!"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "voice", "sign"), [("नमस्ते।", "hi", "."), ("Τι κάνεις;", "el", ";"), ("Oui !", "fr", "!")]
+)
+def test_other_scripts_end_clauses_too(text: str, voice: str, sign: str) -> None:
+    (clause,) = read_clauses(text, voice=voice)
+
+    assert clause.phonemes
+    assert clause.terminator == sign
+
+
+def test_a_change_of_language_leaves_no_mark() -> None:
+    (clause,) = read_clauses("Das Meeting war cool.", voice="de")
+
+    assert "(" not in clause.phonemes
+    assert clause.phonemes.endswith("kˈuːl")
+
+
+def test_letters_of_one_sound_are_tied() -> None:
+    assert read_clauses("day", voice="en-us", tie="^")[0].phonemes == "dˈe^ɪ"
+
+
+def test_several_texts_are_read_in_one_go() -> None:
+    assert [clauses[0].phonemes for clauses in read_texts(["two", "three"], voice="en-us")] == ["tˈuː", "θɹˈiː"]
+
+
+@pytest.mark.parametrize("voice", ["en-us", "en-gb", "no", "pt-br", "es-419"])
+def test_voices_are_known_by_name_or_language(voice: str) -> None:
+    assert has_voice(voice)
+
+
+def test_an_unknown_voice_is_refused_and_not_replaced() -> None:
+    assert not has_voice("xx")
+    with pytest.raises(EspeakFailed, match="no voice 'xx'"):
+        read_clauses("Hello", voice="xx")

@@ -1,0 +1,128 @@
+"""Pauses: what in a text is a pause, and what is refused."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processor_time import least_processor_time
+
+from capabilities.speech.kinds.batch import SpeechBatchRequest
+from capabilities.speech.kinds.fields import SpokenRequest
+from capabilities.speech.kinds.pauses import PARAGRAPH, PauseInvalid, passages
+from capabilities.speech.kinds.speech import Speech, SpeechRequest
+from capabilities.speech.kinds.stream import SpeechStreamRequest
+from pipeline.offers.offers import Offers
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("mark", "seconds"),
+    [
+        ("[pause 1.5s]", 1.5),
+        ("[pause 500ms]", 0.5),
+        ("[PAUSE 2 S]", 2),
+        ("[ pause 10s ]", 10),
+        ("[pause 50ms]", 0.05),
+    ],
+)
+def test_a_mark_says_how_long_it_lasts(mark, seconds):
+    first, second = passages(f"One {mark} two.", blank_lines=True)
+
+    assert (first.text, second.text) == ("One ", " two.")
+    assert second.marks == timedelta(seconds=seconds)
+    assert second.source == f"{mark} two."
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[pause]",
+        "[pause 1]",
+        "[pause 10.1s]",
+        "[pause 49ms]",
+        "[pause -1s]",
+        "[pause 1,5s]",
+        "[pause: 2s]",
+        "[pause for joy]",
+    ],
+)
+def test_a_wrong_mark_is_refused_with_a_remedy(mark):
+    with pytest.raises(PauseInvalid) as refused:
+        Speech().check(SpeechRequest(text=f"One {mark} two."), Offers())
+
+    assert mark in refused.value.message
+    assert refused.value.code == "pause_invalid"
+    assert "[pause 1.5s]" in refused.value.message or "0.05 to 10 seconds" in refused.value.message
+
+
+@pytest.mark.parametrize("text", ["[paused]", "(pause 1s)", "[pause 1s", "pause 1s]", "[1] [sic]", "[pauses 1s]"])
+def test_other_brackets_are_text(text):
+    assert [passage.text for passage in passages(text, blank_lines=True)] == [text]
+
+
+@pytest.mark.parametrize("between", ["\n\n", "\n \t\n", "\r\n\r\n", "\n\n\n\n"])
+def test_blank_lines_part_paragraphs_but_not_on_a_stream(between):
+    text = f"{between}One.{between}Two.{between}"
+
+    parted = SpokenRequest(text=text).passages()
+    streamed = SpeechStreamRequest(text=text).passages()
+    plain = SpokenRequest(text=text, plain_text=True).passages()
+
+    assert [passage.text.strip() for passage in parted] == ["One.", "Two.", ""]
+    assert parted[1].is_paragraph
+    assert [passage.text for passage in streamed] == [passage.text for passage in plain] == [text]
+
+
+def test_marks_in_a_row_add_up():
+    *_, last = passages("One. [pause 10s]\n\n[pause 500ms] Two.", blank_lines=True)
+
+    assert last.marks == 10.5 * SECOND
+
+
+def test_the_pause_of_a_blank_line_is_longer_than_that_between_chunks():
+    request = SpeechBatchRequest(text="Hello", pause_duration=1_200)
+
+    assert request.gap == 1.2 * SECOND
+    assert request.paragraph_gap == request.gap + PARAGRAPH
+    assert SpokenRequest(text="Hello").gap == timedelta()
+
+
+def test_too_much_silence_and_nothing_but_silence_are_refused():
+    with pytest.raises(PauseInvalid, match=r"1,810 seconds in all; at most 1,800"):
+        Speech().check(SpeechRequest(text="Hello." + "[pause 10s]" * 181), Offers())
+    Speech().check(SpeechRequest(text="Hello." + "[pause 10s]" * 180), Offers())
+    with pytest.raises(Exception, match="nothing but pauses"):
+        Speech().check(SpeechRequest(text="[pause 1s] \n\n [pause 1s]"), Offers())
+
+
+def test_plain_text_has_no_marks_right_or_wrong():
+    text = "One [pause] two [pause 99s]\n\nthree."
+
+    Speech().check(SpeechRequest(text=text, plain_text=True), Offers())
+    assert [passage.text for passage in SpokenRequest(text=text, plain_text=True).passages()] == [text]
+
+
+PIECES = st.sampled_from(["Word", ". ", "\n", "\n\n", " ", "[pause 1s]", "[pause 50ms]", "[", "]", "pause", "\r", "é"])
+
+
+@given(st.lists(PIECES).map("".join), st.booleans())
+def test_no_text_is_lost_and_no_mark_is_spoken(text, blank_lines):
+    found = list(passages(text, blank_lines=blank_lines))
+
+    assert "".join(passage.source for passage in found) == text
+    for passage in found:
+        assert passage.source.endswith(passage.text)
+        assert "[pause 1s]" not in passage.text
+        assert not (blank_lines and "\n\n" in passage.text)
+    assert text.count("[pause 1s]") + text.count("[pause 50ms]") * 0.05 == pytest.approx(
+        sum((passage.marks for passage in found), timedelta()) / SECOND
+    )
+
+
+@pytest.mark.parametrize("piece", ["[", "[pause", "[ ", "\n ", "\n", "[pause 1s", "[pause" + " " * 50, " ", "[pause 1"])
+def test_hostile_texts_take_time_in_proportion_to_their_length(piece):
+    text = (piece * 400_000)[:400_000]
+
+    assert least_processor_time(lambda: list(passages(text, blank_lines=True))) < 2

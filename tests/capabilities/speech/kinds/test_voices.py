@@ -1,0 +1,224 @@
+"""Which voice a request gets, and which voices are listed."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from capabilities.speech.voices.voices import (
+    LanguageUnknown,
+    Voice,
+    VoiceLanguageMismatch,
+    VoiceUnknown,
+    filter_voices,
+    pick_voice,
+    shipped_voices,
+)
+from pipeline.errors import InvalidRequest
+
+
+def picked(language: str | None = None, voice_name: str | None = None) -> str:
+    return pick_voice(shipped_voices(), voice_name=voice_name, language=language).id
+
+
+def edge_voice(voice_id: str, language: str) -> Voice:
+    return Voice(voice_id, voice_id, (language,), "FEMALE", 24_000, voice_id, "edge")
+
+
+@pytest.mark.parametrize(
+    ("language", "voice"),
+    [
+        (None, "en-US"),
+        ("en", "en-US"),
+        ("EN", "en-US"),
+        ("en-US", "en-US"),
+        ("en_us", "en-US"),
+        ("en-GB", "en-GB"),
+        ("en-AU", "en-US"),
+        ("de", "de"),
+        ("de-AT", "de"),
+        ("es", "es"),
+        ("es-MX", "es-419"),
+        ("fr", "fr"),
+        ("fr-CH", "fr-CH"),
+        ("pt", "pt-BR"),
+        ("pt-PT", "pt"),
+        ("zh", "cmn"),
+        ("zh-CN", "cmn"),
+        ("zh-TW", "cmn"),
+        ("zh-Hans-CN", "cmn"),
+        ("zh-HK", "yue"),
+        ("cmn", "cmn"),
+        ("ca", "ca"),
+        ("ru", "ru"),
+        ("vi-VN", "vi"),
+        ("no", "nb"),
+    ],
+)
+def test_a_language_gets_the_voice_that_its_speakers_expect(language, voice):
+    assert picked(language) == voice
+
+
+@pytest.mark.parametrize("language", ["xx", "xx-US", "english", "", "e", "en US", "<en>", "-en", "en--US", "e" * 5_000])
+def test_an_unknown_language_is_refused_with_the_way_out(language):
+    with pytest.raises(LanguageUnknown, match="GET /tts/voices") as refused:
+        picked(language)
+
+    assert (refused.value.status, refused.value.code) == (400, "language_unknown")
+    assert len(refused.value.message) < 200
+
+
+@pytest.mark.parametrize(("name", "voice"), [("en-GB", "en-GB"), ("EN_gb", "en-GB"), ("fr-female", "fr-female")])
+def test_a_voice_is_found_by_its_name_whatever_the_case(name, voice):
+    assert picked(voice_name=name) == voice
+
+
+@pytest.mark.parametrize("name", ["nobody", "", "en-US'><break/>", "a\r\nb", "x" * 5_000])
+def test_an_unknown_voice_is_refused_with_the_way_out(name):
+    with pytest.raises(VoiceUnknown, match="GET /tts/voices") as refused:
+        picked(voice_name=name)
+
+    assert (refused.value.status, refused.value.code) == (400, "voice_unknown")
+    assert "\n" not in refused.value.message
+    assert len(refused.value.message) < 200
+
+
+@pytest.mark.parametrize("language", ["en", "en-GB", "EN-gb"])
+def test_a_voice_with_its_own_language_is_taken(language):
+    assert picked(language, voice_name="en-GB") == "en-GB"
+
+
+@pytest.mark.parametrize("language", ["fr", "en-US", "xx", ""])
+def test_a_voice_with_another_language_is_refused(language):
+    with pytest.raises(VoiceLanguageMismatch, match="speaks en-GB") as refused:
+        picked(language, voice_name="en-GB")
+
+    assert (refused.value.status, refused.value.code) == (400, "voice_language_mismatch")
+
+
+def test_the_first_engine_that_speaks_the_language_is_preferred():
+    offers = [edge_voice("de-AT-Ingrid", "de-AT"), edge_voice("de-DE-Katja", "de-DE"), *shipped_voices()]
+
+    assert pick_voice(offers, voice_name=None, language="de").id == "de-DE-Katja"
+    assert pick_voice(offers, voice_name=None, language="de-AT").id == "de-AT-Ingrid"
+    assert pick_voice(offers, voice_name=None, language="fr").engine == "espeak"
+
+
+@pytest.mark.parametrize(
+    ("language", "voice"),
+    [
+        ("en-GB", "Heart"),  # espeak has it, and is a robot
+        ("en-AU", "Heart"),
+        ("de-AT", "Thorsten"),
+        ("en-GB-scotland", "en-GB-scotland"),  # a dialect is more than an accent
+        ("zh-HK", "yue"),  # Cantonese is no accent of Mandarin
+        ("zh-CN", "Xiaobei"),
+    ],
+)
+def test_a_natural_voice_of_another_region_is_preferred_to_a_robot(language, voice):
+    spoken = {"Heart": "en-US", "Thorsten": "de-DE", "Xiaobei": "zh-CN"}
+    natural = [edge_voice(name, spoken_language) for name, spoken_language in spoken.items()]
+
+    assert pick_voice([*natural, *shipped_voices()], voice_name=None, language=language).id == voice
+
+
+def test_a_robot_of_a_preferred_engine_keeps_its_place():
+    offers = [*shipped_voices(), edge_voice("Heart", "en-US")]
+
+    assert pick_voice(offers, voice_name=None, language="en-GB").engine == "espeak"
+
+
+@pytest.mark.parametrize(("characters", "voice"), [(1_000, "slow"), (1_001, "de")])
+def test_a_slow_voice_speaks_a_long_text_only_by_its_name(characters, voice):
+    offers = [replace(edge_voice("slow", "de"), is_slow=True), *shipped_voices()]
+
+    assert pick_voice(offers, voice_name=None, language="de", characters=characters).id == voice
+    assert pick_voice(offers, voice_name="slow", language="de", characters=characters).id == "slow"
+
+
+def test_a_long_text_is_refused_where_only_slow_voices_speak_its_language():
+    offers = [replace(edge_voice("slow", "de-DE"), is_slow=True), edge_voice("quick", "en-US")]
+
+    with pytest.raises(InvalidRequest, match=r"Only slow voices speak 'de-AT' here.*voice_name.*1,000") as refused:
+        pick_voice(offers, voice_name=None, language="de-AT", characters=1_001)
+
+    assert (refused.value.status, refused.value.code) == (400, "language_not_supported")
+    assert pick_voice(offers, voice_name=None, language="de-AT", characters=1_000).id == "slow"
+
+
+@pytest.mark.parametrize(
+    ("language", "voice"), [("en", "american"), ("en-US", "american"), ("en-AU", "american"), ("ja", "japanese")]
+)
+def test_a_voice_is_preferred_that_speaks_the_language_best(language, voice):
+    japanese = replace(edge_voice("japanese", "ja-JP"), language_codes=("ja-JP", "en-US"))
+    offers = [japanese, edge_voice("american", "en-US")]
+
+    assert pick_voice(offers, voice_name=None, language=language).id == voice
+
+
+@pytest.mark.parametrize("language", ["en", "en-GB"])
+def test_a_voice_of_the_language_in_another_region_is_preferred_to_a_foreign_one(language):
+    japanese = replace(edge_voice("japanese", "ja-JP"), language_codes=("ja-JP", "en-US"))
+
+    assert pick_voice([japanese, edge_voice("british", "en-GB")], voice_name=None, language=language).id == "british"
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [("en", "en-US"), ("en-AU", "en-US"), ("ja", "ja-JP"), ("JA_jp", "ja-JP"), ("fr", "ja-JP")]
+)
+def test_a_voice_of_several_languages_reads_in_the_one_that_is_asked_for(language, code):
+    assert replace(edge_voice("v", "ja-JP"), language_codes=("ja-JP", "en-US")).code_for(language) == code
+
+
+def test_without_any_voice_no_language_is_known():
+    with pytest.raises(LanguageUnknown):
+        pick_voice([], voice_name=None, language="en")
+
+
+def test_voices_are_filtered_by_the_beginning_of_their_language_and_by_gender():
+    english = filter_voices(shipped_voices(), language="en", gender="female")
+
+    assert {"en-GB-female", "en-US-female"} <= {voice.id for voice in english}
+    assert all(voice.ssml_gender == "FEMALE" and voice.language_codes[0].startswith("en") for voice in english)
+    assert {voice.id for voice in filter_voices(shipped_voices(), language="en_GB", gender="MALE")} >= {"en-GB"}
+
+
+@pytest.mark.parametrize("language", ["xx", "e", "", "english"])
+def test_an_unknown_language_lists_nothing(language):
+    assert filter_voices(shipped_voices(), language=language) == []
+
+
+def test_all_voices_are_listed_without_a_filter():
+    assert len(filter_voices(shipped_voices())) == len(shipped_voices()) > 250
+
+
+def test_ids_are_unique_whatever_their_case():
+    ids = [voice.id.lower() for voice in shipped_voices()]
+
+    assert len(ids) == len(set(ids))
+
+
+def test_a_voice_survives_json():
+    voice = shipped_voices()[0]
+
+    assert Voice.from_document(json.loads(json.dumps(asdict(voice)))) == voice
+
+
+@pytest.mark.parametrize(
+    ("engine", "quality", "local"),
+    [("espeak", "robotic", True), ("edge", "natural", False), ("hibari", "natural", True)],
+)
+def test_a_voice_of_an_older_release_is_read_with_what_its_engine_is(engine, quality, local):
+    stored = {**asdict(edge_voice("v", "en-US")), "engine": engine}
+    del stored["quality"], stored["local"]
+
+    voice = Voice.from_document(stored)
+
+    assert (voice.quality, voice.local) == (quality, local)
+
+
+def test_voices_are_filtered_by_how_they_sound_and_where_they_speak():
+    robot, away = shipped_voices()[0], replace(edge_voice("v", "en-US"), local=False)
+
+    assert filter_voices([robot, away], quality="natural") == filter_voices([robot, away], local=False) == [away]
+    assert filter_voices([robot, away], quality="robotic", local=True) == [robot]

@@ -1,0 +1,97 @@
+"""Sentences: nothing is lost, whole sentences stay whole, and no text is slow to split."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from processor_time import least_processor_time
+
+from capabilities.speech.normalization.sentences import split_text
+
+#: Texts of the characters that decide where a cut is.
+TEXTS = st.text(
+    alphabet=st.one_of(
+        st.sampled_from(" \n\t.!?,;:—-。！？，、ab1\u0301\u200d\ufe0f👩\U0001f3fb\ud83d\udc69\x1f"), st.characters()
+    ),
+    max_size=600,
+)
+
+
+def stripped(text: str, limit: int, language: str = "en") -> list[str]:
+    return [chunk.strip() for chunk in split_text(text, limit=limit, language=language)]
+
+
+@given(text=TEXTS, limit=st.integers(1, 300), language=st.sampled_from(["en", "fr", "de", "ja", "pt-BR", "xx"]))
+@settings(max_examples=400, deadline=None)
+@example(text="a" * 10 + " ", limit=10, language="en")
+@example(text=" \n" * 300 + "a", limit=5, language="en")
+def test_chunks_join_to_the_text_and_none_is_too_long_or_empty(text, limit, language):
+    chunks = split_text(text, limit=limit, language=language)
+
+    assert "".join(chunks) == text
+    assert all(len(chunk.strip()) <= limit for chunk in chunks)
+    if text.strip():
+        assert all(chunk.strip() for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "sentences"),
+    [
+        ("One. Two! Three? Four", 6, ["One.", "Two!", "Three?", "Four"]),
+        ("Pi is 3.14 exactly. See example.com now.", 21, ["Pi is 3.14 exactly.", "See example.com now."]),
+        ("一。二！三？四", 2, ["一。", "二！", "三？", "四"]),
+        ("First line\nsecond line\r\n\r\nthird", 11, ["First line", "second line", "third"]),
+        ("Really?! Yes... Well.", 9, ["Really?!", "Yes...", "Well."]),
+        ("It is out!Good. Yes.", 16, ["It is out!Good.", "Yes."]),
+    ],
+)
+def test_a_sentence_ends_at_its_mark_or_line(text, limit, sentences):
+    assert stripped(text, limit) == sentences
+
+
+def test_as_many_whole_sentences_as_fit_share_a_chunk():
+    assert stripped("One. Two. Three. Four.", limit=9) == ["One. Two.", "Three.", "Four."]
+    assert stripped("One. Two. Three. Four.", limit=16) == ["One. Two. Three.", "Four."]
+    assert stripped("One. Two. Three. Four.", limit=22) == ["One. Two. Three. Four."]
+
+
+def test_a_sentence_of_exactly_the_limit_is_whole_and_white_space_does_not_count():
+    sentence = "a" * 249 + "."
+
+    assert split_text(f"  {sentence}   {sentence}\n", limit=250, language="en") == [f"  {sentence}   ", f"{sentence}\n"]
+
+
+def test_a_longer_sentence_is_cut_at_the_last_clause_then_word_then_anywhere():
+    assert stripped("one two, three four, five six seven.", limit=22) == ["one two, three four,", "five six seven."]
+    assert stripped("one two three four five.", limit=10) == ["one two", "three four", "five."]
+    assert stripped("abcdefghij", limit=4) == ["abcd", "efgh", "ij"]
+    assert stripped("They paid 10,000 at 12:30 for it.", limit=17) == ["They paid 10,000", "at 12:30 for it."]
+
+
+def test_what_is_left_of_a_longer_sentence_takes_whole_sentences_with_it():
+    assert stripped("Short. one two three four. Next. Last.", limit=13) == [
+        "Short.",
+        "one two three",
+        "four. Next.",
+        "Last.",
+    ]
+
+
+@pytest.mark.parametrize("character", ["e\u0301\u0301", "👩\u200d🚀", "👍\U0001f3fb", "❤\ufe0f", "\ud83d\udc69"])
+def test_no_cut_falls_inside_a_character(character):
+    for chunk in split_text(character * 40, limit=10, language="en"):
+        assert len(chunk) % len(character) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 50_000, "." * 49_999 + "a", " " * 50_000, "a" + " " * 49_999, "\n" * 50_000, "!?" * 25_000, ", " * 25_000,
+        "a" + "\u0301" * 49_999, "a. " * 16_667, "—" * 50_000, " - " * 16_666, "。" * 50_000, "a," * 25_000,
+        "\u200d" * 50_000,        " " * 25_000 + "a. " * 8_333, ("a" + " " * 400) * 124,
+    ],
+    ids=lambda text: f"{text[:3]!r}-{text[-2:]!r}",
+)  # fmt: skip
+@pytest.mark.parametrize("limit", [50, 1_000])
+def test_the_most_hostile_text_takes_a_moment(text, limit):
+    assert least_processor_time(lambda: split_text(text, limit=limit, language="en")) < 1.0
+    assert "".join(split_text(text, limit=limit, language="en")) == text

@@ -1,0 +1,215 @@
+"""Whisper's English model, which comes with the installation: what it writes down, and what it does not."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sound import file_of
+from spoken import LOSSLESS, LOSSY, RATE, TEXTS, encoded, samples_of, word_error_rate
+
+from capabilities.speech.engines.espeak.espeak import Espeak
+from capabilities.transcription.engines.whisper.whisper import Whisper
+from pipeline.settings import Settings
+from pipeline.subtitles.segments import Segment
+from workers.engines.registry import load_engines
+from workers.media.audio.decoding import decode
+from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.media.audio.track import Samples
+
+#: The first sentence of one recording: short, because it is heard often.
+SENTENCE = slice(0, int(4.4 * RATE))
+SAID = "On Saturday we went to the market to buy fresh bread, cheese and apples."
+
+OTHERS = {
+    "de": "Guten Morgen, meine Damen und Herren. Die Bibliothek öffnet heute um neun Uhr.",
+    "es": "Buenos días, señoras y señores. La biblioteca abre hoy a las nueve de la mañana.",
+    "fr": "Bonjour mesdames et messieurs. La bibliothèque ouvre aujourd'hui à neuf heures.",
+}
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    engine = Espeak()
+    engine.setup()
+    return engine
+
+
+def at_16_kilohertz(samples: bytes, rate: int) -> Samples:
+    given = np.frombuffer(samples, "<i2").astype(float)
+    places = np.arange(0, len(given) - 1, rate / RATE)
+    return np.interp(places, np.arange(len(given)), given).astype(np.int16)
+
+
+def test_it_is_what_works_without_any_setting(english: Whisper) -> None:
+    assert english.model == "whisper-tiny.en"
+    assert english.offer() == {"languages": ["en"], "translates": False}
+
+
+def test_clear_speech_is_written_down_with_few_errors(english: Whisper, heard: Any) -> None:
+    # Whisper writes "9" for "nine".
+    errors = {name: word_error_rate(text, heard(english, samples_of(name))[0]) for name, text in TEXTS.items()}
+
+    assert max(errors.values()) <= 0.2, errors
+    assert np.mean(list(errors.values())) <= 0.1, errors
+
+
+def test_what_a_neural_voice_speaks_is_written_down(english: Whisper, heard: Any, tmp_path: Path) -> None:
+    [voice] = load_engines(Settings(data=tmp_path, synthesis={"engines": "hibari"}), "synthesis")
+    voice.setup()
+    text = "Good morning, ladies and gentlemen. The library opens today, and all children may come in."
+    sound = voice.speak(text, voice=voice.voices()[0].id)
+
+    assert word_error_rate(text, heard(english, at_16_kilohertz(sound.samples, sound.sample_rate))[0]) <= 0.1
+
+
+def decoded(content: bytes) -> Samples:
+    minute = timedelta(minutes=1)
+    with (
+        file_of(content) as file,
+        decode(find_ffmpeg(Settings()), file, sample_rate=RATE, max_duration=minute) as track,
+    ):
+        return track.read(0, len(track))
+
+
+@pytest.mark.parametrize("ending", LOSSLESS)
+def test_a_lossless_format_brings_the_same_samples_and_so_the_same_text(tmp_path: Path, ending: str) -> None:
+    spoken = samples_of("market")[SENTENCE]
+
+    assert np.array_equal(decoded(encoded(spoken, tmp_path, ending, *LOSSLESS[ending])), spoken)
+
+
+@pytest.mark.parametrize("ending", LOSSY)
+def test_a_lossy_format_hardly_changes_the_text(english: Whisper, heard: Any, tmp_path: Path, ending: str) -> None:
+    lossy = decoded(encoded(samples_of("market")[SENTENCE], tmp_path, ending, *LOSSY[ending]))
+
+    assert word_error_rate(SAID, heard(english, lossy)[0]) <= 0.1
+
+
+def test_each_word_has_its_time(english: Whisper) -> None:
+    pause = np.zeros(2 * RATE, np.int16)
+    spoken = samples_of("market")[SENTENCE]
+    with english.listen(np.concatenate([pause, spoken, pause, spoken]), language="en", timed=True) as hearing:
+        segments = [part for part in hearing.segments if isinstance(part, Segment)]
+
+    words = [word for segment in segments for word in segment.words or ()]
+    assert "".join(word.word for word in words).split() == (SAID + " " + SAID).split()
+    times = [time for word in words for time in (word.start, word.end)]
+    assert times == sorted(times)
+    markets = [word.start for word in words if word.word == " market"]
+    assert markets[0] == pytest.approx(3.7, abs=0.4)
+    assert markets[1] - markets[0] == pytest.approx(6.4, abs=0.4)
+    assert all(word.probability is not None and 0 <= word.probability <= 1 for word in words)
+
+
+def test_names_are_spelled_as_the_prompt_has_them(english: Whisper, espeak: Espeak, heard: Any) -> None:
+    sound = espeak.speak("This morning Shivon Quynne met Kaitlyn at the library.", voice="en-US")
+    samples = at_16_kilohertz(sound.samples, sound.sample_rate)
+    assert "Kaitlyn" not in heard(english, samples)[0]
+
+    assert "Kaitlyn" in heard(english, samples, prompt="Kaitlyn, Shivon Quynne")[0]
+
+
+def test_the_longest_prompt_leaves_room_for_what_is_said(english: Whisper, heard: Any) -> None:
+    names = ("Ngũgĩ wa Thiong'o, Søren Kierkegaard, " * 30)[:1_000]
+
+    assert heard(english, samples_of("market")[SENTENCE], prompt=names)[0] == SAID
+
+
+@pytest.mark.parametrize("decibels", [20, 10])
+def test_speech_over_noise_is_still_taken_for_english(english: Whisper, heard: Any, decibels: float) -> None:
+    spoken = samples_of("train").astype(float)
+    loudness = np.sqrt(np.mean(spoken**2)) / 10 ** (decibels / 20)
+    noisy = (spoken + np.random.default_rng(1).normal(0, loudness, len(spoken))).clip(-32_767, 32_767)
+
+    text, foreign = heard(english, noisy.astype(np.int16))
+
+    assert foreign == []
+    assert word_error_rate(TEXTS["train"], text) < 0.5
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_another_language_is_left_out_whole(english: Whisper, espeak: Espeak, heard: Any, language: str) -> None:
+    sound = espeak.speak(OTHERS[language], voice=language)
+    samples = at_16_kilohertz(sound.samples, sound.sample_rate)
+
+    text, foreign = heard(english, samples)
+
+    assert text == ""
+    assert sum(part.end - part.start for part in foreign) == pytest.approx(len(samples) / RATE, rel=0.4)
+
+
+def test_english_beside_another_language_is_kept(english: Whisper, espeak: Espeak, heard: Any) -> None:
+    sound = espeak.speak(OTHERS["de"] * 4, voice="de")
+    german = at_16_kilohertz(sound.samples, sound.sample_rate)[: 25 * RATE]
+    once = np.concatenate([samples_of(name) for name in ("library", "market", "newspaper", "weather")])
+    told = [0.0]
+    for pause in (0.0, 0.5, 1.0):  # where half minutes begin, and so what is passed over, differs
+        both = np.concatenate([once, np.zeros(int(pause * RATE), np.int16), german])
+
+        text, foreign = heard(english, both)
+
+        assert word_error_rate(TEXTS["library"], text[: len(TEXTS["library"])]) < 0.2
+        if not pause:  # nothing is left to chance, wherever they begin
+            assert heard(english, both) == (text, foreign)
+        if foreign:
+            assert foreign[0].start > len(once) / RATE - 1
+            told.append(foreign[-1].end - len(once) / RATE)
+    # Not each time: of foreign seconds beside English some 16 % are passed over in silence; which depends on the
+    # processor. One told 11 seconds of the 25 for one pause, where another told 20 for each.
+    assert max(told) > 15
+
+
+def tune(*, harmonics: int, seconds: float, fading: float) -> np.ndarray:
+    """Return five seconds of an instrument that plays notes of a scale."""
+    rng = np.random.default_rng(harmonics)
+    time = np.arange(int(RATE * seconds)) / RATE
+    swell = np.exp(-time * fading) * np.minimum(1, time * 200)
+    notes = [220 * 2 ** (rng.choice([0, 2, 4, 5, 7, 9, 11, 12]) / 12) for _ in range(int(5 / seconds))]
+    return np.concatenate(
+        [swell * sum(np.sin(2 * np.pi * hertz * h * time) / h for h in range(1, harmonics + 1)) for hertz in notes]
+    )
+
+
+def noise(exponent: float) -> np.ndarray:
+    """Return five seconds of noise: white (0), pink (0.5) or brown (1)."""
+    rng = np.random.default_rng(1)
+    frequencies = np.fft.rfftfreq(5 * RATE, 1 / RATE)
+    spectrum = rng.normal(size=len(frequencies)) + 1j * rng.normal(size=len(frequencies))
+    spectrum[1:] /= frequencies[1:] ** exponent
+    spectrum[0] = 0
+    return np.fft.irfft(spectrum)
+
+
+def ringing() -> np.ndarray:
+    """Return ten seconds of a telephone that rings: two tones, two seconds on and four off."""
+    time = np.arange(10 * RATE) / RATE
+    return (np.sin(2 * np.pi * 440 * time) + np.sin(2 * np.pi * 480 * time)) * (time % 6 < 2)
+
+
+NOT_SPEECH = {
+    "silence": np.zeros(5 * RATE),
+    "white": noise(0),
+    "pink": noise(0.5),
+    "brown": noise(1),
+    "hum": np.sin(2 * np.pi * 50 * np.arange(5 * RATE) / RATE),
+    "tone": np.sin(2 * np.pi * 1_000 * np.arange(5 * RATE) / RATE),
+    "ringing": ringing(),
+    "flute": tune(harmonics=2, seconds=0.5, fading=0.2),
+    "piano": tune(harmonics=8, seconds=0.18, fading=5),
+    "organ": tune(harmonics=5, seconds=1.0, fading=0.0),
+}
+
+
+@pytest.mark.parametrize("sound", NOT_SPEECH)
+def test_where_nobody_speaks_no_words_are_made_up(english: Whisper, heard: Any, sound: str) -> None:
+    loud = NOT_SPEECH[sound] / (np.sqrt(np.mean(NOT_SPEECH[sound] ** 2)) or 1) * 10 ** (-18 / 20)
+
+    assert heard(english, (np.clip(loud, -1, 1) * 32_767).astype(np.int16)) == ("", [])
+
+
+def test_music_is_an_empty_text(english: Whisper, heard: Any) -> None:
+    music = Path(__file__).parents[5] / "scripts" / "demo" / "music.ogg"
+
+    assert heard(english, decoded(music.read_bytes())[: 30 * RATE]) == ("", [])

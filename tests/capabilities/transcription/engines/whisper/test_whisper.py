@@ -1,0 +1,209 @@
+"""Whisper: the engine's own code with a model of random weights that knows what to say."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import numpy as np
+import pytest
+import tiny_whisper
+from faster_whisper import WhisperModel
+from spoken import RATE, samples_of
+
+from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
+from capabilities.transcription.engines.whisper.listener import Listener, quickest
+from capabilities.transcription.engines.whisper.whisper import Whisper
+from pipeline.errors import NotReady
+from pipeline.settings import Settings
+from pipeline.subtitles.segments import Segment
+from workers.engines import Stopped
+from workers.media.audio.track import Samples
+
+SENTENCE = "this is what a random model says."
+
+
+def whisper_of(**settings: Any) -> Whisper:
+    return Whisper(Settings(transcription={"whisper": settings}))
+
+
+def made(folder: Path, **settings: Any) -> Whisper:
+    engine = whisper_of(**{"model": str(folder), "device": "cpu", "cpu_threads": 2} | settings)
+    assert engine.readiness() is None
+    engine.setup()
+    return engine
+
+
+@pytest.fixture(scope="module")
+def whisper(whisper_folder: Path) -> Whisper:
+    return made(whisper_folder)
+
+
+def heard(
+    engine: Whisper, samples: Samples, *, language: str | None = None, timed: bool = False
+) -> tuple[str, float | None, list[Segment]]:
+    with engine.listen(samples, language=language, timed=timed) as hearing:
+        return hearing.language, hearing.language_probability, list(hearing.segments)
+
+
+def test_a_model_is_tried_with_a_second_and_not_with_half_a_minute(
+    whisper_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a minute costs a processor 0.7 s at each start of a pool."""
+    frames: list[int] = []
+    encode = WhisperModel.encode
+    monkeypatch.setattr(
+        WhisperModel, "encode", lambda model, features: (frames.append(features.shape[-1]), encode(model, features))[1]
+    )
+
+    made(whisper_folder)
+
+    assert frames == [100]
+
+
+def test_a_language_is_found_out_with_its_probability(whisper: Whisper) -> None:
+    language, probability, segments = heard(whisper, samples_of("library"))
+
+    assert language == "de"
+    assert probability is not None
+    assert 0.5 < probability < 1
+    assert [segment.text.strip() for segment in segments] == [SENTENCE]
+    assert segments[0].words is None
+
+
+def test_a_language_that_is_given_is_not_looked_for(whisper: Whisper) -> None:
+    assert heard(whisper, samples_of("library"), language="fr")[:2] == ("fr", None)
+    assert heard(whisper, samples_of("library"), language="jv")[:2] == ("jv", None)  # Whisper calls it jw
+
+
+def test_words_have_times_and_probabilities_when_they_are_wanted(whisper: Whisper) -> None:
+    [segment] = heard(whisper, samples_of("library"), timed=True)[2]
+
+    assert segment.words is not None
+    assert "".join(word.word for word in segment.words).strip() == SENTENCE
+    assert all(0 <= word.start <= word.end <= 8.2 for word in segment.words)
+    assert all(word.probability is not None for word in segment.words)
+
+
+@pytest.mark.parametrize("language", [None, "en"])
+@pytest.mark.parametrize("loudness", [0, 300, 6_000])
+def test_silence_and_noise_never_reach_the_model(whisper: Whisper, language: str | None, loudness: int) -> None:
+    sound = np.random.default_rng(1).normal(0, loudness, 10 * RATE).clip(-32_767, 32_767).astype(np.int16)
+
+    assert heard(whisper, sound, language=language)[2] == []
+
+
+@pytest.fixture(scope="module")
+def long() -> Samples:
+    """Over a minute, with a pause in the middle."""
+    once = [samples_of(name) for name in ("library", "market", "train", "weather", "newspaper")]
+    return np.concatenate([*once, np.zeros(5 * RATE, np.int16), *once])
+
+
+def test_who_is_not_sure_of_the_language_hears_on(
+    whisper: Whisper, long: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    class Unsure:
+        """The model, which takes each window for another language."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(model, name)
+
+        def detect_language(self, window: object) -> list[list[tuple[str, float]]]:
+            asked.append(window)
+            return [[(f"<|{('nl', 'de', 'de')[len(asked) - 1]}|>", 0.4)]]
+
+    model = whisper._listener._loaded.model
+    monkeypatch.setattr(whisper._listener._loaded, "model", Unsure())
+
+    assert heard(whisper, long)[:2] == ("de", 0.4)
+    assert len(asked) == 3  # of half a minute each
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_long_recordings_go_through_the_model_in_batches_where_that_is_set(
+    whisper: Whisper, whisper_folder: Path, long: Samples, timed: bool
+) -> None:
+    one_by_one = heard(whisper, long, timed=timed)
+    batched = heard(made(whisper_folder, batch=4), long, timed=timed)
+
+    assert batched[0] == one_by_one[0] == "de"
+    for _, _, segments in (one_by_one, batched):
+        assert len(segments) == MOST_ALIKE  # of those that say the same
+        assert segments[-1].start >= 17
+        assert {segment.text.strip() for segment in segments} == {SENTENCE}
+        assert [segment.start for segment in segments] == sorted(segment.start for segment in segments)
+        assert segments[-1].end <= len(long) / RATE
+
+
+def test_it_stops_between_segments(whisper: Whisper, long: Samples) -> None:
+    seen = []
+    with whisper.listen(long, language="en", timed=False, stop=lambda: bool(seen)) as hearing:
+        seen.append(next(hearing.segments))
+        with pytest.raises(Stopped):
+            next(hearing.segments)
+    assert heard(whisper, samples_of("train"))[0] == "de"
+
+
+def test_an_idle_model_leaves_the_memory_and_comes_back_when_it_is_needed(whisper_folder: Path) -> None:
+    engine = made(whisper_folder, idle_minutes=0.002)
+    until = time.monotonic() + 60
+    while engine._listener._loaded.model.model_is_loaded:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+    assert heard(engine, samples_of("train"))[2]
+
+
+def test_a_multilingual_model_offers_its_languages_and_an_english_one_english(whisper: Whisper, tmp_path: Path) -> None:
+    english = made(tiny_whisper.build(tmp_path, language=None))
+
+    assert english.offer() == {"languages": ["en"], "translates": False}
+    assert heard(english, samples_of("train"))[:2] == ("en", None)
+    assert {"en", "de", "zh", "jv"} <= set(whisper.languages())
+    assert len(whisper.languages()) >= 99
+
+
+def test_it_computes_where_and_as_quickly_as_this_machine_can(whisper_folder: Path) -> None:
+    engine = whisper_of(model=str(whisper_folder), device="auto")
+    engine.setup()
+
+    assert engine._listener._device in ("cpu", "cuda")
+    assert quickest("cpu", {"int8", "float32"}) == "int8"
+    assert quickest("cuda", {"int8", "float16", "float32"}) == "float16"
+    assert quickest("cuda", {"int8", "float32"}) == "default"
+
+
+def test_a_gpu_that_can_not_be_used_leaves_the_work_to_the_processor_unless_it_was_asked_for(
+    whisper_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Listener._load
+
+    def without_libraries(self: Listener) -> Any:
+        if self._device == "cuda":
+            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+        return load(self)
+
+    monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr(Listener, "_load", without_libraries)
+    engine = whisper_of(model=str(whisper_folder), device="auto")
+
+    engine.setup()
+
+    assert engine._listener._device == "cpu"
+    assert heard(engine, samples_of("train"))[2]
+    with pytest.raises(NotReady, match="can't be used on cuda: Library libcublas"):
+        whisper_of(model=str(whisper_folder), device="cuda").setup()
+
+
+def test_two_recordings_at_once_are_heard_one_after_the_other(whisper: Whisper) -> None:
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(heard(whisper, samples_of("train"))[0])) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["de", "de"]

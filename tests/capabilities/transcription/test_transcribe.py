@@ -1,0 +1,33 @@
+"""Transcribe: what the command refuses before anything is sent."""
+
+from pathlib import Path
+
+import pytest
+
+from capabilities.transcription.commands import _check
+from pipeline.errors import InvalidRequest
+
+
+def test_no_text_overwrites_a_recording(tmp_path: Path) -> None:
+    recording = tmp_path / "talk.txt"
+    recording.write_bytes(b"RIFF")
+
+    with pytest.raises(InvalidRequest, match=r"would overwrite .*talk\.txt"):
+        _check({recording: recording}, overwrite=True)
+    (tmp_path / "talk.mp3").write_bytes(b"ID3")
+    with pytest.raises(InvalidRequest, match=r"would overwrite .*talk\.txt"):
+        _check({tmp_path / "talk.mp3": recording, recording: tmp_path / "out" / "talk.txt"}, overwrite=True)
+    _check({recording: tmp_path / "out" / "talk.txt"}, overwrite=False)
+
+    with pytest.raises(InvalidRequest, match="no file"):
+        _check({tmp_path / "none.wav": tmp_path / "none.txt"}, overwrite=False)
+
+
+def test_a_text_that_somebody_may_have_worked_on_is_not_overwritten_unless_told(tmp_path: Path) -> None:
+    recording, text = tmp_path / "interview.mp3", tmp_path / "interview.srt"
+    recording.write_bytes(b"ID3")
+    text.write_text("corrected by hand")
+
+    with pytest.raises(InvalidRequest, match=r"interview\.srt is there already.*--overwrite"):
+        _check({recording: text}, overwrite=False)
+    _check({recording: text}, overwrite=True)

@@ -1,0 +1,436 @@
+"""POST /tts/stt as its users have it: real speech in, text and subtitles out, and whatever else people upload."""
+
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import wave
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+import srt
+import webvtt
+from spoken import RATE, encoded, ffmpeg, samples_of
+from systems import FAST, Answer, Running, clean_environment, command, kill, system
+
+from capabilities.speech.engines.espeak.espeak import Espeak
+from pipeline.accounts.accounts import open_account
+from pipeline.accounts.ledger import discrepancies
+from pipeline.database import Database, Statement
+from workers.media.audio.pcm import encode_wav
+from workers.media.audio.track import Samples
+
+pytestmark = pytest.mark.system
+
+SENTENCE = samples_of("library")[: 3 * RATE]
+SAID = "The public library opens at 9 in the morning."
+#: More than a few windows.
+LONG = np.concatenate([samples_of("market"), np.zeros(RATE // 2, np.int16), SENTENCE])
+MIB = 2**20
+
+SETTINGS = FAST | {
+    "PRESSROOM_WORK__LEASE_SECONDS": "6",
+    "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.1",
+    "PRESSROOM_TRANSCRIPTION__MAX_HOURS": "0.1",
+    "PRESSROOM_TRANSCRIPTION__WINDOW_SECONDS": "4",
+}
+IDLE = [argument for pool in ("synthesis", "vision", "search_check", "made_up") for argument in ("--pool", f"{pool}=0")]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with system(tmp_path_factory.mktemp("transcription") / "data", *IDLE, extra=SETTINGS) as running:
+        running.wait_for_line("pool process ready")  # or an API process may not know yet what is offered
+        yield running
+        with Database(running.database_url) as database:
+            assert database.run(discrepancies()) == []
+
+
+def form(audio: bytes | None, fields: Mapping[str, str], *, last: Mapping[str, str] | None = None) -> tuple[bytes, str]:
+    """Return a form as a browser sends it, with fields before and behind the file."""
+    boundary = uuid4().hex
+
+    def part(name: str, content: bytes, more: str = "") -> bytes:
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n'
+        return head.encode() + content + b"\r\n"
+
+    parts = [part(name, value.encode()) for name, value in fields.items()]
+    parts += [] if audio is None else [part("audio", audio, '; filename="recording.wav"')]
+    parts += [part(name, value.encode()) for name, value in (last or {}).items()]
+    return b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+
+
+def send(service: Running, audio: bytes | None, fields: Mapping[str, str] | None = None, **headers: str) -> Answer:
+    body, content_type = form(audio, fields or {})
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return service._send("/tts/stt", body, content_type, method="POST", timeout=170, **named)
+
+
+def wav(samples: Samples, *, claimed: int | None = None) -> bytes:
+    """Return samples as a WAV file; `claimed` is the size that its header tells."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(RATE)
+        writer.writeframes(samples.astype("<i2").tobytes())
+    whole = bytearray(file.getvalue())
+    if claimed is not None:
+        whole[40:44] = claimed.to_bytes(4, "little")
+    return bytes(whole)
+
+
+def balance(service: Running) -> tuple[int, int]:
+    usage = service.ask("/usage").json
+    return usage["credits_remaining"], usage["credits_held"]
+
+
+def clock(text: str) -> float:
+    hours, minutes, rest = text.split(":")
+    return int(hours) * 3_600 + int(minutes) * 60 + float(rest)
+
+
+def test_a_recording_comes_back_in_each_form_with_the_same_times(service: Running) -> None:
+    answers = {
+        wanted: send(service, wav(SENTENCE), {"response_format": wanted})
+        for wanted in ("json", "verbose_json", "text", "srt", "vtt")
+    }
+
+    assert {answer.status for answer in answers.values()} == {200}
+    assert {answer.headers["X-Engine"] for answer in answers.values()} == {"whisper"}
+    brief, verbose = answers["json"].json, answers["verbose_json"].json
+    assert (brief["text"], brief["language"], brief["credits_used"], brief["draft"]) == (SAID, "en", 5, False)
+    assert brief["duration"] == pytest.approx(3.0)
+    assert "segments" not in brief
+    assert answers["text"].body.decode() == SAID
+    assert answers["text"].headers["Content-Type"] == "text/plain; charset=utf-8"
+    subtitles = [
+        (cue.start.total_seconds(), cue.end.total_seconds(), cue.content)
+        for cue in srt.parse(answers["srt"].body.decode())
+    ]
+    captions = [
+        (clock(cue.start), clock(cue.end), cue.text)
+        for cue in webvtt.from_string(answers["vtt"].body.decode()).captions
+    ]
+    for cues in (subtitles, captions):
+        assert len(cues) == len(verbose["segments"]) == 1
+        for (start, end, text), segment in zip(cues, verbose["segments"], strict=True):
+            assert start == pytest.approx(segment["start"], abs=0.05)
+            assert end == pytest.approx(segment["end"], abs=0.05)
+            assert text.split("\n") == ["The public library opens", "at 9 in the morning."]
+            assert text.replace("\n", " ") == segment["text"]
+    assert answers["srt"].headers["Content-Type"] == "application/x-subrip; charset=utf-8"
+    assert answers["vtt"].headers["Content-Type"] == "text/vtt; charset=utf-8"
+    again = service.ask(f"/jobs/{answers['vtt'].headers['X-Job-Id']}/result")
+    assert (again.body, again.headers["Content-Type"]) == (answers["vtt"].body, "text/vtt; charset=utf-8")
+
+
+def test_silence_is_an_empty_text(service: Running, tmp_path: Path) -> None:
+    silence = np.zeros(2 * RATE, np.int16)
+
+    answer = send(service, encoded(silence, tmp_path, "mp3"))
+
+    assert (answer.json["text"], answer.json["language"]) == ("", "auto")
+    assert send(service, wav(silence), {"response_format": "srt"}).body == b""
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"language": "xx"}, "language_unknown"),
+        ({"language": ""}, "language_unknown"),
+        ({"language": "de-AT"}, "language_not_supported"),
+        ({"response_format": "docx"}, "invalid_request"),
+        ({"prompt": "x" * 1_001}, "invalid_request"),
+    ],
+)
+def test_fields_that_make_no_sense_are_refused_at_once(service: Running, fields: dict[str, str], code: str) -> None:
+    answer = send(service, wav(SENTENCE), fields)
+
+    assert (answer.status, answer.json["code"]) == (400, code)
+    assert "X-Job-Id" not in answer.headers
+
+
+def test_a_language_of_a_model_that_could_be_fetched_is_refused_with_the_command(service: Running) -> None:
+    answer = send(service, wav(SENTENCE), {"language": "de"})
+
+    assert "pressroom models fetch whisper-base" in answer.json["message"]
+
+
+def test_what_is_said_in_another_language_is_neither_invented_nor_charged(service: Running) -> None:
+    german = "Guten Morgen, meine Damen und Herren. Die Bibliothek öffnet heute um neun Uhr, und alle dürfen kommen."
+    engine = Espeak()
+    engine.setup()
+    spoken = encode_wav(engine.speak(german, voice="de"))
+    before = balance(service)
+
+    answer = send(service, spoken)
+
+    assert (answer.status, answer.json["text"], answer.json["language"]) == (200, "", "auto")
+    assert (answer.headers["X-Credits-Used"], answer.json["credits_used"]) == ("0", 0)
+    assert "another language than English" in answer.json["warnings"][0]
+    assert "pressroom models fetch whisper-base" in answer.json["warnings"][0]
+    assert balance(service) == before
+
+
+def test_the_key_may_come_behind_the_file_and_a_wrong_one_in_a_header_is_seen_before_it(service: Running) -> None:
+    body, content_type = form(
+        wav(SENTENCE), {"language": "en-GB"}, last={"response_format": "text", "api_key": service.key}
+    )
+    answer = service._send("/tts/stt", body, content_type, method="POST", timeout=60, **{"X-API-Key": ""})
+    assert (answer.status, answer.body.decode()) == (200, SAID)
+
+    host, _, port = service.address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        head = f"POST /tts/stt HTTP/1.1\r\nHost: x\r\nX-API-Key: wrong\r\nContent-Type: {content_type}\r\n"
+        connection.sendall(f"{head}Content-Length: {20 * MIB}\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_a_minute_and_a_second_cost_two_minutes_and_who_can_not_pay_gets_402_and_keeps_all(service: Running) -> None:
+    minute = wav(np.zeros(61 * RATE, np.int16))
+    assert send(service, minute).headers["X-Credits-Used"] == "10"
+
+    with Database(service.database_url) as database:
+        poor = open_account(database, name="poor", tier="enterprise", credits=9).key.secret
+    answer = send(service, minute, X_API_Key=poor)
+
+    assert (answer.status, answer.json["code"]) == (402, "insufficient_credits")
+    assert (answer.headers["X-Credits-Used"], answer.headers["X-Credits-Remaining"]) == ("0", "9")
+    assert (answer.json["credits_required"], answer.json["credits_remaining"]) == (10, 9)
+    assert "needs 10 credits; the balance is 9" in answer.json["message"]
+    wait_for_no_uploads(service)
+
+
+def wait_for_no_uploads(service: Running) -> None:
+    """Return once no upload is left in the store: it is deleted when its job has been answered."""
+    until = time.monotonic() + 120
+    while left := [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
+        assert time.monotonic() < until, left
+        time.sleep(0.02)
+
+
+# Whatever people upload.
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, bytes], socket.socket, Path]]:
+    """Files that are no recordings, a host that some of them name, and a recording here that they name as well."""
+    folder = tmp_path_factory.mktemp("hostile")
+    secret = folder / "secret.wav"
+    secret.write_bytes(wav(SENTENCE))
+    film = ["-f", "lavfi", "-i", "testsrc=d=1:s=64x64", "-map", "1:v", "-c:v", "mpeg4"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/x.wav"
+        m4a = encoded(SENTENCE, folder, "m4a")
+        port = server.getsockname()[1]
+        sdp = f"v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio {port} RTP/AVP 0\n"
+        yield {
+            "playlist": f"#EXTM3U\n#EXTINF:9,\n{secret}\n#EXTINF:9,\n{url}\n#EXT-X-ENDLIST\n".encode(),
+            "playlist with a tag": b"ID3\x04\0\0\0\0\0\0" + f"#EXTM3U\n#EXTINF:9,\nfile://{secret}\n".encode(),
+            "concat script": f"ffconcat version 1.0\nfile '{secret}'\nfile '{url}'\n".encode(),
+            "session description": sdp.encode(),
+            "bomb of silence": encoded(np.zeros(20 * 60 * RATE, np.int16), folder, "flac", "-ar", "8000"),
+            "sizes that lie": wav(SENTENCE[:0], claimed=0xFFFFFFF0),
+            "film without its index": m4a[: m4a.rindex(b"moov") - 4],
+            "cut short": encoded(SENTENCE, folder, "mp3")[:40],
+            "empty": b"",
+            "text": b"Dear service, please write this down.",
+            "picture": ffmpeg("-f", "lavfi", "-i", "testsrc=d=1:s=64x64", "-frames:v", "1", "-f", "apng", "pipe:1"),
+            "film without sound": encoded(SENTENCE, folder, "mp4", *film),
+            "too large": b"\0" * (25 * MIB + 1),
+        }, server, secret  # fmt: skip
+
+
+def memory(pid: int) -> int:
+    """Return the most that a process has ever had in memory, in bytes."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1_024 for line in lines if line.startswith("VmHWM"))
+
+
+def test_what_is_no_recording_is_refused_opens_nothing_and_costs_nothing(
+    service: Running, hostile: tuple[dict[str, bytes], socket.socket, Path]
+) -> None:
+    files, server, secret = hostile
+    send(service, wav(SENTENCE))
+    before, workers = balance(service), service.workers("transcription")
+    needed = memory(workers[0])
+    os.utime(secret, (0, secret.stat().st_mtime))
+
+    answers = {name: send(service, file) for name, file in files.items()}
+
+    codes = {name: (answer.status, answer.json["code"]) for name, answer in answers.items()}
+    assert codes == dict.fromkeys(files, (400, "audio_undecodable")) | {
+        "bomb of silence": (400, "audio_too_long"),
+        "empty": (400, "file_empty"),
+        "too large": (413, "payload_too_large"),
+    }
+    with pytest.raises(TimeoutError):
+        server.accept()
+    assert secret.stat().st_atime == 0
+    assert balance(service) == before
+    wait_for_no_uploads(service)
+    assert service.workers("transcription") == workers
+    assert memory(workers[0]) - needed < 100 * MIB
+    assert send(service, wav(SENTENCE), {"response_format": "text"}).body.decode() == SAID
+    secret.read_bytes()
+    if secret.stat().st_atime == 0:
+        pytest.skip("this file system does not tell who reads")
+
+
+def test_the_length_that_a_header_claims_changes_neither_text_nor_price(service: Running) -> None:
+    answer = send(service, wav(SENTENCE, claimed=0xFFFFFFF0), {"response_format": "json"})
+
+    assert (answer.json["text"], answer.json["credits_used"]) == (SAID, 5)
+
+
+# The audio lives only until its job ends.
+
+
+def holders(service: Running, mark: bytes) -> list[str]:
+    """Return every file, deleted ones that are open included, that holds the mark."""
+    folders = [service.data, Path(tempfile.gettempdir()), Path("/dev/shm")]
+    mine = [path for folder in folders[1:] for path in folder.glob("pressroom-*")]
+    found = subprocess.run(
+        ["grep", "-rlaF", mark.decode(), str(folders[0]), *map(str, mine)], capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    for pid in service.processes():
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            try:
+                if "(deleted)" in str(link.readlink()) and mark in link.read_bytes():
+                    found.append(f"{link} -> {link.readlink()}")
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize("end", ["succeeded", "failed", "cancelled", "expired"])
+def test_nothing_of_a_recording_is_left_when_its_job_has_ended(service: Running, end: str) -> None:
+    mark = f"mark{uuid4().hex}".encode()  # 36 bytes, and so 18 samples
+    # So long that it can't end by itself before it is looked for.
+    marked = np.concatenate([*[LONG] * 20, np.frombuffer(mark, "<i2"), np.zeros(RATE, np.int16)])
+    audio = b"junk" + mark * 10_000 if end == "failed" else wav(SENTENCE if end == "succeeded" else marked) + mark
+    answer = send(service, audio, Prefer="respond-async")
+    job_id = answer.json["id"]
+    if end in ("cancelled", "expired"):
+        wait_for_progress(service, job_id, seconds=0)
+        assert holders(service, mark)
+    if end == "cancelled":
+        service.ask(f"/jobs/{job_id}/cancel", {}, method="POST")
+    if end == "expired":
+        with Database(service.database_url) as database:
+            database.run(Statement("UPDATE job SET deadline = now() WHERE id = %(id)s RETURNING 1", {"id": job_id}))
+
+    job = service.wait_for_state(job_id)
+
+    assert job["state"] == end
+    assert job["credits"]["captured"] == (5 if end == "succeeded" else 0)
+    until = time.monotonic() + 120
+    while left := holders(service, mark):
+        assert time.monotonic() < until, left
+        time.sleep(0.1)
+    wait_for_no_uploads(service)
+
+
+def wait_for_progress(service: Running, job_id: str, *, seconds: float) -> None:
+    """Return once more than so many seconds of a recording have been heard."""
+    until = time.monotonic() + 120
+    while True:
+        job = service.ask(f"/jobs/{job_id}").json
+        assert job["progress"]["unit"] == "seconds"
+        if job["state"] == "running" and job["progress"]["done"] > seconds and job["progress"]["total"] > 1:
+            return
+        assert time.monotonic() < until, job
+        time.sleep(0.02)
+
+
+def test_a_worker_that_is_killed_costs_a_window_and_neither_a_word_nor_a_credit(service: Running) -> None:
+    # So long that it is not done before a busy machine comes to kill its worker.
+    longer = wav(np.concatenate([LONG, LONG]))
+    whole = send(service, longer, {"response_format": "verbose_json"}).json
+    [worker] = service.workers("transcription")
+    job_id = send(service, longer, {"response_format": "verbose_json"}, Prefer="respond-async").json["id"]
+    wait_for_progress(service, job_id, seconds=4)
+    assert kill(worker)
+
+    job = service.wait_for_state(job_id)
+
+    with Database(service.database_url) as database:
+        [item] = database.run(Statement("SELECT crashes FROM item WHERE job_id = %(id)s", {"id": job_id}))
+    assert item["crashes"] == 1
+    assert (job["state"], job["credits"]) == ("succeeded", {"held": 5, "captured": 5, "released": 0})
+    assert service.ask(f"/jobs/{job_id}/result").json == whole
+    starts = [segment["start"] for segment in whole["segments"]]
+    assert starts == sorted(set(starts))
+
+
+# The command.
+
+
+def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(service: Running, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.wav", tmp_path / "second [take].mp3"
+    first.write_bytes(wav(SENTENCE))
+    second.write_bytes(encoded(SENTENCE, tmp_path, "mp3"))
+    environment = clean_environment(extra={"PRESSROOM_API_KEY": service.key})
+
+    def transcribe(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command("transcribe", *arguments, "--data", str(service.data)),
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = transcribe(str(first), str(second), "--format", "srt", "--language", "en")
+    assert done.returncode == 0, done.stderr
+    assert [cue.content.split() for cue in srt.parse((tmp_path / "first.srt").read_text())] == [SAID.split()]
+    assert (tmp_path / "second [take].srt").exists()
+    assert "second [take].mp3" in done.stderr
+
+    (tmp_path / "bad.wav").write_bytes(b"not a recording")
+    out = tmp_path / "out"
+    failed = transcribe(str(tmp_path / "bad.wav"), str(first), "--format", "json", "--out", str(out))
+    assert failed.returncode == 1
+    assert "bad.wav" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert json.loads((out / "first.json").read_text())["text"] == SAID
+    assert not (out / "bad.json").exists()
+
+    assert transcribe(str(tmp_path / "nowhere.wav")).returncode == 1
+
+
+def test_who_interrupts_transcribe_has_its_jobs_cancelled_and_pays_nothing(service: Running, tmp_path: Path) -> None:
+    with Database(service.database_url) as database:
+        key = open_account(database, name="hasty", tier="enterprise", credits=1_000).key.secret
+    (tmp_path / "hours.wav").write_bytes(wav(np.concatenate([LONG] * 20)))
+    with subprocess.Popen(
+        command("transcribe", str(tmp_path / "hours.wav"), "--data", str(service.data)),
+        env=clean_environment(extra={"PRESSROOM_API_KEY": key}),
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background jobs, such as this run of the tests may be, ignore it, and so do their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as transcribing:
+        until = time.monotonic() + 120
+        while not (jobs := service.ask("/jobs", X_API_Key=key).json):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        while not service.ask(f"/jobs/{jobs[0]['id']}", X_API_Key=key).json["progress"]["done"]:
+            assert time.monotonic() < until
+            time.sleep(0.05)  # by then the command knows its job
+        transcribing.send_signal(signal.SIGINT)
+        said = transcribing.communicate(timeout=60)[1]
+
+    job = service.ask(f"/jobs/{jobs[0]['id']}", X_API_Key=key).json
+    assert (job["state"], job["credits"]["captured"]) == ("cancelled", 0)
+    assert transcribing.returncode == 130
+    assert "hours.wav: The job was cancelled; nothing was charged." in said

@@ -1,0 +1,78 @@
+"""Sessions: whom a password that was just checked still signs in."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from payers import Payer
+from servers import WAITS_FOR_US
+
+from pipeline import lifecycle
+from pipeline.accounts.sessions import begin_session, end_sessions, make_token
+from pipeline.accounts.sign_in import Owner, find_owner_by_id, set_password
+from pipeline.database import Database, Statement
+
+LASTS = timedelta(hours=1)
+OLD, NEW = "four words in a row", "five words in a row"
+
+
+def checked(database: Database, payer: Payer) -> Owner:
+    """Return what signing in reads of the account before it checks the password."""
+    owner = database.run(find_owner_by_id(payer.account_id))
+    assert owner is not None
+    return owner
+
+
+def sessions(database: Database) -> int:
+    return len(database.run(Statement("SELECT 1 AS one FROM session")))
+
+
+@pytest.fixture
+def owned(database: Database, payer: Payer) -> Payer:
+    database.run_together(set_password(payer.account_id, OLD))
+    return payer
+
+
+def test_a_password_that_was_checked_signs_in(database: Database, owned: Payer) -> None:
+    owner = checked(database, owned)
+    assert database.run(begin_session(owned.account_id, make_token(), lasts=LASTS, checked=owner))
+    assert sessions(database) == 1
+
+
+@pytest.mark.parametrize("change", ["password", "suspended"])
+def test_a_password_that_has_changed_since_it_was_checked_signs_nobody_in(
+    database: Database, owned: Payer, change: str
+) -> None:
+    owner = checked(database, owned)
+    if change == "password":
+        database.run_together(set_password(owned.account_id, NEW))
+    else:
+        database.run(lifecycle.suspend_account(owned.account_id, suspended=True))
+
+    assert not database.run(begin_session(owned.account_id, make_token(), lasts=LASTS, checked=owner))
+    assert sessions(database) == 0
+
+
+def test_a_new_password_waits_for_who_is_just_signing_in_and_signs_them_out(
+    database: Database, database_url: str, owned: Payer
+) -> None:
+    owner = checked(database, owned)
+    with ThreadPoolExecutor() as threads, Database(database_url) as other:
+        with database.transaction() as signing_in:
+            assert signing_in.run(begin_session(owned.account_id, make_token(), lasts=LASTS, checked=owner))
+            changing = threads.submit(other.run_together, set_password(owned.account_id, NEW))
+            while not signing_in.run(Statement(WAITS_FOR_US)):
+                assert not changing.done()
+        *_, ended = changing.result(timeout=60)
+
+    assert ended == 1
+    assert sessions(database) == 0
+
+
+def test_a_new_password_counts_whom_it_signs_out(database: Database, owned: Payer) -> None:
+    for _ in range(2):
+        database.run(begin_session(owned.account_id, make_token(), lasts=LASTS))
+    assert database.run_together(set_password(owned.account_id, NEW)) == [True, 2]
+    assert database.run_together(set_password(uuid4(), NEW)) == [False, 0]
+    assert database.run(end_sessions(owned.account_id)) == 0

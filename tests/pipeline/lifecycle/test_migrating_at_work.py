@@ -1,0 +1,111 @@
+"""Migrating at work: processes of the release before work on, whatever they hold, and may be started again."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from alembic import command
+from servers import PATIENCE_SECONDS, WAITS_FOR_US
+from sqlalchemy import create_engine
+from sqlalchemy.engine import make_url
+
+from pipeline.errors import NotReady
+from pipeline.lifecycle import migrations
+from pipeline.lifecycle.migrations import alembic_config, migrate
+
+#: The release before: from its tables on, migrations change those of accounts, keys and jobs.
+BEFORE = "0012"
+
+
+@pytest.fixture
+def before_url(make_database: Callable[..., str]) -> str:
+    """A database with the tables of the release before."""
+    url = make_database(template="template0")
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    with engine.begin() as connection:
+        command.upgrade(alembic_config(connection), BEFORE)
+    engine.dispose()
+    return url
+
+
+@contextmanager
+def migrating(url: str) -> Iterator[None]:
+    """Migrate beside the block; what goes wrong is raised at its end."""
+    with ThreadPoolExecutor(1) as other:
+        ended = other.submit(migrate, url)
+        yield
+        ended.result()
+
+
+def wait_for_migration(connection: psycopg.Connection) -> None:
+    """Return when a migration waits for what a connection holds."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not connection.execute(WAITS_FOR_US).fetchall():
+        assert time.monotonic() < until, "It waited for nothing."
+        time.sleep(0.002)
+
+
+def revision(url: str) -> str:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [("account", "job"), ("api_key", "account"), ("credit_entry", "account")],
+    ids=["a submission", "a look at a key", "a settlement"],
+)
+def test_who_holds_one_table_gets_the_next_while_a_migration_waits(before_url, database_url, first, then):
+    with psycopg.connect(before_url) as working:
+        working.execute(f"LOCK TABLE {first} IN ROW EXCLUSIVE MODE")
+        with migrating(before_url):
+            wait_for_migration(working)
+            working.execute(f"LOCK TABLE {then} IN ROW EXCLUSIVE MODE")
+            working.commit()
+
+    assert revision(before_url) == revision(database_url)
+
+
+def test_a_migration_gives_way_to_who_reads_for_long(before_url, database_url):
+    with psycopg.connect(before_url) as backup, psycopg.connect(before_url, autocommit=True) as api:
+        api.execute("SET lock_timeout = '20s'")
+        backup.execute("SELECT FROM account")
+        with migrating(before_url):
+            wait_for_migration(backup)
+            # Behind the migration that waits; it would wait as long as the migration did.
+            api.execute("SELECT FROM account")
+            backup.rollback()
+
+    assert revision(before_url) == revision(database_url)
+
+
+def test_a_migration_that_finds_no_moment_says_what_to_do(before_url, monkeypatch):
+    monkeypatch.setattr(migrations, "PATIENCE", migrations.LOCK_TIMEOUT)
+    monkeypatch.setattr(migrations, "PAUSE_SECONDS", (0.0, 0.0))
+    with psycopg.connect(before_url) as other:
+        other.execute("SELECT FROM account")
+
+        with pytest.raises(NotReady, match="End long transactions"):
+            migrate(before_url)
+
+
+def test_a_release_that_was_here_starts_again_after_a_later_one(database_url):
+    with psycopg.connect(database_url) as later:
+        later.execute("UPDATE alembic_version SET version_num = 'later'")
+
+    migrate(database_url)
+
+    assert revision(database_url) == "later"
+
+
+def test_a_release_that_was_never_here_refuses_the_tables_of_a_later_one(before_url):
+    with psycopg.connect(before_url) as later:
+        later.execute("UPDATE alembic_version SET version_num = 'later'")
+
+    with pytest.raises(NotReady, match="later release"):
+        migrate(before_url)

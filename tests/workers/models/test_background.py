@@ -1,0 +1,71 @@
+"""Downloads in the background: each model for itself, and what is told of them."""
+
+import threading
+import time
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from alba import make_alba
+from hub import FakeHub
+
+from pipeline.settings import Settings
+from workers.models.background import BackgroundFetch
+from workers.models.catalogue import Hub, Model
+from workers.models.exclusion import exclusive
+from workers.models.store import PARTIAL, ModelStore
+
+ALBA = make_alba()
+GONE = replace(ALBA, name="piper-gone", hub=Hub("nobody/voices"))
+THREAD = "fetch synthesis"
+
+
+def start(tmp_path: Path, *models: Model) -> ModelStore:
+    """Start the downloads of some models, which are soon tried again."""
+    settings = Settings(data=tmp_path, models={"download": "auto", "retry_minutes": 0.002})
+    store = ModelStore(settings, {model.name: model for model in models})
+    BackgroundFetch(settings, "synthesis", store, begin_after=timedelta(0)).start()
+    return store
+
+
+def wait_for_the_end() -> None:
+    """Wait until all has come."""
+    for thread in threading.enumerate():
+        if thread.name == THREAD:
+            thread.join(20)
+            assert not thread.is_alive()
+
+
+def test_model_that_can_not_be_had_keeps_no_other_from_coming_and_is_told_once(
+    hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = start(tmp_path, GONE, ALBA)
+    until = time.monotonic() + 120
+    while not store.is_here(ALBA):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert not store.is_here(GONE)
+
+    time.sleep(0.5)
+    hub.files["nobody/voices"] = hub.files["rhasspy/voices"]
+    wait_for_the_end()
+
+    told = capsys.readouterr().out
+    assert told.count("model not fetched") == 1
+    assert told.count("model fetched") == 2
+    assert store.folder(GONE) is not None
+
+
+def test_model_that_another_process_fetches_is_not_told_as_fetched(
+    hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lock = tmp_path / "models" / PARTIAL / f"{ALBA.name}.lock"
+    with exclusive(lock):
+        start(tmp_path, ALBA)
+        time.sleep(0.5)
+        assert "model fetched" not in capsys.readouterr().out
+
+    wait_for_the_end()
+
+    assert capsys.readouterr().out.count("model fetched") == 1

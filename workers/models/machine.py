@@ -1,0 +1,100 @@
+"""Machine: what this computer, or the container that we are in, has to run models with."""
+
+import ctypes
+import importlib.util
+import os
+from ctypes.util import find_library
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workers.models.catalogue import Model, Needs
+
+#: Linux's name of the most memory that a container may take.
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+#: The same of its processor time: microseconds, or "max", in each period of so many microseconds.
+CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Memory in bytes; `gpu_bytes` is that of the largest CUDA device, 0 where there is none."""
+
+    memory_bytes: int
+    cores: int
+    gpu_bytes: int = 0
+    #: Whether cuBLAS and cuDNN are where the linker finds them.
+    has_cuda: bool = True
+
+    def lacks(self, needs: Needs) -> str | None:
+        """Return what the machine is too small for, in words; None: nothing."""
+        if needs.gpu and self.gpu_bytes < needs.memory_bytes:
+            return f"a GPU with {gigabytes(needs.memory_bytes)}"
+        if needs.cuda and not self.has_cuda:
+            return "cuBLAS of CUDA 12 and cuDNN 9"
+        if not needs.gpu and self.memory_bytes < needs.memory_bytes:
+            return f"{gigabytes(needs.memory_bytes)} of memory"
+        return f"{needs.cores} cores" if self.cores < needs.cores else None
+
+    def suits(self, model: Model) -> bool:
+        """Return whether a model can be run here, with the packages that are installed."""
+        packages = model.needs.packages
+        return self.lacks(model.needs) is None and all(importlib.util.find_spec(package) for package in packages)
+
+
+@cache
+def this_machine() -> Machine:
+    """Return what is here. Nothing is imported for it: torch alone would take a second."""
+    gpu_bytes = _gpu_bytes()
+    return Machine(_memory_bytes(), count_cores(), gpu_bytes, has_cuda=bool(gpu_bytes) and _has_cuda())
+
+
+def count_cores(quota: Path = CGROUP_QUOTA) -> int:
+    """Return how many cores this process may use, those that a container's quota pays for in full; at least one.
+
+    `docker run --cpus` and limits of Kubernetes are quotas: all cores are seen, and each may be used now and then."""
+    seen = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        paid, period = (int(value) for value in quota.read_text().split())
+        return max(1, min(seen, paid // period))
+    except (OSError, ValueError, ZeroDivisionError):  # no container, or "max"
+        return seen
+
+
+def gigabytes(size: int) -> str:
+    """Return a size for people."""
+    return f"{size / 10**9:.1f} GB" if size >= 10**9 else f"{max(1, round(size / 10**6))} MB"
+
+
+def _memory_bytes() -> int:
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(installed, int(CGROUP_LIMIT.read_text()))
+    except (OSError, ValueError):  # no container, or "max"
+        return installed
+
+
+def _has_cuda() -> bool:
+    folders = [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    return all(
+        any(any(folder.glob(f"lib{name}.so*")) for folder in folders) or find_library(name) is not None
+        for name in ("cublas", "cudnn")
+    )
+
+
+def _gpu_bytes() -> int:
+    """Return the memory of the largest NVIDIA GPU, as its driver's library says."""
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return 0
+    count, largest = ctypes.c_uint(), 0
+    if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)):
+        return 0
+    for index in range(count.value):
+        device, memory = ctypes.c_void_p(), (ctypes.c_ulonglong * 3)()  # total, free and used
+        if not nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)):
+            nvml.nvmlDeviceGetMemoryInfo(device, memory)
+            largest = max(largest, memory[0])
+    nvml.nvmlShutdown()
+    return largest

@@ -1,0 +1,96 @@
+"""Carrying out: the items of a claim in their handler's hands, and what became of them."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from structlog.contextvars import bound_contextvars
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.errors import PressroomError
+from pipeline.lifecycle import ClaimedItem
+from pipeline.log import get_logger
+from pipeline.registry import Kinds
+from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts
+from pipeline.storage.streams import Parts
+from workers.engines import Stopped
+from workers.handler import Failed, Handler, Outcome, Release
+from workers.pool.heartbeat import Run
+from workers.pool.outcomes import to_row, unforeseen, unless_passing
+from workers.pool.reporting import Ended
+from workers.pool.task import LeasedTask
+
+log = get_logger(__name__)
+
+
+class Carrier:
+    """Makes runs of claimed items, and carries them out in the thread that asks."""
+
+    def __init__(
+        self,
+        queue: str,
+        kinds: Kinds,
+        *,
+        database: Database,
+        artifacts: Artifacts,
+        settings: Settings,
+        announce: Callable[[UUID, Parts], None],
+    ) -> None:
+        self._queue = queue
+        self._kinds = kinds
+        self._database = database
+        self._artifacts = artifacts
+        self._result_hours = timedelta(hours=settings.retention.result_hours)
+        self._lease_for = timedelta(seconds=settings.work.lease_seconds)
+        self._announce = announce
+
+    def make_run(self, claimed: Sequence[ClaimedItem]) -> Run:
+        """Return the run of some items of one kind and lease; its time begins now."""
+        kind = self._kinds[claimed[0].kind]
+        tasks = [
+            LeasedTask(
+                item,
+                kind.input,
+                database=self._database,
+                artifacts=self._artifacts,
+                keep_for=kind.limits.keep_for or self._result_hours,
+                lease_for=self._lease_for,
+                announce=self._announce,
+            )
+            for item in claimed
+        ]
+        return Run(claimed[0].lease_id, tasks, kind.limits.run, time.monotonic(), kind.limits.stall)
+
+    def carry_out(self, run: Run, handlers: Mapping[str, Handler[Any, Any]]) -> Ended:
+        """Carry a run out; whatever a handler throws or says, each of its tasks gets an answer."""
+        kind = self._kinds[run.tasks[0].item.kind]
+        started = time.monotonic()
+        with bound_contextvars(**run.log_fields):
+            outcomes = self._outcomes(handlers[kind.name], run.tasks)
+        run.is_reported = True
+        return Ended(kind, run, outcomes, time.monotonic() - started)
+
+    def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[LeasedTask[Any]]) -> list[lifecycle.Outcome]:
+        try:
+            return _rows(tasks, handler.run(tasks))
+        except Stopped:
+            return _rows(tasks, [Release()] * len(tasks))
+        except PressroomError as error:
+            return _rows(tasks, [Failed(error)] * len(tasks))
+        except Exception as error:  # the last fence
+            log.exception("handler failed", queue=self._queue, items=len(tasks))
+            if len(tasks) > 1:
+                # Which of them it was is not known: one by one, so that none fails for its neighbour.
+                return [self._outcomes(handler, [task])[0] for task in tasks]
+            return _rows(tasks, [unforeseen(error, attempts=tasks[0].attempts)])
+
+
+def _rows(tasks: Sequence[LeasedTask[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
+    return [
+        to_row(task.item_id, task.price, unless_passing(outcome, attempts=task.attempts))
+        for task, outcome in zip(tasks, outcomes, strict=True)
+    ]

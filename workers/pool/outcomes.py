@@ -1,0 +1,59 @@
+"""Outcomes: what a handler says became of an item, as the life cycle takes it."""
+
+from datetime import timedelta
+from typing import Any
+
+from pipeline import lifecycle
+from pipeline.database import DatabaseUnavailable
+from pipeline.errors import PressroomError
+from pipeline.kind import as_json
+from pipeline.storage.artifacts import StoreUnavailable
+from workers.handler import Done, Failed, Outcome, Release, Retry
+
+#: An exception that nobody foresaw: once more, in case it was the weather, then failed.
+MAX_TRIES = 2
+RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
+#: When an item is tried again that the database or the artifact store kept from its end, in seconds: four minutes in
+#: all. A full disk or a server that restarts is mended within them, and its user did nothing wrong.
+RETRY_SERVERS_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
+
+
+def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
+    """Return what becomes of an item whose handler threw what nobody foresaw."""
+    failure = PressroomError(
+        f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
+    )
+    return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
+
+
+def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
+    """Return an outcome after so many earlier attempts, where a failure that passes by itself is one more attempt."""
+    match outcome:
+        case Failed(DatabaseUnavailable() | StoreUnavailable() as error, credits=0):
+            if attempts < len(RETRY_SERVERS_AFTER):
+                return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
+    return outcome
+
+
+def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome:
+    """Return an outcome as the life cycle takes it, with the credits within the price that is held."""
+    match outcome:
+        case Done(output, engine, credits):
+            earned = price if credits is None else credits
+            if not 0 <= earned <= price:
+                raise ValueError(f"{earned} credits were earned of an item that costs {price}.")
+            return lifecycle.Outcome(item_id, "done", earned, output=as_json(output), engine=engine)
+        case Failed(error, credits):
+            return lifecycle.Outcome(item_id, "failed", min(credits, price), error=error_row(error))
+        case Retry(after, error):
+            return lifecycle.Outcome(item_id, "retry", error=error_row(error), after=after)
+        case Release(after, lane):
+            return lifecycle.Outcome(item_id, "release", after=after, lane=lane)
+
+
+def error_row(error: PressroomError) -> dict[str, Any]:
+    """Return an error as an item keeps it, with the HTTP status and the Retry-After that it is answered with."""
+    row = {"status": int(error.status), **error.document()}
+    if error.retry_after is not None:
+        row["retry_after_seconds"] = max(1, round(error.retry_after.total_seconds()))
+    return row

@@ -1,0 +1,163 @@
+"""Task: one leased item in its handler's hands."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import IO, Any, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from pipeline import lifecycle
+from pipeline.database import Database
+from pipeline.errors import InsufficientCredits, KeyCreditsUsed
+from pipeline.lifecycle import Beat, ClaimedItem
+from pipeline.storage.artifacts import Artifacts, artifact_key, upload_key
+from pipeline.storage.streams import Parts
+from workers.engines import Stopped
+
+I = TypeVar("I", bound=BaseModel)  # noqa: E741
+
+#: Artifacts are kept this much longer than their job's result, whose clock starts only when the job ends.
+ARTIFACT_MARGIN = timedelta(days=1)
+
+
+class LeasedTask(Generic[I]):
+    """What `workers.handler.Task` promises, over a lease."""
+
+    def __init__(
+        self,
+        item: ClaimedItem,
+        model: type[I],
+        *,
+        database: Database,
+        artifacts: Artifacts,
+        keep_for: timedelta,
+        lease_for: timedelta,
+        announce: Callable[[UUID, Parts], None],
+    ) -> None:
+        self.item = item
+        self.item_id = item.item_id
+        self.job_id = item.job_id
+        self.account_id = item.account_id
+        self.lane = item.lane
+        self.index = item.index
+        self.price = item.price
+        self.attempts = item.attempts
+        self.checkpoint: Mapping[str, Any] | None = item.checkpoint
+        self._model = model
+        self._database = database
+        self._artifacts = artifacts
+        self._keep_for = keep_for
+        self._lease_for = lease_for
+        self._announce = announce
+        self._parts = Parts()
+        self._is_stopped = False
+        self._beat = Beat(item.lease_id, item.item_id)
+        #: When it last told how far it is, in monotonic seconds.
+        self.moved = time.monotonic()
+
+    @cached_property
+    def input(self) -> I:
+        """What the kind stored; read when the handler asks for it, so that what can't be read fails its own item."""
+        return self._model.model_validate(self.item.input)
+
+    def is_stopped(self) -> bool:
+        """Return whether going on is in vain."""
+        return self._is_stopped
+
+    def stop(self) -> None:
+        """Tell the handler that going on is in vain."""
+        self._is_stopped = True
+
+    def progress(
+        self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
+    ) -> None:
+        """Note how far the item is; the next heartbeat writes it."""
+        if credits is not None and not 0 <= credits <= self.price:
+            raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
+        self.moved = time.monotonic()
+        self._beat = Beat(
+            self.item.lease_id,
+            self.item_id,
+            {"done": done, "total": total},
+            credits,
+            checkpoint or self.checkpoint,
+        )
+        self.checkpoint = self._beat.checkpoint
+
+    def beat(self) -> Beat:
+        """Return the sign of life that is to be written next."""
+        return self._beat
+
+    def raise_hold(self, credits: int) -> None:
+        """Set aside `credits` in all. Raises InsufficientCredits, KeyCreditsUsed, Stopped."""
+        raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item_id, credits))
+        if raised.outcome == "lost":
+            self.stop()
+            raise Stopped
+        if raised.outcome == "insufficient":
+            # What is held for it already is theirs again with this answer.
+            raise InsufficientCredits(required=credits, remaining=(raised.available or 0) + self.price)
+        if raised.outcome == "key_limit":
+            raise KeyCreditsUsed(required=credits, remaining=(raised.available or 0) + self.price)
+        self.price = max(self.price, credits)
+
+    def save(self, checkpoint: Mapping[str, Any]) -> None:
+        """Write where a next attempt goes on, now. Raises Stopped."""
+        self.checkpoint = checkpoint
+        self._beat = replace(self._beat, checkpoint=checkpoint)
+        if not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):
+            self.stop()
+            raise Stopped
+
+    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
+        """Keep bytes, or an open file's, under a key that only this lease writes; returns the key."""
+        key = self._key(suffix, keep_for)
+        self._artifacts.put(key, data)
+        return key
+
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
+        """Keep the next part of a stream and tell whoever sends it. Raises Stopped.
+
+        What it earns is written first: a client that has a part has paid for it."""
+        if not self._parts.prefix:
+            self._parts = Parts(prefix=self._key(), engine=engine, voice=voice)
+        parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, "voice": voice})
+        self._artifacts.put(parts.key(self._parts.count), data)
+        has_earned = credits > (self._beat.credits or 0)
+        self.progress(done, total, credits=credits, checkpoint=parts.checkpoint())
+        if has_earned and not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):
+            self.stop()
+            raise Stopped
+        self._parts = parts
+        self._announce(self.job_id, parts)
+        return parts
+
+    def stored(self, key: str) -> bytes:
+        """Return what an earlier attempt has stored. Raises Gone, ServiceUnavailable."""
+        return self._artifacts.get(key)
+
+    @contextmanager
+    def upload(self, field: str) -> Iterator[IO[bytes]]:
+        """Open a file that the request brought, as an unnamed temporary one. Raises Gone, ServiceUnavailable.
+
+        It is never whole in memory: some of 25 MB at once would stay there."""
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+            file.writelines(self._artifacts.read(upload_key(self.job_id, field)))
+            file.seek(0)
+            yield file
+
+    def _key(self, suffix: str = "", keep_for: timedelta | None = None) -> str:
+        expires_on = (datetime.now(UTC) + max(self._keep_for, keep_for or self._keep_for) + ARTIFACT_MARGIN).date()
+        return artifact_key(
+            expires_on=expires_on,
+            job_id=self.job_id,
+            index=self.index,
+            lease_id=self.item.lease_id,
+            suffix=suffix,
+        )
