@@ -1,4 +1,4 @@
-"""Try pages: how a family's kinds are tried in the dashboard. Families declare them (api/families)."""
+"""Try pages: how the kinds of a capability are tried in the dashboard. Its routes declare them as TRY."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -10,7 +10,7 @@ from models.columns import document, moment
 
 
 class CoverRecord(SQLModel, table=True):
-    """One account's; its posts, the last first, at most as many as capabilities/blog/kinds/cover_record_table.py keeps."""
+    """The looks of an account's latest posts, the last first; the blog capability says how many."""
 
     __tablename__ = "cover_record"
 

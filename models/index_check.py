@@ -21,7 +21,7 @@ JOB_INDEX = Index(
     postgresql_where=text("kind IN ('index_check', 'index_submit')"),
 )
 
-#: What index jobs count (capabilities/index_check/kinds/jobs.py): else a list of a hundred reads a million URLs.
+#: What index jobs count (capabilities/index_check/results/jobs.py): else a list of a hundred reads a million URLs.
 ITEM_INDEXES = (
     Index("item_indexed_idx", _items.c.job_id, postgresql_where=text("output->>'reason' = 'indexed'")),
     Index(
@@ -40,7 +40,7 @@ class SearchProvider(SQLModel, table=True):
     name: str = Field(primary_key=True)  # the provider's, and a hash of its address and key
     next_at: datetime = Field(sa_column=moment(now=True))  # earliest time of the next query
     busy_until: datetime | None = Field(sa_column=moment(nullable=True))  # a query is on its way; lost after that
-    #: Of the breaker (capabilities/index_check/providers/circuit_breaker.py). That a rest is over is seen from `open_until`.
+    #: The circuit breaker's (capabilities/index_check/providers). A rest is over when `open_until` has passed.
     state: str = Field(sa_column_kwargs={"server_default": text("'closed'")})
     open_until: datetime | None = Field(sa_column=moment(nullable=True))  # end of the rest, or of the last one
     off_until: datetime | None = Field(sa_column=moment(nullable=True))  # the same while no URL waits for it
@@ -49,7 +49,7 @@ class SearchProvider(SQLModel, table=True):
     blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
     brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
     evasions: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
-    #: What makes its empty pages believed (capabilities/index_check/kinds/proofs.py).
+    #: What makes its empty pages believed (capabilities/index_check/results/proofs.py).
     proven_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last showed rows of the site asked for
     blocked_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last blocked us, or evaded an answer
     answered_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last gave an answer that counts

@@ -167,7 +167,7 @@ class Answer:
 class Kind(Generic[R, I, O]):
     """One thing that can be asked for: its request, what its items store, and what they deliver.
 
-    A subclass in pipeline/kinds declares all of it. A simple one states what is required here, and nothing else."""
+    A subclass in a capability declares all of it. A simple one states what is required here, and nothing else."""
 
     # Required, with `items` and `response`.
     name: ClassVar[str]

@@ -31,8 +31,8 @@ def example(monkeypatch: Any) -> dict[str, ModuleType]:
 
 
 def test_the_kind_of_the_example_goes_from_request_to_answer(example: dict[str, ModuleType]) -> None:
-    (kind,) = example["pipeline.registry.words"].KINDS
-    handler = example["workers.pool.handlers.words"].CountWordsHandler(SimpleNamespace())
+    (kind,) = example["capabilities.words.kinds"].KINDS
+    handler = example["capabilities.words.handlers"].CountWordsHandler(SimpleNamespace())
     request = kind.request(**kind.example)
 
     kind.check(request, Offers())
@@ -44,10 +44,10 @@ def test_the_kind_of_the_example_goes_from_request_to_answer(example: dict[str, 
 
 
 def test_the_test_of_the_example_passes(example: dict[str, ModuleType]) -> None:
-    example["tests.workers.handlers.words.test_words_handler"].test_words_are_what_stands_between_spaces()
+    example["tests.capabilities.words.test_words"].test_spaces_separate_words()
 
 
 def test_the_handler_that_the_example_names_is_there(example: dict[str, ModuleType]) -> None:
-    module, _, name = example["pipeline.registry.words"].CountWords.handler.partition(":")
+    module, _, name = example["capabilities.words.kinds"].CountWords.handler.partition(":")
 
     assert hasattr(example[module], name)

@@ -77,7 +77,8 @@ def test_a_second_start_migrates_without_what_migrates() -> None:
 
 def test_the_metadata_pool_is_ready_before_it_has_loaded_what_tells_languages() -> None:
     """Which takes half a second: posts that come earlier load it themselves, and are read no worse."""
-    setup = "from capabilities.blog.engines.metadata.extractive.extractive import Extractive; made = Extractive(); made.setup()"
+    extractive = "capabilities.blog.engines.metadata.extractive.extractive"
+    setup = f"from {extractive} import Extractive; made = Extractive(); made.setup()"
     read = "from capabilities.blog.engines.metadata.plain import read_post"
     write = "made.write(read_post('Ready', 'It is ready to be read.', 'en'))"
 

@@ -8,16 +8,9 @@ import falcon.asgi
 from api.dashboard.sign_in_limits import SignInLimits
 from api.http.address import counted_address
 from api.services.services import Services
+from pipeline.accounts.owners import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email
 from pipeline.accounts.passwords import is_password
-from pipeline.accounts.sign_in import (
-    EmailInvalid,
-    Owner,
-    find_owner,
-    find_owner_by_id,
-    read_email,
-    set_password,
-    use_link,
-)
+from pipeline.accounts.sign_in import set_password, use_link
 from pipeline.database import Statement
 from pipeline.errors import Forbidden, InvalidRequest
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from benchmarks.growth.filling import ACCOUNT, KEYS, NEIGHBOUR, NEIGHBOURS_KEY, Size
-from capabilities.index_check.kinds.jobs import list_index_jobs
+from capabilities.index_check.results.jobs import list_index_jobs
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.accounts.stored_keys import list_keys

@@ -12,7 +12,7 @@ from pipeline.accounts.keys import Caller
 from pipeline.database import Row, Statement
 
 if TYPE_CHECKING:
-    from pipeline.accounts.sign_in import Owner
+    from pipeline.accounts.owners import Owner
 
 #: Bytes of a token.
 TOKEN_BYTES = 32

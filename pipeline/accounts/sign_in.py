@@ -1,60 +1,13 @@
 """Sign-in: accounts by their e-mail, their passwords, and links that sign in once."""
 
-import re
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from pipeline.accounts.owners import Owner, read_email, read_owner
 from pipeline.accounts.passwords import hash_password
 from pipeline.accounts.sessions import end_sessions, hash_token
-from pipeline.database import Row, Statement
-from pipeline.errors import InvalidRequest
-
-#: As long as an address may be (RFC 5321, section 4.5.3.1.3).
-MAX_EMAIL_LENGTH = 254
-EMAIL = re.compile(r"[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+")
-
-
-class EmailInvalid(InvalidRequest):
-    """The text is no e-mail address."""
-
-    code = "email_invalid"
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whoever may sign in as an account."""
-
-    account_id: UUID
-    password_hash: str | None
-    is_suspended: bool
-
-
-def read_email(text: str) -> str:
-    """Return an e-mail address as it is stored: in small letters. Raises EmailInvalid."""
-    email = text.strip().lower()
-    if len(email) > MAX_EMAIL_LENGTH or not EMAIL.fullmatch(email):
-        raise EmailInvalid(f"{text.strip()[:60]!r} is no e-mail address: it looks like you@example.com.")
-    return email
-
-
-def find_owner(email: str) -> Statement[Owner | None]:
-    """Look an account up by its e-mail."""
-    return Statement(
-        "SELECT id, password_hash, suspended_at IS NOT NULL AS is_suspended FROM account WHERE email = %(email)s",
-        {"email": email},
-        _owner,
-    )
-
-
-def find_owner_by_id(account_id: UUID) -> Statement[Owner | None]:
-    """Look an account up by its id."""
-    return Statement(
-        "SELECT id, password_hash, suspended_at IS NOT NULL AS is_suspended FROM account WHERE id = %(id)s",
-        {"id": account_id},
-        _owner,
-    )
+from pipeline.database import Statement
 
 
 def set_email(account_id: UUID, email: str) -> Statement[bool]:
@@ -119,12 +72,6 @@ def use_link(token: str) -> Statement[Owner | None]:
         " SELECT a.id, a.password_hash, a.suspended_at IS NOT NULL AS is_suspended"
         " FROM used JOIN account a ON a.id = used.account_id",
         {"token": hash_token(token)},
-        _owner,
+        read_owner,
         repeatable=False,
     )
-
-
-def _owner(rows: list[Row]) -> Owner | None:
-    if not rows:
-        return None
-    return Owner(rows[0]["id"], rows[0]["password_hash"], rows[0]["is_suspended"])

@@ -1,8 +1,8 @@
 """Rate limits: how many requests an account, one of its keys, or an address with wrong keys, may make.
 
 A minute is a window that moves, a day is one of the UTC calendar. Far from its limits an account's requests are
-admitted before Redis has counted them (`pipeline/limits/allowances.py`). While Redis is away each process counts by itself, so
-that no request fails because of it.
+admitted before Redis has counted them (`allowances.py`). While Redis is away each process counts by itself, so that no
+request fails because of it.
 """
 
 import time

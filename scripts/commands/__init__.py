@@ -1,6 +1,7 @@
 """Commands: each module of this package, each capability and each wheel's entry point adds its own to `pressroom`.
 
-A module has `register(app)`; `under` makes it. A capability names the modules of its commands (COMMANDS). An entry point of the group `pressroom.commands` names such a function.
+A module has `register(app)`; `under` makes it. A capability names the modules of its commands (COMMANDS). An entry
+point of the group `pressroom.commands` names such a function.
 """
 
 import pkgutil

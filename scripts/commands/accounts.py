@@ -10,7 +10,8 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.sign_in import find_owner, read_email, set_operator
+from pipeline.accounts.owners import find_owner, read_email
+from pipeline.accounts.sign_in import set_operator
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.commands import ACCOUNTS, under
 from scripts.emails import email_taken, run_with_email

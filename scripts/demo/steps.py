@@ -25,7 +25,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer to a kind's example. `is_last`: the system stops after it, and what is not done by then is cancelled."""
+    """An answer to a kind's example. `is_last`: the system stops after it; work that goes on is cancelled."""
 
     session: aiohttp.ClientSession
     response: aiohttp.ClientResponse

@@ -1,8 +1,9 @@
 """Orphan reaper: a small process that outlives a killed supervisor and kills what its programs left running.
 
-Every child asks the kernel for a signal at its parent's death (pipeline/operations/child_processes.py) and then drains. A child that
-hangs would stay for ever, and macOS has no such signal. So the supervisor writes each process group into a pipe. When
-the pipe ends and groups are left, the supervisor was killed: the reaper waits for the drains and kills the groups.
+Every child asks the kernel for a signal at its parent's death (pipeline/operations/child_processes.py) and then drains.
+A child that hangs would stay for ever, and macOS has no such signal. So the supervisor writes each process group into a
+pipe. When the pipe ends and groups are left, the supervisor was killed: the reaper waits for the drains and kills the
+groups.
 
 Run with the interpreter's -I and -S: the standard library alone.
 """

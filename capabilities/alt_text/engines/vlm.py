@@ -11,7 +11,7 @@ from PIL import Image
 from capabilities.alt_text.engines import Mode, Wish
 from capabilities.alt_text.engines.generation.decoding import Decoded, generate
 from capabilities.alt_text.engines.generation.generator import Generator, SecondLook
-from capabilities.alt_text.engines.prompts import FILE, NAMES, prompt_of
+from capabilities.alt_text.engines.generation.prompts import FILE, NAMES, prompt_of
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import NotReady
 from pipeline.settings import Settings

@@ -14,7 +14,7 @@ POSTS = 8
 
 @dataclass(frozen=True, slots=True)
 class PostLooks:
-    """How a post's pictures look (capabilities/blog/engines/pictures, `Painted.look`); `post` tells its title from others."""
+    """How a post's pictures look (`Painted.look`); `post` tells its title from others."""
 
     post: str
     looks: Sequence[str]

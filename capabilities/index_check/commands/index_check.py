@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from capabilities.index_check.kinds.index_check import MAX_URLS
+from capabilities.index_check.requests.request import MAX_URLS
 from scripts.commands.import_csv import Again, Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, ServiceUrl

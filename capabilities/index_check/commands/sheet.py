@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from capabilities.index_check.kinds.given import read_url
+from capabilities.index_check.requests.given import read_url
 from pipeline.cells import defused
 from pressroom import AsyncPressroom
 from pressroom.documents.index import UrlRecord

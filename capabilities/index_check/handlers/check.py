@@ -14,12 +14,13 @@ from capabilities.index_check.handlers.owned import OwnedSites, with_inspection
 from capabilities.index_check.handlers.pacer import OutOfUse, Pacer, Permit
 from capabilities.index_check.handlers.proofs import Proofs
 from capabilities.index_check.handlers.unchecked import UrlUnchecked, faulty, unasked
-from capabilities.index_check.kinds import verdicts
-from capabilities.index_check.kinds.causes import cause_of
-from capabilities.index_check.kinds.index_check import FAULTY_LANE, UrlInput, lane_of
-from capabilities.index_check.kinds.jobs import OWNED_LANE
-from capabilities.index_check.kinds.urls import RawResult
+from capabilities.index_check.kinds.index_check import UrlInput
+from capabilities.index_check.providers.causes import cause_of
 from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.requests.request import FAULTY_LANE, lane_of
+from capabilities.index_check.results import verdicts
+from capabilities.index_check.results.jobs import OWNED_LANE
+from capabilities.index_check.results.urls import RawResult
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
 from pipeline.downloads.urls import match_key

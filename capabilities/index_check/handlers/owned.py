@@ -14,13 +14,14 @@ from capabilities.index_check.engines.search.base.site_service import ServiceTro
 from capabilities.index_check.engines.search.site_services import site_services
 from capabilities.index_check.handlers.connected import Connections
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
-from capabilities.index_check.kinds import verdicts
-from capabilities.index_check.kinds.index_check import OWNED_ENGINES, UrlInput, lane_of
-from capabilities.index_check.kinds.urls import RawResult
+from capabilities.index_check.kinds.index_check import UrlInput
+from capabilities.index_check.requests.owned_sites import services_for
+from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of
+from capabilities.index_check.results import verdicts
+from capabilities.index_check.results.urls import RawResult
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 from capabilities.index_check.sites import site_quota
 from capabilities.index_check.sites.connections import Connection, note_fault
-from capabilities.index_check.sites.owned_sites import services_for
 from capabilities.index_check.sites.site_quota import Booking
 from capabilities.index_check.sites.sites import OwnedSite
 from pipeline.database import Database

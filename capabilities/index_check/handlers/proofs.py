@@ -1,4 +1,4 @@
-"""Proofs: whether a search provider's empty pages may be believed now (capabilities/index_check/kinds/proofs.py)."""
+"""Proofs: whether a search provider's empty pages may be believed now (capabilities/index_check/results/proofs.py)."""
 
 import threading
 import time
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from capabilities.index_check.engines.search.base.provider import Provider
-from capabilities.index_check.kinds import proofs
-from capabilities.index_check.kinds.proofs import SHOWN_LASTS, Proof
+from capabilities.index_check.results import proofs
+from capabilities.index_check.results.proofs import SHOWN_LASTS, Proof
 from pipeline.database import Database
 
 #: A proof is written down so often at most: at full speed there would be one for each URL.

@@ -11,8 +11,9 @@ from typing import Any
 from yarl import URL
 
 from capabilities.index_check.engines.submission import Site, Submitter, Verdict
-from capabilities.index_check.kinds.index_check import MAX_URLS, UrlInput
-from capabilities.index_check.kinds.urls import RawResult
+from capabilities.index_check.kinds.index_check import UrlInput
+from capabilities.index_check.requests.request import MAX_URLS
+from capabilities.index_check.results.urls import RawResult
 from capabilities.index_check.settings import SubmissionSettings
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger

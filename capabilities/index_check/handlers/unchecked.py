@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capabilities.index_check.kinds.causes import BLOCKS, cause_of, code_of
+from capabilities.index_check.providers.causes import BLOCKS, cause_of, code_of
 from pipeline.errors import PressroomError
 
 #: What helps an operator; `{setting}` is the provider's key.

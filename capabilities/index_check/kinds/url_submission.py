@@ -3,17 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from capabilities.index_check.kinds.given import read_urls
-from capabilities.index_check.kinds.index_check import (
-    MAX_BODY_BYTES,
-    MAX_URLS,
-    IndexCheck,
-    IndexCheckRequest,
-    UrlInput,
-    new_item,
-    require_engine,
-)
-from capabilities.index_check.kinds.jobs import SUBMIT_KIND
+from capabilities.index_check.kinds.index_check import IndexCheck, UrlInput, new_item
+from capabilities.index_check.requests.given import read_urls
+from capabilities.index_check.requests.refusals import check_urls, require_engine
+from capabilities.index_check.requests.request import MAX_BODY_BYTES, MAX_URLS, IndexCheckRequest
+from capabilities.index_check.results.jobs import SUBMIT_KIND
 from capabilities.index_check.settings import SubmissionSettings
 from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest
@@ -54,8 +48,8 @@ class IndexSubmit(IndexCheck):
         """Do nothing by the clock: monitors check."""
         return {}
 
-    def check_engine(self, request: IndexCheckRequest, offers: Offers) -> None:
-        """Refuse all requests where no engine is set up, and those that name one that is not."""
+    def check(self, request: IndexCheckRequest, offers: Offers) -> None:
+        """Refuse all requests where no engine is set up, those that name one that is not, and bad URLs."""
         if not self.engines:
             raise InvalidRequest(
                 "type submit is not available: nobody has turned it on here. Send check.",
@@ -63,6 +57,7 @@ class IndexSubmit(IndexCheck):
                 field="type",
             )
         require_engine(request.engine, self.engines)
+        check_urls(request)
 
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
         """Return an item a URL, in order, the same one only once."""

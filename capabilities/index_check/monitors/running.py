@@ -11,12 +11,13 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 
-from capabilities.index_check.kinds.index_check import MAX_URLS, IndexCheck, IndexCheckRequest
 from capabilities.index_check.monitors.changes import settle_ended
 from capabilities.index_check.monitors.monitor import INTERVALS, Every
+from capabilities.index_check.requests.owned_sites import with_lanes
+from capabilities.index_check.requests.refusals import check_engine
+from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites.connections import sites_of
-from capabilities.index_check.sites.owned_sites import with_lanes
 from capabilities.index_check.sites.sites import OwnedSite
 from pipeline.database import Database, Statement, Transaction
 from pipeline.errors import (
@@ -29,7 +30,7 @@ from pipeline.errors import (
     Unauthorized,
 )
 from pipeline.jobs.resubmit import lifetimes
-from pipeline.kind import as_rows
+from pipeline.kind import AnyKind, as_rows
 from pipeline.lifecycle import Submission, Submitted, submit
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers, read_offers
@@ -79,7 +80,7 @@ class Locked:
 class MonitorRuns:
     """Makes the jobs of monitors, and looks at those that have ended."""
 
-    def __init__(self, kind: IndexCheck, settings: Settings) -> None:
+    def __init__(self, kind: AnyKind, settings: Settings) -> None:
         self._kind = kind
         self._settings = settings
 
@@ -167,7 +168,7 @@ class MonitorRuns:
             sent["name"] = due.name
         request = IndexCheckRequest.model_validate(sent)
         # What nobody answers any more would wait until its deadline, and hold its credits.
-        kind.check_engine(request, offers)
+        check_engine(request, offers)
         fields = request.model_dump(mode="json", exclude_unset=True)
         deadline, keep_for = lifetimes(kind, settings)
         return Submission(

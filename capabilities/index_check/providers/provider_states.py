@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capabilities.index_check.kinds.causes import cause_of
+from capabilities.index_check.providers.causes import cause_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import RESTING
 from pipeline.database import Row, Statement

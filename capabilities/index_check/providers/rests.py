@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
-from capabilities.index_check.kinds.causes import BLOCKS, cause_of, code_of
+from capabilities.index_check.providers.causes import BLOCKS, cause_of, code_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import OUT_OF_USE, RESTING
 from pipeline.timestamps import Timestamp, timestamp

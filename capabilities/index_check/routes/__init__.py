@@ -8,8 +8,8 @@ from typing import Any
 from api.services.services import Services
 from api.work.work import Work
 from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.kinds.jobs import IndexJob
-from capabilities.index_check.kinds.urls import UrlRecord
+from capabilities.index_check.results.jobs import IndexJob
+from capabilities.index_check.results.urls import UrlRecord
 from capabilities.index_check.routes.monitor_documents import (
     IndexMonitor,
     IndexMonitorChange,

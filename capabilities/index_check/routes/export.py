@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from capabilities.index_check.kinds.urls import UrlRecord, next_urls
+from capabilities.index_check.results.urls import UrlRecord, next_urls
 from pipeline.cells import defused
 from pipeline.database import AsyncDatabase
 from pipeline.lifecycle.jobs import Item

@@ -20,7 +20,7 @@ from api.http.preferences import read_idempotency_key
 from api.services.services import Services
 from api.work.submitting import Order
 from api.work.work import Work
-from capabilities.index_check.kinds.index_check import MAX_URLS, IndexCheckRequest
+from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest
 from capabilities.index_check.settings import SearchSettings
 from pipeline.accounts.keys import Caller
 from pipeline.errors import InvalidRequest, RateLimitExceeded, ServiceUnavailable

@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.work.webhook_fields import ADDRESS
-from capabilities.index_check.kinds.given import BOTH, NEITHER, SitemapUrl
-from capabilities.index_check.kinds.index_check import MAX_NAME, MAX_URLS, NAME
 from capabilities.index_check.monitors.changes import ChangeKind
 from capabilities.index_check.monitors.monitor import Every, Monitor, State
+from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl
+from capabilities.index_check.requests.request import MAX_NAME, MAX_URLS, NAME
 from pipeline.kind import Request
 from pipeline.timestamps import Timestamp
 

@@ -13,7 +13,7 @@ from api.http.fields import read_fields
 from api.http.queries import read_choice, read_whole, show_page
 from api.services.resource import Resource
 from api.work.answers import show_json
-from capabilities.index_check.kinds.index_check import MAX_BODY_BYTES, IndexCheck, IndexCheckRequest
+from capabilities.index_check.kinds.index_check import IndexCheck
 from capabilities.index_check.monitors.changes import CHANGE_KINDS, list_changes, shown
 from capabilities.index_check.monitors.monitor import (
     Monitor,
@@ -24,6 +24,7 @@ from capabilities.index_check.monitors.monitor import (
     find_monitor,
     list_monitors,
 )
+from capabilities.index_check.requests.request import MAX_BODY_BYTES, IndexCheckRequest
 from capabilities.index_check.routes.monitor_documents import IndexMonitor, MonitorChanges, MonitorRequest
 from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.keys import Caller

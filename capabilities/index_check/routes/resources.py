@@ -20,8 +20,9 @@ from api.services.services import Services
 from api.work.answers import refuse_gone, show_json
 from api.work.submitting import Order
 from api.work.work import Work
-from capabilities.index_check.kinds.index_check import MAX_NAME, IndexCheckRequest
-from capabilities.index_check.kinds.jobs import (
+from capabilities.index_check.requests.owned_sites import services_for, with_lanes
+from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest
+from capabilities.index_check.results.jobs import (
     JOB_STATUSES,
     KIND,
     TYPES,
@@ -33,13 +34,12 @@ from capabilities.index_check.kinds.jobs import (
     providers_for,
     type_of,
 )
-from capabilities.index_check.kinds.urls import REASONS, STATUSES, list_urls, urls_to_retry
+from capabilities.index_check.results.urls import REASONS, STATUSES, list_urls, urls_to_retry
 from capabilities.index_check.routes.export import COLUMNS, Export, csv_pieces
 from capabilities.index_check.routes.from_sitemap import FromSitemap
 from capabilities.index_check.routes.spreadsheet import CONTENT_TYPE, xlsx_pieces
 from capabilities.index_check.settings import ProviderSettings
 from capabilities.index_check.sites.connections import sites_of
-from capabilities.index_check.sites.owned_sites import services_for, with_lanes
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict
 from pipeline.kind import AnyKind, Request, as_json

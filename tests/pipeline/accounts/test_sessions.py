@@ -9,8 +9,9 @@ from payers import Payer
 from servers import WAITS_FOR_US
 
 from pipeline import lifecycle
+from pipeline.accounts.owners import Owner, find_owner_by_id
 from pipeline.accounts.sessions import begin_session, end_sessions, make_token
-from pipeline.accounts.sign_in import Owner, find_owner_by_id, set_password
+from pipeline.accounts.sign_in import set_password
 from pipeline.database import Database, Statement
 
 LASTS = timedelta(hours=1)

@@ -1,6 +1,6 @@
 """Upgrade: jobs of the release before end after it, also while workers of both releases run side by side.
 
-tests/pipeline/lifecycle/releases/0004 has that release's life-cycle functions, and items as its API and its workers stored them.
+releases/0004 has that release's life-cycle functions, and items as its API and its workers stored them.
 """
 
 import json

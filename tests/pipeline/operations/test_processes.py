@@ -15,10 +15,11 @@ from scripts.system.programs import environment
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
 
-ASKS = "from pipeline.operations.child_processes import die_with_parent; die_with_parent(); print('lives', flush=True); time.sleep(600)"
+IMPORTED = "from pipeline.operations import child_processes as processes; "
+ASKS = IMPORTED + "processes.die_with_parent(); print('lives', flush=True); time.sleep(600)"
 #: What a process does where there is no such signal (macOS).
 WATCHES = (
-    "from pipeline import processes; processes.sys.platform = 'darwin'; processes.die_with_parent();"
+    IMPORTED + "processes.sys.platform = 'darwin'; processes.die_with_parent();"
     "print('lives', flush=True); time.sleep(600)"
 )
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.operations.tracing import NoTracer, open_tracer, read_traceparent, span_id_of, trace_id_of
+from pipeline.operations.trace_context import read_traceparent, span_id_of, trace_id_of
+from pipeline.operations.tracing import NoTracer, open_tracer
 from pipeline.settings import Settings, TracingSettings
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -12,7 +12,7 @@ from PIL import Image
 from capabilities.alt_text.engines import Caption, Captions, Mode, Wish
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.looking import Fault, confidence_of, faults_of, quotations
-from capabilities.alt_text.engines.prompts import is_decorative
+from capabilities.alt_text.engines.generation.prompts import is_decorative
 from capabilities.alt_text.engines.text.cleaning import clean
 from capabilities.alt_text.engines.text.shaping import NothingSaid, shape
 from capabilities.alt_text.kinds.fields import require_language

@@ -8,9 +8,9 @@ from uuid import UUID
 from capabilities.index_check.handlers.diagnosis.page import PageFacts, look_at
 from capabilities.index_check.handlers.diagnosis.sites import Site, Sites
 from capabilities.index_check.handlers.diagnosis.telling import diagnosis_of
-from capabilities.index_check.kinds.diagnosis import Diagnosis
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.kinds.urls import RawResult
+from capabilities.index_check.results.diagnosis import Diagnosis
+from capabilities.index_check.results.urls import RawResult
 from capabilities.index_check.settings import DiagnosisSettings, SearchSettings
 from pipeline.downloads.targets import shown
 from pipeline.downloads.web import Web

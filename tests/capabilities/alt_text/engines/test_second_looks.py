@@ -13,7 +13,7 @@ from capabilities.alt_text.engines.basic.basic import Basic
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.generator import SecondLook
 from capabilities.alt_text.engines.generation.looking import confidence_of, faults_of, is_read, quotations
-from capabilities.alt_text.engines.prompts import FENCE, FILE, NAMES, language_name, prompt_of
+from capabilities.alt_text.engines.generation.prompts import FENCE, FILE, NAMES, language_name, prompt_of
 from capabilities.alt_text.engines.vlm import Vlm
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.settings.fields import ModelSettings

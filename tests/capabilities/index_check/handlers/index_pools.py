@@ -12,10 +12,11 @@ from payers import Payer
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.handlers.check import IndexCheckHandler
-from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
-from capabilities.index_check.kinds.urls import UrlRecord
+from capabilities.index_check.kinds.index_check import IndexCheck
 from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.transitions import RESTING
+from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.results.urls import UrlRecord
 from pipeline import lifecycle
 from pipeline.database import Database
 from pipeline.kind import as_json

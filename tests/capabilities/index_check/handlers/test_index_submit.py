@@ -15,9 +15,10 @@ from told_engines import KEY, ToldEngines, told_engines
 
 from capabilities.index_check.engines.submission import Site, Verdict
 from capabilities.index_check.handlers.submit import IndexSubmitHandler
-from capabilities.index_check.kinds.index_check import IndexCheckRequest, UrlInput
+from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.kinds.url_submission import IndexSubmit
-from capabilities.index_check.kinds.urls import UrlRecord
+from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.results.urls import UrlRecord
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement

@@ -14,11 +14,12 @@ from payers import Payer, open_account
 from search_engine import SearchEngine
 from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
 
-from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
-from capabilities.index_check.kinds.jobs import OWNED_LANE
+from capabilities.index_check.kinds.index_check import IndexCheck
+from capabilities.index_check.requests.owned_sites import with_lanes
+from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
-from capabilities.index_check.sites.owned_sites import with_lanes
 from capabilities.index_check.sites.sites import OwnedSite
 from pipeline import lifecycle
 from pipeline.accounts.secret_box import SecretBox

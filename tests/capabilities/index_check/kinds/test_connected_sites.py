@@ -5,9 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
-from capabilities.index_check.kinds.jobs import OWNED_LANE
-from capabilities.index_check.sites.owned_sites import SiteNotConnected, with_lanes
+from capabilities.index_check.kinds.index_check import IndexCheck
+from capabilities.index_check.requests.owned_sites import SiteNotConnected, with_lanes
+from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites.sites import OwnedSite, SiteMap
 from pipeline.kind import as_rows
 

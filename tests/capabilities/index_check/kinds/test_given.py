@@ -2,8 +2,9 @@
 
 import pytest
 
-from capabilities.index_check.kinds.given import read_url
-from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
+from capabilities.index_check.kinds.index_check import IndexCheck
+from capabilities.index_check.requests.given import read_url
+from capabilities.index_check.requests.request import IndexCheckRequest
 
 A, B = "https://example.org/a", "https://example.org/b"
 

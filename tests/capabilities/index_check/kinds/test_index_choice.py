@@ -2,8 +2,9 @@
 
 import pytest
 
-from capabilities.index_check.kinds.index_check import IndexCheck, IndexCheckRequest
-from capabilities.index_check.kinds.jobs import providers_for
+from capabilities.index_check.kinds.index_check import IndexCheck
+from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.results.jobs import providers_for
 from pipeline.errors import InvalidRequest
 from pipeline.offers.offers import Offer, Offers
 

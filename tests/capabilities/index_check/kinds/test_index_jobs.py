@@ -10,7 +10,7 @@ import pytest
 from payers import open_account
 from workbench import submission
 
-from capabilities.index_check.kinds.jobs import OWNED_LANE, list_index_jobs
+from capabilities.index_check.results.jobs import OWNED_LANE, list_index_jobs
 from pipeline import lifecycle
 from pipeline.database import Database
 

@@ -16,7 +16,8 @@ from web_server import WebServer, reply, web_server
 
 from api.http.request_context import SCOPE_KEY, RequestContext
 from api.work.work import Work
-from capabilities.index_check.kinds.index_check import FAULTY_LANE, IndexCheck, IndexCheckRequest, UrlInput
+from capabilities.index_check.kinds.index_check import IndexCheck, UrlInput
+from capabilities.index_check.requests.request import FAULTY_LANE, IndexCheckRequest
 from pipeline.accounts.keys import Caller
 from pipeline.database import Database
 from pipeline.kind import NewItem

@@ -7,7 +7,7 @@ import pytest
 from http_service import Answer, Service
 from payers import Payer, open_account
 
-from capabilities.index_check.kinds.jobs import OWNED_LANE
+from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections
 from pipeline.database import Database, Statement
 from pipeline.lifecycle import Outcome, claim, report

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Literal, Self
 from urllib.parse import urlencode, urlsplit
 
-from capabilities.index_check.kinds.jobs import PROVIDERS
 from capabilities.index_check.providers.pacing import Pace
+from capabilities.index_check.results.jobs import PROVIDERS
 from capabilities.index_check.settings import ProviderSettings, SearchSettings
 from pipeline.downloads.retry_after import MAX_DIGITS, read_retry_after
 from pipeline.downloads.urls import listed_form

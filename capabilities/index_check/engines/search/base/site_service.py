@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from capabilities.index_check.engines.search.base.client import PageTooLarge, Unreachable
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
-from capabilities.index_check.kinds.urls import Reason
+from capabilities.index_check.results.urls import Reason
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 from capabilities.index_check.sites.inspection import Inspection
 

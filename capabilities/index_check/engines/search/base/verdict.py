@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from capabilities.index_check.engines.search.base.provider import Provider, Reading, Reply
-from capabilities.index_check.kinds.urls import Reason
+from capabilities.index_check.results.urls import Reason
 from pipeline.downloads.urls import match_key
 
 CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")

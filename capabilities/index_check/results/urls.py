@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from capabilities.index_check.kinds.diagnosis import Diagnosis
+from capabilities.index_check.results.diagnosis import Diagnosis
 from capabilities.index_check.sites.inspection import Inspection
 from pipeline.database import Row, Statement
 from pipeline.kind import Stored

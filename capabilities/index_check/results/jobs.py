@@ -20,7 +20,7 @@ SUBMIT_KIND = "index_submit"
 #: The lane of URLs of connected sites, which their owners' services are asked about first (owned.py).
 OWNED_LANE = f"{KIND}_owned"
 
-#: The search providers that there are (capabilities/index_check/engines/search/__init__.py), and whose index each answers from.
+#: The search providers that there are, and whose index each answers from.
 PROVIDERS: Mapping[str, str] = {
     "serper": "google",
     "serpapi": "google",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from capabilities.index_check.kinds.index_check import MAX_NAMED, OWNED_ENGINES, IndexCheckRequest
-from capabilities.index_check.kinds.jobs import OWNED_LANE
+from capabilities.index_check.requests.request import MAX_NAMED, OWNED_ENGINES, IndexCheckRequest
+from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
 from capabilities.index_check.sites.sites import OwnedSite, SiteMap
 from pipeline.errors import InvalidRequest
