@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pipeline.settings import Settings
 from workers.engines import never
+from workers.media.audio.encoding.mp3 import encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
-from workers.media.audio.mp3 import encode_into
 
 #: Bit rates in kbit/s of layer III: of MPEG-1, and of MPEG-2 (ISO 11172-3, 13818-3).
 MPEG1 = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)

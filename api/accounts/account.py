@@ -3,8 +3,8 @@
 import falcon.asgi
 
 from api.http.address import counted_address
-from api.http.bodies import read_json
-from api.http.fields import FieldsInvalid, missing
+from api.http.bodies.bodies import read_json
+from api.http.bodies.fields import FieldsInvalid, missing
 from api.services.auth import header_key, query_key
 from api.services.resource import Resource
 from api.work.answers import show_json

@@ -2,7 +2,7 @@
 
 import falcon.asgi
 
-from api.http.bodies import parse_object, read_body, refuse_length, require_type
+from api.http.bodies.bodies import parse_object, read_body, refuse_length, require_type
 from api.services.auth import header_key
 from api.services.services import Services
 from pipeline.accounts.keys import Caller

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from api.dashboard import pages
-from api.dashboard.guard import Access, Guard
+from api.dashboard.entry.guard import Access, Guard
 from api.dashboard.page import Page
 from api.dashboard.rendering import Renderer
 from api.dashboard.static_files import StaticFiles, load_static_files

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs
 
 import falcon.asgi
 
-from api.http.bodies import read_body, require_type
+from api.http.bodies.bodies import read_body, require_type
 from api.services.services import Services
 from api.services.sessions import CSRF_HEADER, check_csrf_token
 from pipeline.accounts.sessions import Session

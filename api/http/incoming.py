@@ -1,16 +1,18 @@
 """Incoming: a request's body as it comes from the network, and how long it may take."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from time import monotonic
 from typing import Any
 
-from api.http.encodings import Receive
 from pipeline.errors import InvalidRequest
 
 #: A body is looked at whenever it was waited for so many seconds, and must have come with so many bytes a second since
 #: the last look. Without it a byte now and then keeps a connection open for ever, and with it what has come.
 GRACE_SECONDS, LEAST_RATE = 30.0, 1_000
+
+#: ASGI's channel on which a request's body comes.
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
 
 class BodyTooSlow(InvalidRequest):

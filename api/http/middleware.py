@@ -13,15 +13,15 @@ import falcon
 import structlog
 from pydantic_core import to_json
 
-from api.http.encodings import Receive, decoded
+from api.http.bodies.encodings import decoded
 from api.http.error_forms import with_details
-from api.http.incoming import Incoming
+from api.http.incoming import Incoming, Receive
 from api.http.request_context import SCOPE_KEY, RequestContext
 from pipeline.accounts.keys import redact
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.tracing import Tracer
+from pipeline.tracing.tracing import Tracer
 
 log = get_logger(__name__)
 

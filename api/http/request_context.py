@@ -12,7 +12,7 @@ import falcon.asgi
 from api.http.incoming import Incoming
 from pipeline.accounts.keys import PREFIX, Caller
 from pipeline.identifiers import uuid7
-from pipeline.operations.trace_context import read_traceparent
+from pipeline.tracing.trace_context import read_traceparent
 
 SCOPE_KEY = "pressroom.context"
 #: A client's own request id is taken when it is printable and not too long, else ours is made.

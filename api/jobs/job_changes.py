@@ -5,7 +5,7 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.http.bodies import parse_object, read_body, refuse_length
+from api.http.bodies.bodies import parse_object, read_body, refuse_length
 from api.jobs.job_resources import JobNotFinished, JobNotFound, JobResource, find_own_job, read_job_id
 from api.services.auth import header_key
 from api.services.resource import Resource

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import falcon.asgi
 
-from api.http.preferences import read_idempotency_key
 from api.http.request_context import RequestContext, context_of
 from api.jobs.job_changes import read_caller
 from api.jobs.job_resources import JobNotFinished, find_own_job
@@ -12,6 +11,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import name_job, refuse_gone, show_json
 from api.work.job_documents import job_document
+from api.work.preferences import read_idempotency_key
 from api.work.submitting import submit_job
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict

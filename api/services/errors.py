@@ -8,7 +8,7 @@ import falcon
 import falcon.asgi
 from pydantic_core import to_json
 
-from api.http.bodies import drop_rest
+from api.http.bodies.bodies import drop_rest
 from api.http.error_forms import with_details
 from api.http.request_context import RequestContext, context_of
 from api.services.services import Services

@@ -28,11 +28,11 @@ from pipeline.limits.rate_limits import RateLimits
 from pipeline.log import get_logger, held
 from pipeline.operations.metrics import Metrics
 from pipeline.operations.telling import Telling
-from pipeline.operations.tracing import open_tracer
 from pipeline.registry import Kinds
 from pipeline.settings import Settings
 from pipeline.storage import streams
 from pipeline.storage.artifacts import Artifacts
+from pipeline.tracing.tracing import open_tracer
 from pipeline.wakes import notices
 from pipeline.wakes.redis_away import REDIS_AWAY
 

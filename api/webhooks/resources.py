@@ -6,7 +6,7 @@ import falcon
 import falcon.asgi
 
 from api.accounts.senders import read_sent
-from api.http.fields import read_fields
+from api.http.bodies.fields import read_fields
 from api.http.queries import ParameterInvalid, read_choice, read_text, read_whole, show_page
 from api.services.resource import Resource
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import falcon.asgi
 
-from api.http.preferences import Preference
 from api.services.streaming import Feed
 from api.services.waiting import Waiter
 from api.work.answers import name_job, show_delivery
+from api.work.preferences import Preference
 from api.work.submitting import Order
 from api.work.work import Work
 from pipeline.errors import PressroomError

@@ -10,7 +10,7 @@ from typing import Any
 import falcon.asgi
 from pydantic.config import JsonDict
 
-from api.http.fields import FieldsInvalid
+from api.http.bodies.fields import FieldsInvalid
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import SCHEME

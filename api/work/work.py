@@ -7,15 +7,15 @@ from typing import Any
 import falcon.asgi
 from pydantic import BaseModel
 
-from api.http.bodies import read_json, refuse_length
-from api.http.fields import read_fields, refuse_marks, require_files, with_uploads
-from api.http.forms import FormReader, FormShape, Upload
-from api.http.preferences import Preference, read_idempotency_key, read_preference
+from api.http.bodies.bodies import read_json, refuse_length
+from api.http.bodies.fields import read_fields, refuse_marks, require_files, with_uploads
+from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.http.request_context import RequestContext, context_of
 from api.services.auth import header_key, query_key
 from api.services.services import Services
 from api.services.waiting import Restarting, Waiter
 from api.work.answers import name_job, show_accepted, show_delivery, show_response
+from api.work.preferences import Preference, read_idempotency_key, read_preference
 from api.work.submitting import Order, submit_job
 from api.work.webhook_fields import HEADERS, WebhookMissing, read_webhook
 from pipeline.accounts.keys import Caller

@@ -11,8 +11,6 @@ from capabilities.index_check.results.jobs import list_index_jobs
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.accounts.stored_keys import list_keys
-from pipeline.accounts.usage import read_usage
-from pipeline.accounts.usage_report import Span, read_ledger, read_used
 from pipeline.database import Statement
 from pipeline.jobs.job_lists import JobFilter, list_jobs
 from pipeline.lifecycle import Beat, ClaimedItem, Outcome, Submission
@@ -22,6 +20,8 @@ from pipeline.operations.failures import read_failures
 from pipeline.operations.load import read_load
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
+from pipeline.usage.usage import read_usage
+from pipeline.usage.usage_report import Span, read_ledger, read_used
 
 LEASE = timedelta(seconds=30)
 FIRST = JobFilter(account_id=ACCOUNT)

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import psycopg
 
-from pipeline.accounts.usage_days import sum_usage
 from pipeline.database import Database
 from pipeline.lifecycle import SCHEMA
 from pipeline.lifecycle.migrations import migrate
 from pipeline.settings import RetentionSettings
+from pipeline.usage.usage_days import sum_usage
 
 #: The account that everything grows of, one beside it, and their keys; the same in each database.
 ACCOUNT, NEIGHBOUR = UUID(int=1), UUID(int=2)

@@ -23,7 +23,7 @@ class CreditEntry(SQLModel, table=True):
         CheckConstraint(one_of("entry", ENTRIES), name="credit_entry_entry_check"),
         Index("credit_entry_account_id_idx", "account_id", "created_at"),
         Index(
-            "credit_entry_created_at_idx",  # what is not summed yet (pipeline/accounts/usage_days.py); no entry a row
+            "credit_entry_created_at_idx",  # what is not summed yet (pipeline/usage/usage_days.py); no entry a row
             "created_at",
             postgresql_using="brin",
             postgresql_with={"pages_per_range": "32", "autosummarize": "on"},

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
-from pipeline.accounts.usage_days import used_sql
 from pipeline.database import Row, Statement
+from pipeline.usage.usage_days import used_sql
 
 
 @dataclass(frozen=True, slots=True)

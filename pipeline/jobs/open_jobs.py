@@ -1,6 +1,6 @@
 """Open jobs of an account: how many there are, up to some thousands, and what they hold, without reading them all."""
 
-from pipeline.accounts.usage_days import used_sql
+from pipeline.usage.usage_days import used_sql
 
 #: So many are counted; of more, nobody needs the number.
 MOST_COUNTED = 10_000

@@ -13,7 +13,6 @@ import typer
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle, log
-from pipeline.accounts.usage_days import sum_usage
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.kind import AnyKind
@@ -26,6 +25,7 @@ from pipeline.operations.telling import Telling
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.usage.usage_days import sum_usage
 from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
 from scripts.commands import SYSTEM

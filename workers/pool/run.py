@@ -14,10 +14,10 @@ from pipeline.lifecycle import ClaimedItem
 from pipeline.log import get_logger
 from pipeline.offers.offers import publish_offers
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.tracing import open_tracer
 from pipeline.registry import Kinds, lanes_of
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts
+from pipeline.tracing.tracing import open_tracer
 from pipeline.wakes.broker import LOOK_EVERY_SECONDS, WakeBroker
 from workers.engines.thread_pool import ThreadPool
 from workers.handler import Handler, UsesDatabase, Watchable

@@ -5,8 +5,8 @@ import falcon.asgi
 
 from api.accounts.keys.documents import Key, KeyChanges, KeyCreated, KeyRequest
 from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key, require_unlimited
-from api.http.bodies import parse_object, read_body, refuse_length, require_type
-from api.http.fields import read_fields
+from api.http.bodies.bodies import parse_object, read_body, refuse_length, require_type
+from api.http.bodies.fields import read_fields
 from api.services.auth import header_key
 from api.services.resource import Resource
 from api.work.answers import show_json

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.accounts.usage_report import COLUMNS, By, LedgerLine, Span, Used, summed
 from pipeline.cells import defused
 from pipeline.timestamps import Timestamp, timestamp
+from pipeline.usage.usage_report import COLUMNS, By, LedgerLine, Span, Used, summed
 
 Entry = Literal["grant", "hold", "raise", "capture", "release"]
 LEDGER_COLUMNS = ("id", "created_at", "entry", "credits", "held", "route", "key_id", "key_name", "job_id", "note")

@@ -11,9 +11,9 @@ from api.accounts.usage.documents import LEDGER_COLUMNS, LedgerEntry, UsageRepor
 from api.http.queries import DAY, ParameterInvalid, read_choice, read_whole
 from api.services.resource import Resource
 from api.work.answers import show_json
-from pipeline.accounts.usage import DAYS, read_usage
-from pipeline.accounts.usage_report import COLUMNS, By, Span, read_ledger, read_used
 from pipeline.database import AsyncDatabase
+from pipeline.usage.usage import DAYS, read_usage
+from pipeline.usage.usage_report import COLUMNS, By, Span, read_ledger, read_used
 
 #: Most days of a report.
 MAX_DAYS = 366

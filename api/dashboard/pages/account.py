@@ -4,8 +4,8 @@ import falcon
 import falcon.asgi
 from psycopg.errors import CheckViolation, UniqueViolation
 
+from api.dashboard.entry.gate import Gate
 from api.dashboard.forms import Form, read_form
-from api.dashboard.gate import Gate
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource

@@ -16,7 +16,7 @@ from api.dashboard.forms import Form, read_form
 from api.dashboard.page import Page, Section
 from api.dashboard.rendering import redirect, render
 from api.http.address import base_url
-from api.http.fields import FieldsInvalid, read_fields
+from api.http.bodies.fields import FieldsInvalid, read_fields
 from api.services.key_routes import RouteUnknown
 from api.services.resource import Resource
 from api.services.services import Services

@@ -5,8 +5,8 @@ from datetime import timedelta
 import falcon
 import falcon.asgi
 
+from api.dashboard.entry.gate import Gate, NotSignedIn
 from api.dashboard.forms import Form, read_form_with
-from api.dashboard.gate import Gate, NotSignedIn
 from api.dashboard.rendering import HOME, redirect, render
 from api.services.resource import Resource
 from api.services.services import Services

@@ -15,9 +15,9 @@ from api.dashboard.rendering import render
 from api.http.queries import read_whole
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.accounts.usage_days import used_sql
-from pipeline.accounts.usage_report import Span, Used, read_ledger, read_used, summed
 from pipeline.database import Statement
+from pipeline.usage.usage_days import used_sql
+from pipeline.usage.usage_report import Span, Used, read_ledger, read_used, summed
 
 PAGE = Page("/dashboard/usage", "Usage", Section.ACCOUNT, order=20)
 #: Lines of the ledger on a page.

@@ -43,7 +43,7 @@ def connect(
         kept = ("type", "client_email", "private_key", "private_key_id")
         credentials = {name: credentials[name] for name in kept if name in credentials}
     else:
-        from capabilities.index_check.engines.search.google_access import consent
+        from capabilities.index_check.engines.search.owners.google_access import consent
         from capabilities.index_check.settings import SearchSettings
 
         assert client is not None  # noqa: S101  one of both is there

@@ -146,7 +146,7 @@ def service_errors() -> Iterator[None]:
 def _sites_of(settings: Settings, service: str, credentials: dict[str, Any]) -> tuple[str, list[str]]:
     """Return whose credentials they are, and the sites that they are good for."""
     from capabilities.index_check.engines.search.base.client import SearchClient
-    from capabilities.index_check.engines.search.site_services import site_services
+    from capabilities.index_check.engines.search.owners.site_services import site_services
 
     asked = site_services(settings.of(SearchSettings))[service]
     client = SearchClient(settings.of(SearchSettings))

@@ -11,7 +11,7 @@ from typing import Any
 
 from capabilities.index_check.engines.search.base.client import SearchClient
 from capabilities.index_check.engines.search.base.site_service import ServiceTrouble, Told, Trouble
-from capabilities.index_check.engines.search.site_services import site_services
+from capabilities.index_check.engines.search.owners.site_services import site_services
 from capabilities.index_check.handlers.connected import Connections
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput

@@ -15,9 +15,9 @@ from uuid import UUID
 import falcon.asgi
 from pydantic import BaseModel
 
-from api.http.forms import Upload
-from api.http.preferences import read_idempotency_key
+from api.http.bodies.forms import Upload
 from api.services.services import Services
+from api.work.preferences import read_idempotency_key
 from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest

@@ -9,7 +9,7 @@ import falcon
 import falcon.asgi
 
 from api.accounts.senders import read_sent
-from api.http.fields import read_fields
+from api.http.bodies.fields import read_fields
 from api.http.queries import read_choice, read_whole, show_page
 from api.services.resource import Resource
 from api.work.answers import show_json

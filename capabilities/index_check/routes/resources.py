@@ -9,9 +9,9 @@ from typing import Any, Literal
 import falcon.asgi
 from pydantic import BaseModel, Field
 
-from api.http.bodies import parse_object, read_body, refuse_length
-from api.http.fields import read_fields
-from api.http.forms import Upload
+from api.http.bodies.bodies import parse_object, read_body, refuse_length
+from api.http.bodies.fields import read_fields
+from api.http.bodies.forms import Upload
 from api.http.queries import read_choice, read_choices, read_moment, read_text, read_whole, show_page
 from api.jobs.job_resources import JobNotFound, read_job_id
 from api.services.auth import header_key, query_key

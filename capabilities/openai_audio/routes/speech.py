@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 import falcon.asgi
 from pydantic import BaseModel, Field, StringConstraints
 
-from api.http.fields import read_fields
-from api.http.forms import Upload
-from api.http.preferences import Preference
+from api.http.bodies.fields import read_fields
+from api.http.bodies.forms import Upload
 from api.http.request_context import context_of
 from api.services.waiting import Waiter
+from api.work.preferences import Preference
 from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.openai_audio.routes import sse

@@ -6,10 +6,10 @@ from typing import Any
 import falcon.asgi
 from pydantic import BaseModel
 
-from api.http.fields import FieldsInvalid, missing, read_fields
-from api.http.forms import FormShape, Upload
-from api.http.preferences import Preference
+from api.http.bodies.fields import FieldsInvalid, missing, read_fields
+from api.http.bodies.forms import FormShape, Upload
 from api.services.waiting import Waiter
+from api.work.preferences import Preference
 from api.work.streamed_work import StreamedWork
 from api.work.submitting import Order
 from api.work.work import Work

@@ -11,10 +11,10 @@ from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.batch import SpeechBatchRequest
 from capabilities.speech.kinds.fields import AudioFile
 from workers.handler import Done, Outcome, Task
+from workers.media.audio.encoding.mp3_parts import encoded_mp3
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.measured_track import MeasuredTrack
-from workers.media.audio.mp3_parts import encoded_mp3
 from workers.media.audio.track import Track
 
 #: Characters of a chunk (docs/speech.md).

@@ -11,8 +11,8 @@ from capabilities.speech.voices.voices import Voice
 from pipeline.errors import PressroomError
 from pipeline.storage.streams import Parts
 from workers.handler import Done, Failed, Outcome, Task
-from workers.media.audio.encoded_stream import EncodedStream
-from workers.media.audio.encodings import ENCODINGS
+from workers.media.audio.encoding.encoded_stream import EncodedStream
+from workers.media.audio.encoding.encodings import ENCODINGS
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import silence
 

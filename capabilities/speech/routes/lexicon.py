@@ -9,9 +9,9 @@ from uuid import UUID
 import falcon.asgi
 from pydantic import BaseModel, Field
 
-from api.http.bodies import read_json, refuse_length
-from api.http.fields import read_fields
-from api.http.forms import Upload
+from api.http.bodies.bodies import read_json, refuse_length
+from api.http.bodies.fields import read_fields
+from api.http.bodies.forms import Upload
 from api.services.auth import header_key
 from api.services.resource import Resource
 from api.services.services import Services

@@ -13,9 +13,9 @@ from payers import Payer, open_account
 
 from api.dashboard.pages.usage import make_plots
 from pipeline.accounts.keys import ANY_KEY, add_key, is_well_formed, make_key
-from pipeline.accounts.usage_report import Span, Used
 from pipeline.database import Database
 from pipeline.lifecycle import grant_credits
+from pipeline.usage.usage_report import Span, Used
 
 KEYS = "/dashboard/keys"
 HOSTILE = "<img src=x onerror=alert(1)>\"'"

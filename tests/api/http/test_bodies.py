@@ -12,7 +12,7 @@ import pytest
 from http_service import Answer, Service, Start, form, read_answer
 from payers import Payer, open_account
 
-from api.http.bodies import BodiesTooMany, _Coming
+from api.http.bodies.bodies import BodiesTooMany, _Coming
 from pipeline.database import Database, Statement
 
 MIB = 2**20

@@ -12,9 +12,9 @@ from falcon.testing import create_asgi_req
 from http_service import Start, form
 from payers import Payer
 
-from api.http import bodies, forms
-from api.http.bodies import BodiesTooMany, _Coming
-from api.http.forms import FormReader, FormShape, Upload
+from api.http.bodies import bodies, forms
+from api.http.bodies.bodies import BodiesTooMany, _Coming
+from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.http.request_context import SCOPE_KEY, RequestContext
 
 MIB = 2**20

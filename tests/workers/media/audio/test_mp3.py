@@ -10,9 +10,9 @@ from mp3_files import decoded, encode_mp3, frames_of
 from sound import samples_of
 
 from workers.engines import Stopped
-from workers.media.audio.encoded_stream import EncodedStream
+from workers.media.audio.encoding.encoded_stream import EncodedStream
+from workers.media.audio.encoding.mp3 import CHAPTER, STREAM
 from workers.media.audio.ffmpeg import FfmpegFailed
-from workers.media.audio.mp3 import CHAPTER, STREAM
 from workers.media.audio.pcm import Pcm
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.

@@ -5,9 +5,9 @@ import pytest
 from mp3_files import decoded, encode_mp3, frames_of
 
 from workers.engines import Stopped
+from workers.media.audio.encoding.mp3_parts import COUNTS, INFO_FRAME, encoded_mp3
 from workers.media.audio.ffmpeg import FfmpegFailed
 from workers.media.audio.levelling import Levelled
-from workers.media.audio.mp3_parts import COUNTS, INFO_FRAME, encoded_mp3
 from workers.media.audio.pcm import Pcm
 
 

@@ -7,9 +7,10 @@ from itertools import cycle
 from random import Random
 
 from capabilities.blog.engines.pictures import Brief, Recent
-from capabilities.blog.engines.pictures.drawn import abstract, illustration, minimalist, poster, topics
+from capabilities.blog.engines.pictures.drawn import topics
 from capabilities.blog.engines.pictures.drawn.colours import DARK, LIGHT, Palette
 from capabilities.blog.engines.pictures.drawn.scene import Design
+from capabilities.blog.engines.pictures.drawn.styles import abstract, illustration, minimalist, poster
 
 #: A change to the drawings gives other pictures for the same titles; this keeps their seeds apart.
 VERSION = 3

@@ -11,9 +11,9 @@ from site_services import FAULTS, NO_DATE
 import capabilities.index_check.engines.search
 from capabilities.index_check.engines.search.base.provider import Reply
 from capabilities.index_check.engines.search.base.site_service import ServiceTrouble, Trouble
-from capabilities.index_check.engines.search.bing_webmaster import BingWebmaster
-from capabilities.index_check.engines.search.google_access import open_access
-from capabilities.index_check.engines.search.search_console import SearchConsole, judge
+from capabilities.index_check.engines.search.owners.bing_webmaster import BingWebmaster
+from capabilities.index_check.engines.search.owners.google_access import open_access
+from capabilities.index_check.engines.search.owners.search_console import SearchConsole, judge
 from capabilities.index_check.settings import SearchSettings
 
 STATES: dict[str, dict[str, str]] = tomllib.loads(

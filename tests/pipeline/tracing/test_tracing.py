@@ -2,9 +2,9 @@
 
 import pytest
 
-from pipeline.operations.trace_context import read_traceparent, span_id_of, trace_id_of
-from pipeline.operations.tracing import NoTracer, open_tracer
 from pipeline.settings import Settings, TracingSettings
+from pipeline.tracing.trace_context import read_traceparent, span_id_of, trace_id_of
+from pipeline.tracing.tracing import NoTracer, open_tracer
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 

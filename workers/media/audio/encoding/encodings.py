@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from pipeline.audio_formats import STREAMED_PCM_RATE, AudioFormat
-from workers.media.audio.mp3 import STREAM, Mp3Format
+from workers.media.audio.encoding.mp3 import STREAM, Mp3Format
 
 #: Nothing in a file says what made it, or when.
 _PLAIN = ("-map_metadata", "-1", "-bitexact")

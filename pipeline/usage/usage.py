@@ -5,8 +5,8 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from pipeline.accounts.usage_days import used_sql
 from pipeline.database import Row, Statement
+from pipeline.usage.usage_days import used_sql
 
 #: Days that `by_day` shows, today among them.
 DAYS = 30

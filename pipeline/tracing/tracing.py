@@ -39,7 +39,7 @@ def open_tracer(settings: Settings, part: str) -> Tracer:
     if settings.tracing.endpoint is None:
         return NoTracer()
     try:
-        from pipeline.operations.tracing_otlp import OtlpTracer
+        from pipeline.tracing.tracing_otlp import OtlpTracer
     except ImportError:
         raise NotReady(f"Tracing needs the packages of OpenTelemetry: `{install_command(EXTRA)}`.") from None
     return OtlpTracer(settings.tracing.endpoint, settings.tracing.share, part)

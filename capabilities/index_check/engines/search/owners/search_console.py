@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from capabilities.index_check.engines.search.base.api import document_of
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
 from capabilities.index_check.engines.search.base.site_service import Access, ServiceTrouble, SiteService, Told, Trouble
-from capabilities.index_check.engines.search.google_access import open_access
+from capabilities.index_check.engines.search.owners.google_access import open_access
 from capabilities.index_check.results.urls import Reason
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE
 from capabilities.index_check.sites.inspection import Inspection

@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from pipeline.accounts.usage_days import used_sql
 from pipeline.database import Row, Statement
+from pipeline.usage.usage_days import used_sql
 
 By = Literal["day", "route", "key"]
 #: What a report may be told apart by, and the columns that say it.

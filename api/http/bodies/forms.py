@@ -15,7 +15,7 @@ from falcon.asgi.multipart import BodyPart, MultipartForm
 from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
-from api.http.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
+from api.http.bodies.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
 from pipeline.log import get_logger

@@ -4,12 +4,11 @@ It is decoded a piece at a time while it is read, so that a small body which wou
 of its route like any other."""
 
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from api.http.incoming import Receive
 from pipeline.errors import InvalidRequest, UnsupportedMediaType
-
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
 #: Names of gzip, and what tells zlib of its header (zlib.decompressobj).
 GZIP = frozenset((b"gzip", b"x-gzip"))

@@ -20,8 +20,8 @@ from math import gcd
 from typing import IO, Protocol
 
 from workers.engines import Stopped, never
+from workers.media.audio.encoding.mp3 import CHAPTER, encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
-from workers.media.audio.mp3 import CHAPTER, encode_into
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.
 FRAME, CYCLE = 1_152, 49

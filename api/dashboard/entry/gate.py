@@ -5,7 +5,7 @@ from typing import Any
 
 import falcon.asgi
 
-from api.dashboard.sign_in_limits import SignInLimits
+from api.dashboard.entry.sign_in_limits import SignInLimits
 from api.http.address import counted_address
 from api.services.services import Services
 from pipeline.accounts.owners import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email

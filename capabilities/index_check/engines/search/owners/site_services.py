@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from capabilities.index_check.engines.search.base.site_service import SiteService
-from capabilities.index_check.engines.search.bing_webmaster import BingWebmaster
-from capabilities.index_check.engines.search.search_console import SearchConsole
+from capabilities.index_check.engines.search.owners.bing_webmaster import BingWebmaster
+from capabilities.index_check.engines.search.owners.search_console import SearchConsole
 from capabilities.index_check.settings import SearchSettings
 
 SERVICES: tuple[type[SiteService], ...] = (SearchConsole, BingWebmaster)

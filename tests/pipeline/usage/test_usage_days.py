@@ -12,10 +12,10 @@ from workbench import Workbench
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.accounts.stored_keys import list_keys
-from pipeline.accounts.usage import read_usage
-from pipeline.accounts.usage_days import _ADD, sum_usage
-from pipeline.accounts.usage_report import Span, read_used
 from pipeline.database import Database, Statement
+from pipeline.usage.usage import read_usage
+from pipeline.usage.usage_days import _ADD, sum_usage
+from pipeline.usage.usage_report import Span, read_used
 
 #: Lines of a ledger that are enough to show that they were read.
 MANY = 20_000
