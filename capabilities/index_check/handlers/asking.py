@@ -28,9 +28,6 @@ PAUSE_SECONDS = 0.2
 #: Another try that would have to wait longer for its permit is not made.
 LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=15)
 
-#: There is more to ask before something can be said.
-AGAIN = Verdict("not_indexed", "", ask_again=True)
-
 
 @dataclass
 class CheckProgress:
@@ -106,6 +103,13 @@ class Asked:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class MoreToAsk:
+    """A query was not enough: the next form, or what proves an empty page, is to be asked."""
+
+    is_spent: bool = True  # the permit was used
+
+
 class Asker:
     """Asks a provider, and again after what passes by itself. It never asks again after a captcha."""
 
@@ -129,7 +133,7 @@ class Asker:
         permit: Permit,
         *,
         stop: Callable[[], bool],
-    ) -> Asked:
+    ) -> Asked | MoreToAsk:
         """Ask a provider about a URL in the next form of its query, and judge its reply; `key` is its match key.
 
         After the last form, ask what proves that its empty pages count. Raises Stopped."""
@@ -148,27 +152,27 @@ class Asker:
         progress.miss(verdict)
         is_answer = verdict.match.has_host or not provider.needs_proof
         if progress.form < len(forms):
-            return self._ask_again(provider, query, permit, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
+            return self._ask_more(provider, permit, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
         if is_answer or self._proofs.has_seen(provider, began):
             return Asked(provider, query, progress.negative)
         progress.missed_at = self._proofs.missed_at(provider, began)
-        return self._ask_again(provider, query, permit, Event.INCONCLUSIVE)
+        return self._ask_more(provider, permit, Event.INCONCLUSIVE)
 
-    def _ask_again(self, provider: Provider, query: str, permit: Permit, event: Event) -> Asked:
+    def _ask_more(self, provider: Provider, permit: Permit, event: Event) -> MoreToAsk:
         if permit.is_booked:  # else it would change nothing
             self._feedback.note(provider, event)
-        return Asked(provider, query, AGAIN)
+        return MoreToAsk()
 
     def _prove(
         self, provider: Provider, query: str, progress: CheckProgress, permit: Permit, stop: Callable[[], bool]
-    ) -> Asked:
+    ) -> Asked | MoreToAsk:
         """Say that a page is not indexed if its provider has shown rows since it missed it: else ask for the control
         site, or wait until that may be asked."""
         proof = self._proofs.find(provider)
         if proof.blocked_at > progress.missed_at:
             # It has blocked or evaded since, and may well have begun with this URL: it is asked about it anew.
             progress.provider = ""
-            return Asked(provider, query, AGAIN, is_spent=False)
+            return MoreToAsk(is_spent=False)
         if proof.proves(progress.missed_at, provider.engines):
             return Asked(provider, query, progress.negative, is_spent=False)
         if wait := self._proofs.book_control(provider):

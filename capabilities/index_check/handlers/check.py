@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from capabilities.index_check.engines.search.base.client import Stopped
 from capabilities.index_check.engines.search.base.provider import Provider
-from capabilities.index_check.handlers.asking import Asked, Asker, CheckProgress
+from capabilities.index_check.handlers.asking import Asked, Asker, CheckProgress, MoreToAsk
 from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing
 from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.owned import OwnedSites, with_inspection
@@ -160,7 +160,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 asked = self._ask(check, permit)
             except Stopped:
                 return Release()
-            if asked.verdict.ask_again:
+            if isinstance(asked, MoreToAsk):
                 continue
             if asked.wait:
                 check.task.save(check.progress.written())
@@ -171,7 +171,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 return outcome
         return self._put_back(check)
 
-    def _ask(self, check: UrlCheck, permit: Permit) -> Asked:
+    def _ask(self, check: UrlCheck, permit: Permit) -> Asked | MoreToAsk:
         """Ask the provider of a permit. Raises Stopped."""
         provider = self._providers[permit.provider]
         stop = check.task.is_stopped

@@ -41,12 +41,11 @@ NO_MATCH = Match()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found out, and the finer cause. `ask_again`: with the next form of the query."""
+    """What was found out, and the finer cause."""
 
     reason: Reason
     code: str
     match: Match = NO_MATCH
-    ask_again: bool = False
     rest: timedelta = timedelta()  # what the provider itself asked for
     detail: str = ""  # of a code that has several causes
 
