@@ -15,7 +15,7 @@ from redis.exceptions import ConnectionError  # noqa: A004  redis has its own
 
 from api.app import create_app, import_parts
 from api.http.address import read_networks
-from api.http.connections import READ_SECONDS, Connection
+from api.http.connections import READ_SECONDS, ClientConnection
 from api.http.middleware import RequestMiddleware
 from pipeline import log
 from pipeline.database import AsyncDatabase
@@ -45,13 +45,13 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         """Start; from here on the process dies with gunicorn's master."""
         die_with_parent()
         settings = Settings().api
-        self.connections: set[Connection] = set()
+        self.connections: set[ClientConnection] = set()
         self.subscribers: Counter[str] = Counter()
         self.header_seconds = settings.header_seconds
         self.unread_seconds = settings.unread_seconds
         self.connections_per_address = settings.connections_per_address
         self.trusted_proxies = read_networks(settings.trusted_proxies)
-        gasgi.ASGIProtocol = Connection  # gunicorn has no setting for it
+        gasgi.ASGIProtocol = ClientConnection  # gunicorn has no setting for it
         self.cfg.set("keepalive", settings.keep_alive_seconds)
         # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})

@@ -10,7 +10,7 @@ from benchmarks.blip_model import build
 from benchmarks.pictures import TOLD, picture_server
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
-from capabilities.alt_text.engines import Wish
+from capabilities.alt_text.engines import CaptionRequest
 from capabilities.alt_text.engines.blip import Blip
 from capabilities.alt_text.handlers.alt_text import WAITING_SIDE
 from pipeline.settings import Settings
@@ -54,7 +54,7 @@ def _describing(address: str, model: Path, sizes: Sequence[int], rounds: int, *,
     settings = Settings(captioning={"engines": "blip", "blip": {"model": str(model)}})
     engine = Blip.from_settings(settings)
     engine.setup()
-    wishes = [Wish(picture, ("short",), "en") for picture in _pictures(address, count)]
+    wishes = [CaptionRequest(picture, ("short",), "en") for picture in _pictures(address, count)]
     engine.caption(wishes[:1])
     rates = {size: _bare(engine, wishes[: max(sizes)], size) for size in sizes}
     best = max(rates, key=lambda size: rates[size])
@@ -87,7 +87,7 @@ def _pictures(address: str, count: int) -> list[Picture]:
     return found
 
 
-def _bare(engine: Blip, wishes: Sequence[Wish], size: int) -> float:
+def _bare(engine: Blip, wishes: Sequence[CaptionRequest], size: int) -> float:
     """Return the images a second of the engine in a loop."""
     engine.batch = size
     began = time.perf_counter()

@@ -202,7 +202,7 @@ class Kind(Generic[R, I, O]):
     limits: Limits = Limits()
 
     @property
-    def told(self) -> Mapping[str, Mapping[str, Any]]:
+    def field_rules(self) -> Mapping[str, Mapping[str, Any]]:
         """What the OpenAPI document says of fields beside their types: what `check` holds them to."""
         return {}
 

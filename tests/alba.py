@@ -3,17 +3,17 @@
 import hashlib
 import random
 
-from workers.models.catalogue import File, Hub, Model
+from workers.models.catalogue import CatalogueModel, File, Hub
 
 #: Large enough to break in the middle.
 WEIGHTS = random.Random(0).randbytes(300_000)
 CONFIG = b'{"sample_rate": 22050}'
 
 
-def make_alba() -> Model:
+def make_alba() -> CatalogueModel:
     """Return the model."""
     weights = File("alba.onnx", hashlib.sha256(WEIGHTS).hexdigest(), len(WEIGHTS), hub="en/alba.onnx")
-    return Model(
+    return CatalogueModel(
         name="piper-alba",
         family="synthesis",
         engine="piper",

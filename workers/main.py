@@ -13,7 +13,7 @@ from pipeline import log
 from pipeline.database import Database
 from pipeline.operations.child_processes import die_with_parent, take_once
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.telling import Telling
+from pipeline.operations.process_reporter import ProcessReporter
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
@@ -46,7 +46,7 @@ class Pools(Middleware):
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Tell operators of this process from now on."""
         if isinstance(broker, WakeBroker):
-            self._end_telling = Telling(lambda: ", ".join(self._runners) or "starting").start(broker.client)
+            self._end_telling = ProcessReporter(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Stop, where no signal's handler did: it came before this module was loaded, or was not SIGTERM."""

@@ -35,7 +35,7 @@ class ActionUnknown(InvalidRequest):
 
 
 @dataclass
-class Done:
+class ActionDone:
     """What came of an action: the jobs that it was done with (of a retry, the new ones), and why not with others."""
 
     jobs: list[str] = field(default_factory=list)
@@ -55,12 +55,12 @@ class JobActions:
         self._once = once  # names the page that the form was on: sent twice, it is one retry
         self.by_name: Mapping[str, Action] = {"retry": self._retry, "cancel": self._cancel, "delete": self._delete}
 
-    async def carry_out(self, name: str, job_ids: Sequence[str]) -> Done:
+    async def carry_out(self, name: str, job_ids: Sequence[str]) -> ActionDone:
         """Do it with each of the jobs. Raises ActionUnknown."""
         action = self.by_name.get(name)
         if action is None:
             raise ActionUnknown(f"{name[:60]!r} can't be done with jobs; there is {', '.join(self.by_name)}.")
-        done = Done()
+        done = ActionDone()
         for job_id in list(dict.fromkeys(job_ids))[:MOST_JOBS]:
             try:
                 done.jobs.append(await action(job_id))
@@ -86,7 +86,7 @@ class JobActions:
 SAID = {"retry": "tried again", "cancel": "ended", "delete": "deleted"}
 
 
-def say(name: str, done: Done) -> str:
+def say(name: str, done: ActionDone) -> str:
     """Return what came of an action, in words."""
     count = len(done.jobs)
     words = [f"{count:,} {'job' if count == 1 else 'jobs'} {SAID[name]}."]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Section(StrEnum):
+class NavigationSection(StrEnum):
     """The parts of the navigation, in order."""
 
     HOME = "Home"
@@ -20,7 +20,7 @@ class Page:
 
     path: str
     title: str
-    section: Section
+    section: NavigationSection
     operators_only: bool = False
     order: int = 0
 

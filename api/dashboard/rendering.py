@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from api.dashboard.filters import FILTERS
 from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.static_files import Static
 from api.http.request_context import context_of
 from api.services.services import Services
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class NavigationSection:
+class NavigationPart:
     """A part of the navigation, as one reader sees it."""
 
     title: str
@@ -44,7 +44,7 @@ class Renderer:
 
     def __init__(self, services: Services, pages: Sequence[Page], static: Static) -> None:
         self.services = services
-        order = list(Section)
+        order = list(NavigationSection)
         self._pages = sorted(pages, key=lambda page: (order.index(page.section), page.order, page.title))
         self._environment = Environment(
             loader=PackageLoader("api.dashboard"),
@@ -105,11 +105,9 @@ class Renderer:
         leading = [page for page in self._pages if page.leads_to(path)]
         return max(leading, key=lambda page: len(page.path), default=None)
 
-    def _navigation(self, *, is_operator: bool) -> list[NavigationSection]:
+    def _navigation(self, *, is_operator: bool) -> list[NavigationPart]:
         seen = [page for page in self._pages if is_operator or not page.operators_only]
-        return [
-            NavigationSection(section, list(pages)) for section, pages in groupby(seen, key=lambda page: page.section)
-        ]
+        return [NavigationPart(section, list(pages)) for section, pages in groupby(seen, key=lambda page: page.section)]
 
 
 def is_page(path: str) -> bool:

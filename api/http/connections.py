@@ -29,7 +29,7 @@ ABSOLUTE = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 ABSOLUTE_BYTES = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
 
 
-class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
+class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     """One connection. What begins with `_` and is not made here is gunicorn's own; `tests/api` notice their end."""
 
     _head_timer: asyncio.TimerHandle | None = None

@@ -13,7 +13,7 @@ from api.work.answers import show_delivery, show_json
 from api.work.job_documents import job_document
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict, NotFound
-from pipeline.jobs.job_lists import JobFilter, Page, list_jobs
+from pipeline.jobs.job_lists import JobFilter, JobPage, list_jobs
 from pipeline.lifecycle.jobs import JOB_STATES, Job, find_delivery, find_job
 from pipeline.registry import Kinds
 
@@ -76,7 +76,7 @@ def read_filter(req: falcon.asgi.Request, caller: Caller, kinds: Kinds) -> JobFi
     )
 
 
-async def find_jobs(services: Services, wanted: JobFilter, *, limit: int, offset: int) -> Page:
+async def find_jobs(services: Services, wanted: JobFilter, *, limit: int, offset: int) -> JobPage:
     """Return a page of jobs. Raises SearchTooLong."""
     statement = list_jobs(wanted, limit=limit, offset=offset)
     if wanted.text is None:

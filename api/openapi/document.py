@@ -113,7 +113,7 @@ def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
 def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     name = add_model(schemas, kind.request, "validation")
     schema = schemas[name]
-    own = {field: {**told, **kind.told.get(field, {})} for field, told in schema.get("properties", {}).items()}
+    own = {field: {**told, **kind.field_rules.get(field, {})} for field, told in schema.get("properties", {}).items()}
     fields = {**own, "api_key": KEY_FIELD, **WEBHOOK_FIELDS}
     required = schema.get("required", [])
     sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}

@@ -27,7 +27,7 @@ from pipeline.database.grouping import StatementCoalescer
 from pipeline.limits.rate_limits import RateLimits
 from pipeline.log import get_logger, held
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.telling import Telling
+from pipeline.operations.process_reporter import ProcessReporter
 from pipeline.registry import Kinds
 from pipeline.settings import Settings
 from pipeline.storage import streams
@@ -65,7 +65,7 @@ class Services:
         self.kinds = kinds
         self.metrics = Metrics()
         self.tracer = open_tracer(settings, "api")
-        self._telling = Telling(lambda: "api")
+        self._telling = ProcessReporter(lambda: "api")
         self.limits = RateLimits(client, settings.limits)
         self.authenticator = Authenticator(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
         self.waiting = WaitingRequests(database, capacity=settings.api.max_waiting)

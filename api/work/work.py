@@ -90,7 +90,7 @@ class Work:
         key = header_key(req)
         caller = await services.authenticate(req, key) if key else None
         sent, read = await self._read(req, upload)
-        fields = _beside_the_kinds(read)
+        fields = _common_fields(read)
         del read  # what a megabyte of JSON becomes may take twenty, and others are waited for from here on
         if caller is None:
             body_key = fields.get("api_key")
@@ -240,7 +240,7 @@ class Work:
         show_accepted(self._services, resp, job, available=available, applied=preference.applied)
 
 
-def _beside_the_kinds(read: Mapping[str, Any]) -> dict[str, Any]:
+def _common_fields(read: Mapping[str, Any]) -> dict[str, Any]:
     """Return those fields of a request that are no kind's; a list or an object where none can be is cut short."""
 
     def shortened(value: Any) -> Any:

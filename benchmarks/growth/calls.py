@@ -21,7 +21,7 @@ from pipeline.operations.load import read_load
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pipeline.usage.usage import read_usage
-from pipeline.usage.usage_report import Span, read_ledger, read_used
+from pipeline.usage.usage_report import DaySpan, read_ledger, read_used
 
 LEASE = timedelta(seconds=30)
 FIRST = JobFilter(account_id=ACCOUNT)
@@ -102,9 +102,9 @@ def _since(days: float) -> datetime:
     return datetime.now(UTC) - timedelta(days=days)
 
 
-def _span(days: int) -> Span:
+def _span(days: int) -> DaySpan:
     today = datetime.now(UTC).date()
-    return Span(today - timedelta(days=days - 1), today)
+    return DaySpan(today - timedelta(days=days - 1), today)
 
 
 def _deep_ledger(run: Run) -> Statement[Any]:

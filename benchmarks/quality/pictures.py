@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from benchmarks.quality.drawing import Drawn, drawn_pictures
-from capabilities.alt_text.engines import Caption, Captioner, Wish
+from capabilities.alt_text.engines import Caption, Captioner, CaptionRequest
 from capabilities.alt_text.engines.generation.looking import is_read, quotations
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
@@ -62,7 +62,7 @@ def judge_pictures(engine: Captioner) -> Iterator[Judged]:
     for drawn in drawn_pictures():
         picture = Picture(drawn.image, "PNG", opaque=drawn.opaque, notes=drawn.notes)
         began = time.perf_counter()
-        (said,) = engine.caption([Wish(picture, ("short",), drawn.language)])
+        (said,) = engine.caption([CaptionRequest(picture, ("short",), drawn.language)])
         yield judge_caption(
             drawn, said if isinstance(said, PressroomError) else said["short"], time.perf_counter() - began
         )

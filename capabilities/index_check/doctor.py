@@ -31,7 +31,7 @@ BUSY_FOR = timedelta(seconds=2 * LONGEST_WAIT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """What a provider said just now; `cause` is why it was no answer."""
 
     is_good: bool
@@ -74,7 +74,7 @@ def _may_ask(provider: Any) -> bool:
     return not getattr(provider, "needs_key", False)
 
 
-def ask_providers(providers: Sequence[Any], settings: Settings, database_url: str | None) -> Mapping[str, Answer]:
+def ask_providers(providers: Sequence[Any], settings: Settings, database_url: str | None) -> Mapping[str, ProbeAnswer]:
     """Ask providers, and let all processes know what came; returns the answers by pace name.
 
     One that a pool is asking at this moment is left out: its pace allows no other query."""
@@ -101,9 +101,9 @@ def ask_providers(providers: Sequence[Any], settings: Settings, database_url: st
     return _answers(free, verdicts)
 
 
-def _answers(providers: Sequence[Any], verdicts: Sequence[Verdict]) -> dict[str, Answer]:
+def _answers(providers: Sequence[Any], verdicts: Sequence[Verdict]) -> dict[str, ProbeAnswer]:
     return {
-        one.pace_name: Answer(verdict.is_answer, verdict.cause)
+        one.pace_name: ProbeAnswer(verdict.is_answer, verdict.cause)
         for one, verdict in zip(providers, verdicts, strict=True)
     }
 
@@ -114,7 +114,7 @@ def _is_to_be_asked(provider: Any, breaker: Breaker | None, *, ask: bool | None)
     return ask or _may_ask(provider)
 
 
-def _state(provider: Any, breaker: Breaker | None, answer: Answer | None) -> tuple[Mark, str]:
+def _state(provider: Any, breaker: Breaker | None, answer: ProbeAnswer | None) -> tuple[Mark, str]:
     if answer is not None:
         if answer.is_good:
             return Mark.READY, "ready, it answered just now"

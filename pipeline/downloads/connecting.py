@@ -16,7 +16,7 @@ KEEPALIVE_SECONDS = 5.0
 SocketFactory = Callable[[AddrInfoType], socket.socket]
 
 
-class Forbidden(OSError):
+class AddressForbidden(OSError):
     """An address may not be connected to; no socket was made for it.
 
     It is an OSError whose text is always the same: such errors the connector raises unchanged, also when it has tried
@@ -41,7 +41,7 @@ class GuardedResolver(AbstractResolver):
         if not answers:
             raise OSError("no address")
         if not all(self._reach.takes(answer["host"], port) for answer in answers):
-            raise Forbidden
+            raise AddressForbidden
         return answers
 
     async def close(self) -> None:
@@ -55,7 +55,7 @@ def guard(reach: Reach, open_socket: SocketFactory) -> SocketFactory:
     def make(found: AddrInfoType) -> socket.socket:
         host, port, *_ = found[4]
         if not reach.takes(str(host), int(port)):
-            raise Forbidden
+            raise AddressForbidden
         return open_socket(found)
 
     return make

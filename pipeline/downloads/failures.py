@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from pipeline.downloads.connecting import Forbidden
+from pipeline.downloads.connecting import AddressForbidden
 
 #: What a user can do about a URL of a private address.
 REMEDY = "Use a URL that anybody on the Internet can open, or let the operator allow its network."
@@ -23,7 +23,7 @@ class Failure:
 def failure_of(error: Exception, name: str, *, wanted: str = "answer") -> Failure:
     """Return what an exception means; `name` is the URL as messages show it, `wanted` what should have come."""
     cause = getattr(error, "os_error", error)
-    if isinstance(cause, Forbidden):
+    if isinstance(cause, AddressForbidden):
         return Failure(f"{name} leads to an address that is not a public one. {REMEDY}", is_forbidden=True)
     match error:
         case aiohttp.ClientConnectorCertificateError():

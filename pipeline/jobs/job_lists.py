@@ -87,7 +87,7 @@ class JobFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class JobPage:
     """Some jobs of a list, and how many the whole list has.
 
     `searched_since` is set where not all jobs were looked at: those made before it were left out, and not counted."""
@@ -109,7 +109,7 @@ WITH span AS MATERIALIZED (
 _IN_SPAN = "j.created_at >= coalesce((SELECT since FROM span), '-infinity')"
 
 
-def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Statement[Page]:
+def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Statement[JobPage]:
     """Read a page of jobs, newest first."""
     looked = _LOOKED.format(looked_at=wanted.looked_at(), wanted=wanted.wanted())
     where = f"{wanted.looked_at()} AND {wanted.wanted()} AND {_IN_SPAN}"
@@ -133,6 +133,6 @@ def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Stateme
     )
 
 
-def _page(rows: list[Row]) -> Page:
+def _page(rows: list[Row]) -> JobPage:
     totals = [(row.pop("total"), row.pop("searched_since")) for row in rows]
-    return Page([Job(**row) for row in rows if row["id"] is not None], *totals[0])
+    return JobPage([Job(**row) for row in rows if row["id"] is not None], *totals[0])

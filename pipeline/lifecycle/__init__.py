@@ -7,6 +7,7 @@ API and the sync workers run alike. docs/architecture.md draws the state machine
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
 from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
+from pipeline.lifecycle.report_and_claim import ReportedAndClaimed, claim_alone, report_then_claim
 from pipeline.lifecycle.reports import Outcome, Taken, report, report_together
 from pipeline.lifecycle.schema import SCHEMA, install_sql
 from pipeline.lifecycle.submission import CANCELLED, Submission, Submitted, cancel, submit
@@ -26,7 +27,6 @@ from pipeline.lifecycle.sweep import (
     uncount,
     wake_waiting,
 )
-from pipeline.lifecycle.turns import Turn, claim_alone, report_then_claim
 
 __all__ = [
     "CANCELLED",
@@ -43,10 +43,10 @@ __all__ = [
     "Outcome",
     "Raised",
     "Reaped",
+    "ReportedAndClaimed",
     "Submission",
     "Submitted",
     "Taken",
-    "Turn",
     "cancel",
     "change_tier",
     "claim",

@@ -64,7 +64,7 @@ GROUP BY 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _SumRange:
     """What is to be summed now: lines from `since` on, before `until`; it may be empty, and no other may follow."""
 
     since: str
@@ -95,5 +95,5 @@ def sum_usage(database: Database) -> int:
     return changed
 
 
-def _turn(rows: list[Row]) -> _Turn | None:
-    return _Turn(**rows[0]) if rows else None
+def _turn(rows: list[Row]) -> _SumRange | None:
+    return _SumRange(**rows[0]) if rows else None

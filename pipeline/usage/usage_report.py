@@ -15,7 +15,7 @@ COLUMNS: Mapping[By, tuple[str, ...]] = {"day": ("date",), "route": ("route",), 
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DaySpan:
     """Days of UTC, the first and the last included."""
 
     first: date
@@ -50,7 +50,7 @@ GROUP BY 1, 2, 3, 4
 """  # noqa: S608  no values in it
 
 
-def read_used(account_id: UUID, span: Span) -> Statement[list[Used]]:
+def read_used(account_id: UUID, span: DaySpan) -> Statement[list[Used]]:
     """Read what an account has used in a span."""
     return Statement(
         _USED,
@@ -59,7 +59,7 @@ def read_used(account_id: UUID, span: Span) -> Statement[list[Used]]:
     )
 
 
-def summed(used: list[Used], span: Span, by: By) -> list[dict[str, Any]]:
+def summed(used: list[Used], span: DaySpan, by: By) -> list[dict[str, Any]]:
     """Return the sums of a report: each day, also one without any; routes and keys, the dearest first."""
     sums: dict[tuple[Any, ...], list[int]] = {(day,): [0, 0] for day in span.days} if by == "day" else {}
     for one in used:
@@ -90,7 +90,7 @@ class LedgerLine:
 
 
 def read_ledger(
-    account_id: UUID, span: Span | None = None, *, before: int | None = None, limit: int
+    account_id: UUID, span: DaySpan | None = None, *, before: int | None = None, limit: int
 ) -> Statement[list[LedgerLine]]:
     """Read lines of an account's ledger, newest first; `before` is the id of the last line of the page before."""
     return Statement(

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from pipeline.log import get_logger
-from pipeline.wakes.one_way import OneWay
+from pipeline.wakes.fire_and_forget import FireAndForget
 
 log = get_logger(__name__)
 Reply = TypeVar("Reply")
@@ -76,7 +76,7 @@ class WakeBroker(Broker):
     def __init__(self, client: "redis.Redis", middleware: Sequence[Middleware] = ()) -> None:
         super().__init__(middleware=list(middleware))
         self.client = client
-        self._one_way = OneWay()
+        self._one_way = FireAndForget()
         self._away_until = 0.0
 
     def declare_queue(self, queue_name: str) -> None:

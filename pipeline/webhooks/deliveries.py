@@ -29,7 +29,7 @@ _CLAIM = files("pipeline.webhooks").joinpath("claim.sql").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DueDelivery:
     """An event to be sent now. `age` is for how long it has been tried, `attempts` counts this one.
 
     `secrets` sign it: the current one, and for a while the one before it."""
@@ -89,7 +89,7 @@ def add_to_account(account_id: UUID, event: str, body: str) -> Statement[None]:
 
 def claim_deliveries(
     limit: int, *, at_once: AtOnce, lease_for: timedelta
-) -> tuple[Statement[None], Statement[list[Delivery]]]:
+) -> tuple[Statement[None], Statement[list[DueDelivery]]]:
     """Return two statements for one transaction, which take the next events that are due.
 
     One that is not reported is due again after the lease. The first waits for other senders that are claiming, so that
@@ -100,13 +100,13 @@ def claim_deliveries(
     claim = Statement(
         _CLAIM,
         {"limit": limit, "host": at_once.host, "account": at_once.account, "lease": lease_for},
-        lambda rows: [Delivery(**row) for row in rows],
+        lambda rows: [DueDelivery(**row) for row in rows],
         repeatable=False,
     )
     return turn, claim
 
 
-def report_delivery(delivery: Delivery, sent: Sent, *, retry_for: timedelta) -> Statement[str | None]:
+def report_delivery(delivery: DueDelivery, sent: Sent, *, retry_for: timedelta) -> Statement[str | None]:
     """Keep what became of a try; returns the new state, None for a try that was taken for lost."""
     pause = None if sent.error is None or sent.is_final else pause_after(delivery, sent, retry_for)
     state = "delivered" if sent.error is None else "failed" if pause is None else "pending"
@@ -133,7 +133,7 @@ def report_delivery(delivery: Delivery, sent: Sent, *, retry_for: timedelta) -> 
     )
 
 
-def pause_after(delivery: Delivery, sent: Sent, retry_for: timedelta) -> timedelta | None:
+def pause_after(delivery: DueDelivery, sent: Sent, retry_for: timedelta) -> timedelta | None:
     """Return when a failed try is followed by the next; None: never. The last one is made when the time is over."""
     left = retry_for - delivery.age
     if left <= timedelta():
@@ -144,7 +144,7 @@ def pause_after(delivery: Delivery, sent: Sent, retry_for: timedelta) -> timedel
 
 
 @dataclass(frozen=True, slots=True)
-class LastDelivery:
+class LatestDelivery:
     """How the last event of a webhook fared."""
 
     state: str

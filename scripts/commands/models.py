@@ -14,7 +14,7 @@ from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.terminal import show_table, tell
 from workers.models.advice import command, recommended, wanted
-from workers.models.catalogue import Model, find_model
+from workers.models.catalogue import CatalogueModel, find_model
 from workers.models.fetching import fetch as fetch_model
 from workers.models.machine import gigabytes, this_machine
 from workers.models.store import ModelStore
@@ -126,7 +126,7 @@ def remove(names: Names, data: Data = None) -> None:
             tell(f"{model.name} is not here.")
 
 
-def _fetch(store: ModelStore, model: Model, stall_seconds: float) -> Path | None:
+def _fetch(store: ModelStore, model: CatalogueModel, stall_seconds: float) -> Path | None:
     with _shown_progress(model) as show:
         return fetch_model(
             store,
@@ -137,25 +137,25 @@ def _fetch(store: ModelStore, model: Model, stall_seconds: float) -> Path | None
         )
 
 
-def _find(store: ModelStore, names: Sequence[str]) -> list[Model]:
+def _find(store: ModelStore, names: Sequence[str]) -> list[CatalogueModel]:
     """Return the models of these names, each once. Raises ModelUnknown before anything is done."""
     return [find_model(name, store.catalogue) for name in dict.fromkeys(names)]
 
 
-def _languages(model: Model) -> str:
+def _languages(model: CatalogueModel) -> str:
     if len(model.languages) > MOST_LANGUAGES:
         return f"{len(model.languages)} languages"
     return ", ".join(model.languages) or "many"
 
 
-def _state(store: ModelStore, model: Model, *, is_chosen: bool) -> str:
+def _state(store: ModelStore, model: CatalogueModel, *, is_chosen: bool) -> str:
     if store.is_here(model):
         return "here" if _is_known(store, model) else "here, can't be verified"
     lacks = this_machine().lacks(model.needs)
     return f"needs {lacks}" if lacks else "recommended" if is_chosen else ""
 
 
-def _is_known(store: ModelStore, model: Model) -> bool:
+def _is_known(store: ModelStore, model: CatalogueModel) -> bool:
     try:
         return store.is_known(model)
     except NotReady:  # the lock file is damaged; verify says so
@@ -163,7 +163,7 @@ def _is_known(store: ModelStore, model: Model) -> bool:
 
 
 @contextmanager
-def _shown_progress(model: Model) -> Iterator[Callable[[int, int], None]]:
+def _shown_progress(model: CatalogueModel) -> Iterator[Callable[[int, int], None]]:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

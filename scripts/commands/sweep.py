@@ -19,9 +19,9 @@ from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
 from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.keeping import take_samples
+from pipeline.operations.process_reporter import ProcessReporter
 from pipeline.operations.processes import HASH, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
-from pipeline.operations.telling import Telling
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
@@ -32,7 +32,7 @@ from scripts.commands import SYSTEM
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 logger = log.get_logger(__name__)
 
@@ -86,7 +86,7 @@ class Sweep:
     @property
     def chores(self) -> Mapping[str, Callable[[], int]]:
         """What is done beside the steps, each in a thread of its own: it asks other servers, which may take long."""
-        webhooks = Webhooks(self._settings)
+        webhooks = WebhookSending(self._settings)
         return {
             name: partial(self._do_chore, kind, chore)
             for kind in self._kinds.values()
@@ -231,7 +231,7 @@ def sweep(
             for name, chore in sweeper.chores.items():
                 typer.echo(f"{name} {chore()}")
             return
-        Telling(lambda: "sweep").start(connect(redis_url))
+        ProcessReporter(lambda: "sweep").start(connect(redis_url))
         for name, chore in sweeper.chores.items():
             work = partial(_repeat, name, chore, settings.work.sweep_seconds)
             threading.Thread(target=work, name=name, daemon=True).start()

@@ -22,7 +22,7 @@ from workers.models.store import ModelStore
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownState:
     """What the database knows: what pools have said of their engines, and how the services are that they ask."""
 
     offers: Mapping[tuple[str, str], Offer] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Known:
 
 def examine_engines(settings: Settings, database_url: str | None, *, ask: bool | None) -> Iterator[Finding]:
     """Look at the engines of all families. `ask`: those of other services, None: where that is free, False: none."""
-    known = _read(settings, database_url) if database_url else Known()
+    known = _read(settings, database_url) if database_url else KnownState()
     loaded: dict[str, Sequence[Any] | PressroomError] = {}
     for family in list_families():
         try:
@@ -54,7 +54,7 @@ def examine_engines(settings: Settings, database_url: str | None, *, ask: bool |
         yield from _models(settings, family)
 
 
-def _finding(family: str, engine: Any, known: Known, told: Mapping[str, tuple[Mark, str]]) -> Finding:
+def _finding(family: str, engine: Any, known: KnownState, told: Mapping[str, tuple[Mark, str]]) -> Finding:
     subject, promise = f"{family}: {engine.name}", getattr(engine, "promise", "")
     if needs := engine.readiness():
         return Finding(subject, Mark.ABSENT, needs)
@@ -67,7 +67,7 @@ def _finding(family: str, engine: Any, known: Known, told: Mapping[str, tuple[Ma
     return Finding(subject, mark, ", ".join(filter(None, (said, promise if mark is Mark.READY else ""))))
 
 
-def _read(settings: Settings, database_url: str) -> Known:
+def _read(settings: Settings, database_url: str) -> KnownState:
     """Return what the database knows; nothing if it went away."""
     try:
         with Database(database_url, patience=PATIENCE) as database:
@@ -75,8 +75,8 @@ def _read(settings: Settings, database_url: str) -> Known:
             statements = [kind.breakers() for kind in load_kinds(settings).values()]
             found = [one for statement in statements if statement for one in database.run(statement)]
     except (PressroomError, psycopg.Error):
-        return Known()
-    return Known(offers, {one.name: one for one in found})
+        return KnownState()
+    return KnownState(offers, {one.name: one for one in found})
 
 
 def _models(settings: Settings, family: str) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ class Batch:
     questions: list[str]
 
 
-class Batches:
+class ImportBatches:
     """The batches of a sheet of URLs.
 
     `fault_of` returns why a row is not sent, None: it is; `question_of` what it asks, which is mostly its URL.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from pipeline.cells import kept
+from pipeline.csv_cells import kept
 from scripts.imports.sheet import Row
 
 #: What stands before a name of ours that the file has already.

@@ -18,7 +18,7 @@ from pipeline.downloads.urls import fault_of
 from pipeline.errors import Gone
 from pressroom import AsyncPressroom
 from scripts.imports.base import PATIENCE, ErrorFile, Import
-from scripts.imports.batches import Batch, Batches
+from scripts.imports.batches import Batch, ImportBatches
 from scripts.imports.earlier import Earlier
 from scripts.imports.journal import BEGIN_ANEW, Journal
 from scripts.imports.sheet import Row
@@ -56,7 +56,7 @@ class UrlImport(Import):
         self._earlier = Earlier(self.out) if again else None
         #: Results of questions that later rows ask too, or that were answered earlier.
         self._known: dict[str, Cells] = {}
-        self._batches = Batches(self.sheet, batch, self.fault_of, self.question_of, self._known)
+        self._batches = ImportBatches(self.sheet, batch, self.fault_of, self.question_of, self._known)
         self._total: int | None = None
 
     def is_wanted(self, cell: str) -> bool:

@@ -32,7 +32,7 @@ WARM = (
     "imageio_ffmpeg",
     "lxml.html",
     "dramatiq",
-    "pipeline.operations.telling",
+    "pipeline.operations.process_reporter",
     "scripts.commands.sweep",
     "rapidocr",
     "capabilities.alt_text.handlers.alt_text",

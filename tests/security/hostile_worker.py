@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from given_task import GivenTask
 
-from capabilities.alt_text.engines import Caption, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest
 from capabilities.alt_text.engines.basic.basic import Basic
 from capabilities.alt_text.handlers.alt_text import AltTextHandler
 from capabilities.alt_text.handlers.caption_cache import CaptionCache
@@ -24,7 +24,7 @@ from capabilities.alt_text.kinds.fields import PictureInput
 from capabilities.alt_text.kinds.inline import UPLOAD
 from capabilities.speech.handlers.music import AddMusicHandler
 from capabilities.speech.kinds.music import AddMusicRequest
-from capabilities.transcription.engines import SAMPLE_RATE, Hearing
+from capabilities.transcription.engines import SAMPLE_RATE, Recognition
 from capabilities.transcription.handlers.transcription import TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput
 from pipeline import log
@@ -61,7 +61,9 @@ class Looker:
     def languages(self) -> Sequence[str]:
         return ("en",)
 
-    def caption(self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never) -> list[dict[str, Caption]]:
+    def caption(
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+    ) -> list[dict[str, Caption]]:
         return [dict.fromkeys(wish.modes, Caption(_described(wish), 0.5)) for wish in wishes]
 
 
@@ -78,12 +80,12 @@ class Listener:
         return self
 
     @contextmanager
-    def listen(self, samples: Any, **_: Any) -> Iterator[Hearing]:
+    def listen(self, samples: Any, **_: Any) -> Iterator[Recognition]:
         word = Segment(start=0, end=len(samples) / SAMPLE_RATE, text=f" {int(abs(samples).max(initial=0))}")
-        yield Hearing("en", None, iter([word]))
+        yield Recognition("en", None, iter([word]))
 
 
-def _described(wish: Wish) -> str:
+def _described(wish: CaptionRequest) -> str:
     picture = wish.picture
     picture.image.resize((224, 224)).getcolors(224 * 224)
     return f"{picture.format} {picture.image.size} {[note.text for note in picture.notes]}"

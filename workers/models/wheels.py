@@ -5,12 +5,12 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workers.models.catalogue import File, Model
+from workers.models.catalogue import CatalogueModel, File
 
 CHUNK_BYTES = 2**20
 
 
-def find_parts(model: Model) -> Mapping[File, Sequence[Path]] | None:
+def find_parts(model: CatalogueModel) -> Mapping[File, Sequence[Path]] | None:
     """Return where installed packages have each file of a model, in parts to be joined; None: they lack some."""
     if not model.is_in_wheels:
         return None

@@ -59,7 +59,7 @@ class Reporter:
         #: The mark of this process's wake-ups.
         self.mark = uuid4().bytes
 
-    def write(self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None) -> lifecycle.Turn:
+    def write(self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None) -> lifecycle.ReportedAndClaimed:
         """Write what became of runs and make the claim that comes next, in one statement: one commit pays for all.
 
         Returns what of the reports counted, and what was claimed. Raises PressroomError when there was nothing to

@@ -20,7 +20,7 @@ from pipeline.downloads.retry_after import read_retry_after
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.log import get_logger
 from pipeline.settings import Settings
-from pipeline.webhooks.deliveries import Delivery, Sent
+from pipeline.webhooks.deliveries import DueDelivery, Sent
 from pipeline.webhooks.signing import signed_headers
 
 log = get_logger(__name__)
@@ -58,7 +58,7 @@ class WebhookSender:
     ) -> None:
         await self._session.close()
 
-    async def send(self, delivery: Delivery) -> Sent:
+    async def send(self, delivery: DueDelivery) -> Sent:
         """Send an event, and return what became of it."""
         began = time.monotonic()
         try:
@@ -68,7 +68,7 @@ class WebhookSender:
             sent = Sent(error="something went wrong here; it was noted")
         return replace(sent, seconds=round(time.monotonic() - began, 3))
 
-    async def _send(self, delivery: Delivery) -> Sent:
+    async def _send(self, delivery: DueDelivery) -> Sent:
         try:
             url = read_target(delivery.url, self._reach)
         except Refused as refused:

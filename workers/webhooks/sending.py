@@ -9,7 +9,7 @@ from typing import Protocol
 from pipeline.database import Database
 from pipeline.log import get_logger
 from pipeline.settings import Settings
-from pipeline.webhooks.deliveries import AtOnce, Delivery, Sent, claim_deliveries, report_delivery
+from pipeline.webhooks.deliveries import AtOnce, DueDelivery, Sent, claim_deliveries, report_delivery
 
 log = get_logger(__name__)
 
@@ -22,7 +22,7 @@ LOOK_EVERY_SECONDS = 1.0
 class Sender(Protocol):
     """Sends events."""
 
-    async def send(self, delivery: Delivery) -> Sent:
+    async def send(self, delivery: DueDelivery) -> Sent:
         """Send an event, and return what became of it."""
 
 
@@ -36,7 +36,7 @@ def open_sender(settings: Settings) -> AbstractAsyncContextManager[Sender]:
     return WebhookSender(settings)
 
 
-class Webhooks:
+class WebhookSending:
     """Sends the events of all webhooks."""
 
     def __init__(self, settings: Settings, open_sender: OpenSender = open_sender) -> None:
@@ -52,7 +52,7 @@ class Webhooks:
         first = self._claim(database, self._settings.webhooks.at_once)
         return asyncio.run(self._send_all(database, first)) if first else 0
 
-    async def _send_all(self, database: Database, claimed: list[Delivery]) -> int:
+    async def _send_all(self, database: Database, claimed: list[DueDelivery]) -> int:
         """Send events, each in its own time: who is slow to answer takes one place, and the others go on."""
         sending: set[asyncio.Task[None]] = set()
         tries = 0
@@ -73,13 +73,13 @@ class Webhooks:
                 await asyncio.gather(*sending, return_exceptions=True)
         return tries
 
-    def _claim(self, database: Database, limit: int) -> list[Delivery]:
+    def _claim(self, database: Database, limit: int) -> list[DueDelivery]:
         turn, claim = claim_deliveries(limit, at_once=self._at_once, lease_for=self._lease)
         with database.transaction() as transaction:
             transaction.run(turn)
             return transaction.run(claim)
 
-    async def _send_one(self, database: Database, sender: Sender, delivery: Delivery) -> None:
+    async def _send_one(self, database: Database, sender: Sender, delivery: DueDelivery) -> None:
         sent = await sender.send(delivery)
         report = report_delivery(delivery, sent, retry_for=self._retry_for)
         state = await asyncio.to_thread(database.run, report)

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.cells import defused
+from pipeline.csv_cells import defused
 from pipeline.timestamps import Timestamp, timestamp
-from pipeline.usage.usage_report import COLUMNS, By, LedgerLine, Span, Used, summed
+from pipeline.usage.usage_report import COLUMNS, By, DaySpan, LedgerLine, Used, summed
 
 Entry = Literal["grant", "hold", "raise", "capture", "release"]
 LEDGER_COLUMNS = ("id", "created_at", "entry", "credits", "held", "route", "key_id", "key_name", "job_id", "note")
@@ -47,7 +47,7 @@ class UsageReport(BaseModel):
     rows: list[UsageRow]
 
     @classmethod
-    def of(cls, used: list[Used], span: Span, by: By) -> Self:
+    def of(cls, used: list[Used], span: DaySpan, by: By) -> Self:
         """Return the report of what was used."""
         rows = [UsageRow(**row) for row in summed(used, span, by)]
         requests, credited = (sum(getattr(row, name) for row in rows) for name in NUMBERS)

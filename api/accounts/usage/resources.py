@@ -13,7 +13,7 @@ from api.services.resource import Resource
 from api.work.answers import show_json
 from pipeline.database import AsyncDatabase
 from pipeline.usage.usage import DAYS, read_usage
-from pipeline.usage.usage_report import COLUMNS, By, Span, read_ledger, read_used
+from pipeline.usage.usage_report import COLUMNS, By, DaySpan, read_ledger, read_used
 
 #: Most days of a report.
 MAX_DAYS = 366
@@ -25,14 +25,14 @@ CSV = "text/csv; charset=utf-8"
 MAX_ID = 9_999_999_999
 
 
-def read_span(req: falcon.asgi.Request) -> Span:
+def read_span(req: falcon.asgi.Request) -> DaySpan:
     """Return the days that a request names: by default the last 30. Raises ParameterInvalid."""
     today = datetime.now(UTC).date()
     last = _date(req, "to") or today
     first = _date(req, "from") or last - timedelta(days=min(DAYS - 1, (last - date.min).days))
     if not 0 <= (last - first).days < MAX_DAYS:
         raise ParameterInvalid("from", first.isoformat(), f"send a day before `to`, at most {MAX_DAYS - 1} days.")
-    return Span(first, min(last, date.max - timedelta(days=1)))
+    return DaySpan(first, min(last, date.max - timedelta(days=1)))
 
 
 def _date(req: falcon.asgi.Request, name: str) -> date | None:
@@ -51,7 +51,7 @@ def read_by(req: falcon.asgi.Request) -> By:
     return next((by for by in COLUMNS if by == chosen), "day")
 
 
-class Usage(Resource):
+class UsageResource(Resource):
     """GET /usage."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -104,7 +104,7 @@ def _name_file(resp: falcon.asgi.Response, name: str) -> None:
     resp.set_header("Content-Disposition", f"attachment; filename={name}")
 
 
-async def _csv(database: AsyncDatabase, account_id: UUID, span: Span | None) -> AsyncIterator[bytes]:
+async def _csv(database: AsyncDatabase, account_id: UUID, span: DaySpan | None) -> AsyncIterator[bytes]:
     """Yield the ledger, a page at a time, so that no transaction outlives one of them."""
     yield csv_lines([LEDGER_COLUMNS])
     before = None

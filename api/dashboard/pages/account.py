@@ -6,7 +6,7 @@ from psycopg.errors import CheckViolation, UniqueViolation
 
 from api.dashboard.entry.gate import Gate
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
@@ -16,12 +16,12 @@ from pipeline.accounts.sessions import end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
-PAGE = Page("/dashboard/account", "Account", Section.ACCOUNT, order=100)
+PAGE = Page("/dashboard/account", "AccountPage", NavigationSection.ACCOUNT, order=100)
 #: Fields of the form that can be wrong, by the code of what is.
 FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email"}
 
 
-class Account(Resource):
+class AccountPage(Resource):
     """GET and POST /dashboard/account."""
 
     def __init__(self, services: Services) -> None:
@@ -100,4 +100,4 @@ class OtherSessions(Resource):
 
 def resources(services: Services) -> dict[str, object]:
     """Return the page's resources by path."""
-    return {PAGE.path: Account(services), f"{PAGE.path}/end-others": OtherSessions(services)}
+    return {PAGE.path: AccountPage(services), f"{PAGE.path}/end-others": OtherSessions(services)}

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
 from api.services.resource import Resource
@@ -14,7 +14,7 @@ from api.services.services import Services
 from pipeline.database import Row, Statement
 from pipeline.jobs.open_jobs import open_sql
 
-PAGE = Page("/dashboard", "Home", Section.HOME)
+PAGE = Page("/dashboard", "Home", NavigationSection.HOME)
 #: Jobs that are shown.
 JOBS = 5
 

@@ -11,7 +11,7 @@ import falcon.asgi
 
 from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.queries import exact, read_whole
 from api.jobs.job_resources import find_jobs, read_filter
@@ -19,10 +19,10 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.work.job_documents import job_document
 from pipeline.accounts.keys import Caller
-from pipeline.jobs.job_lists import Page as JobPage
+from pipeline.jobs.job_lists import JobPage
 from pipeline.jobs.job_views import read_subjects
 
-PAGE = Page("/dashboard/jobs", "Jobs", Section.WORK)
+PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK)
 JOBS_A_PAGE = 25
 #: What can be chosen among, as the filter takes it.
 STATES = (

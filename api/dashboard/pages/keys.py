@@ -13,7 +13,7 @@ from api.accounts.keys.making import (
     find_own_key,
 )
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.address import base_url
 from api.http.bodies.fields import FieldsInvalid, read_fields
@@ -23,7 +23,7 @@ from api.services.services import Services
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
 
-PAGE = Page("/dashboard/keys", "Keys", Section.ACCOUNT, order=10)
+PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10)
 #: Fields that are left out where nothing was written.
 NUMBERS = ("requests_per_minute", "credits_per_month")
 

@@ -7,7 +7,7 @@ import falcon
 import falcon.asgi
 
 from api.capabilities import load_try_pages
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import render
 from api.dashboard.try_fields import form_fields
 from api.http.address import base_url
@@ -23,8 +23,8 @@ OVERVIEW_ORDER, PLAIN_ORDER = 0, 1_000
 
 DECLARED = tuple(load_try_pages())
 PAGES = [
-    Page(ROOT, "All capabilities", Section.TRY, order=OVERVIEW_ORDER),
-    *(Page(page.path, page.title, Section.TRY, order=page.order) for page in DECLARED),
+    Page(ROOT, "All capabilities", NavigationSection.TRY, order=OVERVIEW_ORDER),
+    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order) for page in DECLARED),
 ]
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import falcon.asgi
 
 from api.accounts.usage.resources import MAX_ID, read_span
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
 from api.http.queries import read_whole
@@ -17,9 +17,9 @@ from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.database import Statement
 from pipeline.usage.usage_days import used_sql
-from pipeline.usage.usage_report import Span, Used, read_ledger, read_used, summed
+from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
-PAGE = Page("/dashboard/usage", "Usage", Section.ACCOUNT, order=20)
+PAGE = Page("/dashboard/usage", "UsagePage", NavigationSection.ACCOUNT, order=20)
 #: Lines of the ledger on a page.
 LINES = 50
 #: Routes and keys that a plot tells apart; the others are summed.
@@ -33,7 +33,7 @@ TONES = {"grant": "good", "hold": "busy", "raise": "busy", "capture": "plain", "
 Labels = Mapping[Any, str]
 
 
-class Usage(Resource):
+class UsagePage(Resource):
     """GET /dashboard/usage."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -44,7 +44,7 @@ class Usage(Resource):
         today = datetime.now(UTC).date()
         before = read_whole(req, "before", default=0, most=MAX_ID) or None
         used = await run(read_used(account, span))
-        month = await run(read_used(account, Span(today.replace(day=1), today)))
+        month = await run(read_used(account, DaySpan(today.replace(day=1), today)))
         lines = await run(read_ledger(account, span, before=before, limit=LINES))
         await render(
             req,
@@ -67,7 +67,7 @@ class Usage(Resource):
     on_head = on_get
 
 
-def make_plots(used: Sequence[Used], span: Span) -> list[Plot]:
+def make_plots(used: Sequence[Used], span: DaySpan) -> list[Plot]:
     """Return the plots of what was used: by day, each day's made of its routes, or of its keys."""
     keys = _key_labels(used)
     return [
@@ -78,7 +78,12 @@ def make_plots(used: Sequence[Used], span: Span) -> list[Plot]:
 
 
 def _stacked(
-    title: str, used: Sequence[Used], span: Span, labels: Labels, part: Callable[[Used], Any], of: Callable[[Used], int]
+    title: str,
+    used: Sequence[Used],
+    span: DaySpan,
+    labels: Labels,
+    part: Callable[[Used], Any],
+    of: Callable[[Used], int],
 ) -> Plot:
     totals: dict[Any, int] = defaultdict(int)
     for one in used:
@@ -130,4 +135,4 @@ def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
 
 def resources(services: Services) -> dict[str, object]:
     """Return the page's resources by path."""
-    return {PAGE.path: Usage(services)}
+    return {PAGE.path: UsagePage(services)}

@@ -7,7 +7,7 @@ import falcon
 import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.queries import read_choice, read_whole
 from api.services.resource import Resource
@@ -20,11 +20,11 @@ from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries
 
-PAGE = Page("/dashboard/webhooks", "Webhooks", Section.ACCOUNT, order=50)
+PAGE = Page("/dashboard/webhooks", "WebhooksPage", NavigationSection.ACCOUNT, order=50)
 DELIVERIES_A_PAGE = 25
 
 
-class Webhooks(Resource):
+class WebhooksPage(Resource):
     """GET and POST /dashboard/webhooks."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -90,7 +90,7 @@ class Webhooks(Resource):
         )
 
 
-class Delivery(Resource):
+class DeliveryPage(Resource):
     """GET and POST /dashboard/webhooks/{id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
@@ -112,7 +112,7 @@ class Delivery(Resource):
 
 def resources(services: Services) -> dict[str, object]:
     """Return the page's resources by path."""
-    return {PAGE.path: Webhooks(services), f"{PAGE.path}/{{delivery_id}}": Delivery(services)}
+    return {PAGE.path: WebhooksPage(services), f"{PAGE.path}/{{delivery_id}}": DeliveryPage(services)}
 
 
 def _events(form: Form) -> list[str] | None:

@@ -55,7 +55,7 @@ class OperationView:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReferenceSection:
     """Operations that belong together."""
 
     title: str
@@ -67,11 +67,11 @@ class Section:
         return HEADINGS.get(self.title, self.title.replace("_", " ").capitalize())
 
 
-def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[Section]:
+def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[ReferenceSection]:
     """Return all operations of a document; `methods` are those of the Python package, by operations' ids."""
     by_tag = sorted(operations(document), key=lambda found: found[2]["tags"][0])
     return [
-        Section(tag, tuple(_view(document, methods, *found) for found in group))
+        ReferenceSection(tag, tuple(_view(document, methods, *found) for found in group))
         for tag, group in groupby(by_tag, key=lambda found: found[2]["tags"][0])
     ]
 

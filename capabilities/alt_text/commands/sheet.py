@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from capabilities.alt_text.kinds.batch import BatchImage
-from pipeline.cells import defused
+from pipeline.csv_cells import defused
 from pressroom import AsyncPressroom
 from scripts.imports.sheet import Row
 from scripts.imports.url_import import Cells, UrlImport, is_web_url

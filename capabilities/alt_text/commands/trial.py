@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from capabilities.alt_text.engines import Caption, Captioner, Mode, Wish
+from capabilities.alt_text.engines import Caption, Captioner, CaptionRequest, Mode
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from workers.media.images.reading import read_picture
@@ -27,7 +27,7 @@ HEAD = ("picture", "engine", "text", "seconds", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CaptionTrial:
     """What became of a picture: a text, or why there is none; `thumbnail` is a PNG, empty if it can't be read."""
 
     name: str
@@ -53,7 +53,7 @@ def pictures_in(folder: Path) -> list[Path]:
 
 def trials(
     paths: Iterable[Path], engines: Iterable[Captioner], *, mode: Mode, language: str, limits: CaptioningSettings
-) -> Iterator[Trial]:
+) -> Iterator[CaptionTrial]:
     """Yield what each engine makes of each picture, one at a time."""
     used = list(engines)
     for path in paths:
@@ -64,17 +64,17 @@ def trials(
                 path.read_bytes(), max_pixels=limits.max_pixels, max_side=limits.max_side, shrink_to=SHOWN_SIDE
             )
         except PressroomError as error:
-            yield Trial(path.name, "", error, 0.0)
+            yield CaptionTrial(path.name, "", error, 0.0)
             continue
         thumbnail = _thumbnail(picture.image)
         for engine in used:
             began = time.perf_counter()
-            (said,) = engine.caption([Wish(picture, (mode,), language)])
+            (said,) = engine.caption([CaptionRequest(picture, (mode,), language)])
             caption = said if isinstance(said, PressroomError) else said[mode]
-            yield Trial(path.name, engine.name, caption, time.perf_counter() - began, thumbnail)
+            yield CaptionTrial(path.name, engine.name, caption, time.perf_counter() - began, thumbnail)
 
 
-def page_of(done: Iterable[Trial], title: str) -> str:
+def page_of(done: Iterable[CaptionTrial], title: str) -> str:
     """Return an HTML page with the pictures and their texts side by side; all text in it is escaped."""
     rows = "\n".join(_row(trial) for trial in done)
     head = "".join(f"<th>{name}</th>" for name in HEAD)
@@ -86,7 +86,7 @@ def page_of(done: Iterable[Trial], title: str) -> str:
     )
 
 
-def _row(trial: Trial) -> str:
+def _row(trial: CaptionTrial) -> str:
     name, *cells = (html.escape(cell) for cell in trial.row)
     data = base64.b64encode(trial.thumbnail).decode()
     image = f'<img alt="" src="data:image/png;base64,{data}"><br>' if data else ""

@@ -9,7 +9,18 @@ from pipeline.errors import PressroomError
 from workers.engines import never
 from workers.media.images.picture import Picture
 
-__all__ = ["ENGINES", "FALLBACK", "MODES", "NO_HINTS", "Caption", "Captioner", "Captions", "Hints", "Mode", "Wish"]
+__all__ = [
+    "ENGINES",
+    "FALLBACK",
+    "MODES",
+    "NO_HINTS",
+    "Caption",
+    "CaptionRequest",
+    "Captioner",
+    "Captions",
+    "Hints",
+    "Mode",
+]
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
@@ -22,7 +33,7 @@ FALLBACK = "basic"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CaptionRequest:
     """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it."""
 
     picture: Picture
@@ -45,6 +56,6 @@ class Captioner(Protocol):
         """Return the languages it writes (ISO 639-1)."""
 
     def caption(
-        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. One pass of the image encoder a picture."""

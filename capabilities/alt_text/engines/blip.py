@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from capabilities.alt_text.engines import MODES, Mode, Wish
+from capabilities.alt_text.engines import MODES, CaptionRequest, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded, generate
 from capabilities.alt_text.engines.generation.generator import Generator
 from capabilities.alt_text.settings import CaptioningSettings
@@ -49,7 +49,7 @@ class Blip(Generator):
             )
         return model
 
-    def _generate(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+    def _generate(self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         """Return the model's texts; each picture passes the encoder once, for all its modes."""
         import torch
 

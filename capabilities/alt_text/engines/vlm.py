@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from PIL import Image
 
-from capabilities.alt_text.engines import Mode, Wish
+from capabilities.alt_text.engines import CaptionRequest, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded, generate
 from capabilities.alt_text.engines.generation.generator import Generator, SecondLook
 from capabilities.alt_text.engines.generation.prompts import FILE, NAMES, prompt_of
@@ -77,7 +77,7 @@ class Vlm(Generator):
         with torch.inference_mode(), self._features:
             return self._one_each([look.mode for look in looks], [look.wish for look in looks], prompts, stop)
 
-    def _generate(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+    def _generate(self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         """Return the model's texts; each picture passes the vision tower once, for all its modes."""
         import torch
 
@@ -93,7 +93,7 @@ class Vlm(Generator):
         return [dict(zip(wish.modes, texts, strict=True)) for wish, texts in zip(wishes, rows, strict=True)]
 
     def _one_each(
-        self, modes: Sequence[Mode], wishes: Sequence[Wish], prompts: Sequence[str], stop: Callable[[], bool]
+        self, modes: Sequence[Mode], wishes: Sequence[CaptionRequest], prompts: Sequence[str], stop: Callable[[], bool]
     ) -> list[Decoded]:
         """Return one text of each picture, of the mode and by the prompt in the same place."""
         inputs = self._processor(
@@ -116,7 +116,7 @@ class Vlm(Generator):
             ],
         )
 
-    def _prompt(self, mode: Mode, wish: Wish) -> str:
+    def _prompt(self, mode: Mode, wish: CaptionRequest) -> str:
         return self._chat(prompt_of(mode, wish.language, wish.hints))
 
     def _chat(self, prompt: str) -> str:

@@ -7,10 +7,10 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from capabilities.alt_text.engines import NO_HINTS, Captioner, Captions, Hints, Wish
+from capabilities.alt_text.engines import NO_HINTS, Captioner, CaptionRequest, Captions, Hints
 from capabilities.alt_text.handlers.caption_cache import CaptionCache, Source
 from capabilities.alt_text.handlers.downloads import Downloads
-from capabilities.alt_text.handlers.portrait import Portrait
+from capabilities.alt_text.handlers.pending_caption import PendingCaption
 from capabilities.alt_text.kinds.fields import MODES, PictureInput, PictureTexts, modes_of, require_language
 from capabilities.alt_text.kinds.inline import IMAGE_FIELD, UPLOAD, is_inline, read_data_url
 from capabilities.alt_text.settings import CaptioningSettings
@@ -112,12 +112,12 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _portrait(self, wanted: PictureInput, is_stopped: Callable[[], bool]) -> Portrait:
+    def _portrait(self, wanted: PictureInput, is_stopped: Callable[[], bool]) -> PendingCaption:
         """Return a portrait for the first engine that writes its language."""
         language, hints = wanted.language, wanted.hints or NO_HINTS
         engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
-        portrait = Portrait(modes_of(wanted.mode), language, engine, self._source(engine), is_stopped, hints)
+        portrait = PendingCaption(modes_of(wanted.mode), language, engine, self._source(engine), is_stopped, hints)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
         except LanguageNotSupported as error:
@@ -125,10 +125,10 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         return portrait
 
     def _files(
-        self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[Portrait]
-    ) -> Iterator[tuple[bytes, list[Portrait]]]:
+        self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[PendingCaption]
+    ) -> Iterator[tuple[bytes, list[PendingCaption]]]:
         """Yield the file of each picture, with the portraits that want it: those that came along, then downloads."""
-        wanted: dict[str, list[Portrait]] = {}
+        wanted: dict[str, list[PendingCaption]] = {}
         for task, portrait in zip(tasks, portraits, strict=True):
             if portrait.is_over:
                 continue
@@ -152,10 +152,10 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             raise ImageTooLarge(f"The file image has more than {most:,} bytes. Send a smaller one.")
         return body
 
-    def _load(self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[Portrait]) -> None:
+    def _load(self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[PendingCaption]) -> None:
         """Give each portrait its picture, by its URL; or its texts from the cache, or an error, or a later time."""
         pictures: dict[bytes, Future[Picture]] = {}
-        waiting: list[tuple[Portrait, Future[Picture]]] = []
+        waiting: list[tuple[PendingCaption, Future[Picture]]] = []
         for body, sharing in self._files(tasks, portraits):
             sha256 = hashlib.sha256(body).digest()
             for portrait in sharing:
@@ -170,7 +170,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             except PressroomError as error:
                 portrait.fail(error)
 
-    def _recall(self, portraits: Sequence[Portrait]) -> list[Portrait]:
+    def _recall(self, portraits: Sequence[PendingCaption]) -> list[PendingCaption]:
         """Give portraits the texts that are in the cache; return those that want more."""
         wanting = [portrait for portrait in portraits if not portrait.is_over]
         found = self._cache.find([key for portrait in wanting for key in portrait.missing_keys()])
@@ -178,7 +178,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             portrait.recall(found)
         return [portrait for portrait in wanting if not portrait.is_over]
 
-    def _describe(self, engine: Captioner, portraits: Sequence[Portrait]) -> None:
+    def _describe(self, engine: Captioner, portraits: Sequence[PendingCaption]) -> None:
         """Describe pictures with an engine, under its lock, and give each portrait its texts."""
         lock = self.resources.lock_of(engine)
         # Stopped: nobody wants any of them any more; each portrait's result says so.
@@ -202,22 +202,22 @@ def _make_decoders(resources: Resources) -> Decoders:
     return Decoders()
 
 
-def _same(portraits: Iterable[Portrait]) -> list[list[Portrait]]:
+def _same(portraits: Iterable[PendingCaption]) -> list[list[PendingCaption]]:
     """Return portraits in groups of the same file, language and hints: the model sees each once."""
-    groups: dict[tuple[bytes, str, Hints], list[Portrait]] = {}
+    groups: dict[tuple[bytes, str, Hints], list[PendingCaption]] = {}
     for portrait in portraits:
         groups.setdefault((portrait.sha256, portrait.language, portrait.hints), []).append(portrait)
     return list(groups.values())
 
 
-def _caption(engine: Captioner, groups: Sequence[Sequence[Portrait]]) -> Sequence[Captions | PressroomError]:
+def _caption(engine: Captioner, groups: Sequence[Sequence[PendingCaption]]) -> Sequence[Captions | PressroomError]:
     """Return what an engine writes about the picture of each group; if it refuses them together, one by one."""
     wishes = []
     for group in groups:
         picture = next(portrait.picture for portrait in group if portrait.picture is not None)
         wanted = {mode for portrait in group for mode in portrait.missing}
         modes = tuple(mode for mode in MODES if mode in wanted)
-        wishes.append(Wish(picture, modes, group[0].language, group[0].hints))
+        wishes.append(CaptionRequest(picture, modes, group[0].language, group[0].hints))
     try:
         return engine.caption(wishes, stop=lambda: all(portrait.is_stopped() for group in groups for portrait in group))
     except PressroomError as error:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-from capabilities.alt_text.handlers.portrait import Portrait
+from capabilities.alt_text.handlers.pending_caption import PendingCaption
 from pipeline.errors import PressroomError
 from workers.engines import never
 from workers.media.downloads.fetcher import Fetched, Fetcher
@@ -32,8 +32,8 @@ class Downloads:
         self._timer: threading.Timer | None = None
 
     def files(
-        self, wanted: Mapping[str, list[Portrait]], *, is_crowded: Callable[[], bool] = never
-    ) -> Iterator[tuple[bytes, list[Portrait]]]:
+        self, wanted: Mapping[str, list[PendingCaption]], *, is_crowded: Callable[[], bool] = never
+    ) -> Iterator[tuple[bytes, list[PendingCaption]]]:
         """Yield the file of each URL with the portraits that want it, in the order in which downloads end.
 
         In the order of the URLs, the other files would wait in memory for the slowest server. A portrait without a

@@ -11,7 +11,7 @@ from capabilities.blog.engines.pictures.drawn.topics import subject_of, subjects
 from capabilities.blog.handlers.covers import Cover
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
-from workers.engines.ocr import Line, Reader
+from workers.engines.ocr import Reader, TextLine
 from workers.media.images.reading import read_picture
 
 log = get_logger(__name__)
@@ -26,7 +26,7 @@ SHORTEST_WORD = 4
 STEM = 5
 
 #: Returns the lines of text on a picture.
-Read = Callable[[Image.Image], Sequence[Line]]
+Read = Callable[[Image.Image], Sequence[TextLine]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from capabilities.alt_text.engines import Caption, Captioner, Mode, Wish
+from capabilities.alt_text.engines import Caption, Captioner, CaptionRequest, Mode
 from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.handlers.covers import Cover
 from pipeline.log import get_logger
@@ -58,7 +58,7 @@ def describe_unseen(
 def _look(
     captioner: Captioner, pictures: Sequence[Picture], language: str, stop: Callable[[], bool]
 ) -> list[Caption | None]:
-    results = captioner.caption([Wish(picture, (MODE,), language) for picture in pictures], stop=stop)
+    results = captioner.caption([CaptionRequest(picture, (MODE,), language) for picture in pictures], stop=stop)
     return [None if isinstance(said, Exception) else said.get(MODE) for said in results]
 
 

@@ -11,7 +11,7 @@ from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 
 if TYPE_CHECKING:
-    from capabilities.index_check.engines.submission import Site
+    from capabilities.index_check.engines.submission import SubmittedSite
 
 group = typer.Typer(name="indexnow", help="Keys of sites whose URLs are submitted.", no_args_is_help=True)
 register = under(SYSTEM, group)
@@ -58,10 +58,10 @@ def check(host: Host, data: Data = None) -> None:
         raise typer.Exit(1)
 
 
-def _site(host: str) -> "Site":
+def _site(host: str) -> "SubmittedSite":
     from yarl import URL
 
-    from capabilities.index_check.engines.submission import Site
+    from capabilities.index_check.engines.submission import SubmittedSite
 
     try:
         url = URL(host if "://" in host else f"https://{host}")
@@ -70,4 +70,4 @@ def _site(host: str) -> "Site":
         name = None
     if not name or url.scheme not in ("http", "https"):
         raise InvalidRequest(f"{host[:80]!a} is no host; write it as in www.example.com.", field="host")
-    return Site(name, is_secure=url.scheme == "https")
+    return SubmittedSite(name, is_secure=url.scheme == "https")

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from capabilities.index_check.requests.given import read_url
-from pipeline.cells import defused
+from pipeline.csv_cells import defused
 from pressroom import AsyncPressroom
 from pressroom.documents.index import UrlRecord
 from scripts.imports.sheet import Row

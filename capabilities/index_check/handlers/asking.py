@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Self
 
-from capabilities.index_check.engines.search.base.client import PageTooLarge, SearchClient, Stopped, Unreachable
+from capabilities.index_check.engines.search.base.client import PageTooLarge, RequestStopped, SearchClient, Unreachable
 from capabilities.index_check.engines.search.base.provider import OPERATORS, Provider, Reading, Reply
 from capabilities.index_check.engines.search.base.verdict import MAX_NEAR, Match, Verdict, classify
 from capabilities.index_check.handlers.feedback import Feedback
@@ -75,7 +75,7 @@ class CheckProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProviderAnswer:
     """A query, who was asked, and the verdict."""
 
     provider: Provider
@@ -133,7 +133,7 @@ class Asker:
         permit: Permit,
         *,
         stop: Callable[[], bool],
-    ) -> Asked | MoreToAsk:
+    ) -> ProviderAnswer | MoreToAsk:
         """Ask a provider about a URL in the next form of its query, and judge its reply; `key` is its match key.
 
         After the last form, ask what proves that its empty pages count. Raises Stopped."""
@@ -144,17 +144,17 @@ class Asker:
         query = forms[progress.form]
         if not provider.is_askable(query):
             # The page may well be listed under a form that can't be asked.
-            return Asked(provider, query, Verdict("error", "query_too_long"))
+            return ProviderAnswer(provider, query, Verdict("error", "query_too_long"))
         began = time.monotonic()
         verdict = self._judge(provider, query, key, permit, stop)
         if verdict.reason != "not_indexed":
-            return Asked(provider, query, verdict)
+            return ProviderAnswer(provider, query, verdict)
         progress.miss(verdict)
         is_answer = verdict.match.has_host or not provider.needs_proof
         if progress.form < len(forms):
             return self._ask_more(provider, permit, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
         if is_answer or self._proofs.has_seen(provider, began):
-            return Asked(provider, query, progress.negative)
+            return ProviderAnswer(provider, query, progress.negative)
         progress.missed_at = self._proofs.missed_at(provider, began)
         return self._ask_more(provider, permit, Event.INCONCLUSIVE)
 
@@ -165,7 +165,7 @@ class Asker:
 
     def _prove(
         self, provider: Provider, query: str, progress: CheckProgress, permit: Permit, stop: Callable[[], bool]
-    ) -> Asked | MoreToAsk:
+    ) -> ProviderAnswer | MoreToAsk:
         """Say that a page is not indexed if its provider has shown rows since it missed it: else ask for the control
         site, or wait until that may be asked."""
         proof = self._proofs.find(provider)
@@ -174,19 +174,19 @@ class Asker:
             progress.provider = ""
             return MoreToAsk(is_spent=False)
         if proof.proves(progress.missed_at, provider.engines):
-            return Asked(provider, query, progress.negative, is_spent=False)
+            return ProviderAnswer(provider, query, progress.negative, is_spent=False)
         if wait := self._proofs.book_control(provider):
-            return Asked(provider, query, Verdict("error", "empty_unproven"), is_spent=False, wait=wait)
+            return ProviderAnswer(provider, query, Verdict("error", "empty_unproven"), is_spent=False, wait=wait)
         site = self._settings.control_site
         verdict = self._judge(provider, provider.site_query(f"https://{site}"), match_key(site) or site, permit, stop)
         if not verdict.is_answer:
-            return Asked(provider, query, verdict)
+            return ProviderAnswer(provider, query, verdict)
         if not verdict.match.has_host:
-            return Asked(provider, query, Verdict("error", "empty_unproven"))
+            return ProviderAnswer(provider, query, Verdict("error", "empty_unproven"))
         if silent := self._proofs.find(provider).silent(provider.engines):
             log.info("engines showed no row today", provider=provider.name, engines=silent)
-            return Asked(provider, query, Verdict("error", "engines_blocked"))
-        return Asked(provider, query, progress.negative)
+            return ProviderAnswer(provider, query, Verdict("error", "engines_blocked"))
+        return ProviderAnswer(provider, query, progress.negative)
 
     def _judge(self, provider: Provider, query: str, key: str, permit: Permit, stop: Callable[[], bool]) -> Verdict:
         """Return the verdict on the reply to one query. Raises Stopped."""
@@ -235,7 +235,7 @@ class Asker:
         self._feedback.note(provider, Event.INCONCLUSIVE)
         is_taken = self._pacer.take_again(provider.name, most=LONGEST_WAIT_FOR_A_PERMIT, stop=stop)
         if stop():
-            raise Stopped
+            raise RequestStopped
         if not is_taken:
             log.info("no permit for another try", provider=provider.name)
         return is_taken

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from capabilities.index_check.engines.search.base.client import Stopped
+from capabilities.index_check.engines.search.base.client import RequestStopped
 from capabilities.index_check.engines.search.base.provider import Provider
-from capabilities.index_check.handlers.asking import Asked, Asker, CheckProgress, MoreToAsk
+from capabilities.index_check.handlers.asking import Asker, CheckProgress, MoreToAsk, ProviderAnswer
 from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing
 from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.owned import OwnedSites, with_inspection
@@ -46,7 +46,7 @@ class UrlCheck:
     lane: str
     progress: CheckProgress
     left: list[str]
-    blocked: Asked | None = None  # the block that the check ends with, if nobody takes over
+    blocked: ProviderAnswer | None = None  # the block that the check ends with, if nobody takes over
 
     @property
     def page(self) -> bytes:
@@ -158,7 +158,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 return known
             try:
                 asked = self._ask(check, permit)
-            except Stopped:
+            except RequestStopped:
                 return Release()
             if isinstance(asked, MoreToAsk):
                 continue
@@ -171,13 +171,13 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 return outcome
         return self._put_back(check)
 
-    def _ask(self, check: UrlCheck, permit: Permit) -> Asked | MoreToAsk:
+    def _ask(self, check: UrlCheck, permit: Permit) -> ProviderAnswer | MoreToAsk:
         """Ask the provider of a permit. Raises Stopped."""
         provider = self._providers[permit.provider]
         stop = check.task.is_stopped
         try:
             asked = self._asker.ask(check.url, check.key, provider, check.progress, permit, stop=stop)
-        except Stopped:
+        except RequestStopped:
             self._feedback.note(provider, Event.INCONCLUSIVE)  # else nobody may ask it before its booking is over
             raise
         if not asked.is_spent:
@@ -206,7 +206,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         age = {"reused": True, "age_seconds": int(known.age.total_seconds())}
         return Done(RawResult(**{**found, "query": query, **proof, **age}), engine=provider.name, credits=0)
 
-    def _answered(self, check: UrlCheck, asked: Asked, permit: Permit) -> Outcome[RawResult]:
+    def _answered(self, check: UrlCheck, asked: ProviderAnswer, permit: Permit) -> Outcome[RawResult]:
         provider, output = asked.provider, asked.raw_result()
         self._feedback.forget_unusable(check.task.job_id, provider.name)
         if self._settings.reuse.longest:
@@ -217,7 +217,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
             self._feedback.note(provider, Event.ANSWERED)
         return Done(RawResult(**output), engine=provider.name)
 
-    def _not_answered(self, check: UrlCheck, asked: Asked) -> Outcome[RawResult] | None:
+    def _not_answered(self, check: UrlCheck, asked: ProviderAnswer) -> Outcome[RawResult] | None:
         """Return what becomes of a URL whose provider did not answer; None: another one may."""
         self._pacer.look_again()
         event = self._feedback.note_failure(check.task.job_id, asked.provider, asked.verdict)
@@ -266,7 +266,7 @@ def is_wanted(provider: Provider, url: UrlInput) -> bool:
     return url.engine in (None, provider.name) and url.index in (None, provider.index)
 
 
-def failure(asked: Asked, *, remedy: str = "") -> UrlUnchecked:
+def failure(asked: ProviderAnswer, *, remedy: str = "") -> UrlUnchecked:
     """Return why a URL has no answer, with what its record shows; `remedy` instead of what helps by the code."""
     shown = {name: value for name, value in asked.raw_result().items() if name != "code"}
     return UrlUnchecked(asked.verdict.code, cause=cause_of(asked.verdict.cause), remedy=remedy, **shown)

@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from capabilities.index_check.engines.search.base.site_service import Access, ServiceTrouble, SiteService, Trouble
+from capabilities.index_check.engines.search.base.site_service import (
+    ServiceAccess,
+    ServiceTrouble,
+    SiteService,
+    Trouble,
+)
 from capabilities.index_check.sites.connections import Connection, list_connections
 from capabilities.index_check.sites.sites import SiteMap
 from pipeline.accounts.secret_box import SecretBox
@@ -40,7 +45,7 @@ class Connections:
         self._database = database
         self._box = SecretBox(settings)
         self._services = services
-        self._accesses: dict[tuple[UUID, bytes], Access] = {}
+        self._accesses: dict[tuple[UUID, bytes], ServiceAccess] = {}
         self._connected: dict[UUID, Connected] = {}
         self._unreadable: set[UUID] = set()  # connections that were complained of, once each
         self._lock = threading.Lock()
@@ -62,7 +67,7 @@ class Connections:
             self._connected[account_id] = found
         return found
 
-    def access(self, connection: Connection) -> Access:
+    def access(self, connection: Connection) -> ServiceAccess:
         """Return a connection's access, the same for all its URLs. Raises ServiceTrouble."""
         key = (connection.id, connection.credentials)
         with self._lock:

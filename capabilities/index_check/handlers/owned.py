@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from capabilities.index_check.engines.search.base.client import SearchClient
-from capabilities.index_check.engines.search.base.site_service import ServiceTrouble, Told, Trouble
+from capabilities.index_check.engines.search.base.site_service import ServiceAnswer, ServiceTrouble, Trouble
 from capabilities.index_check.engines.search.owners.site_services import site_services
 from capabilities.index_check.handlers.connected import Connections
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
@@ -56,7 +56,7 @@ class NotBooked(ServiceTrouble):
 
 
 @dataclass
-class Turn:
+class OwnedCheck:
     """What the services have come to about one URL."""
 
     facts: dict[str, Any] | None = None
@@ -91,7 +91,7 @@ class OwnedSites:
 
     def check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Return what the first service says that says anything, or where the URL goes on."""
-        turn, wanted = Turn(), services_for(task.input.engine, task.input.index)
+        turn, wanted = OwnedCheck(), services_for(task.input.engine, task.input.index)
         connected = self._connections.sites_of(task.account_id)
         if not (sites := connected.sites.find(task.input.url, wanted)):
             # It had a site when it was submitted, maybe since a moment ago.
@@ -114,7 +114,9 @@ class OwnedSites:
                 return outcome
         return self._go_on(task, turn)
 
-    def _ask(self, task: Task[UrlInput], site: OwnedSite, connection: Connection, turn: Turn) -> Done[RawResult] | None:
+    def _ask(
+        self, task: Task[UrlInput], site: OwnedSite, connection: Connection, turn: OwnedCheck
+    ) -> Done[RawResult] | None:
         """Ask one service about the URL, or take what it said lately; None: it told facts alone."""
         if (known := self._known(task, site)) is not None:
             return known
@@ -125,7 +127,7 @@ class OwnedSites:
             return None
         return self._answered(task, site, told)
 
-    def _told(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> Told:
+    def _told(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> ServiceAnswer:
         """Return what a service says, asked again after what passes by itself. Raises ServiceTrouble, Stopped."""
         service, url = self._services[site.service], task.input.url.partition("#")[0]
         tries = self._settings.tries if site.service in OWNED_ENGINES else 1
@@ -158,7 +160,7 @@ class OwnedSites:
         _sleep(task, booking.wait)
         return booking
 
-    def _answered(self, task: Task[UrlInput], site: OwnedSite, told: Told) -> Done[RawResult]:
+    def _answered(self, task: Task[UrlInput], site: OwnedSite, told: ServiceAnswer) -> Done[RawResult]:
         url = task.input.url
         output: dict[str, Any] = {
             "reason": told.reason,
@@ -190,7 +192,7 @@ class OwnedSites:
         again = {"reused": True, "age_seconds": int(known.age.total_seconds())}
         return Done(RawResult(**{**known.output, **again}), engine=site.service, credits=0)
 
-    def _go_on(self, task: Task[UrlInput], turn: Turn) -> Outcome[RawResult]:
+    def _go_on(self, task: Task[UrlInput], turn: OwnedCheck) -> Outcome[RawResult]:
         """Return where a URL goes on that no service has told of."""
         is_named = task.input.engine in OWNED_ENGINES
         waited_for = [trouble for trouble in turn.troubles if trouble.kind in QUOTAS or (is_named and is_rest(trouble))]
@@ -204,7 +206,7 @@ class OwnedSites:
             task.save({**(task.checkpoint or {}), "inspection": turn.facts})
         return Release(lane=lane_of(task.input.engine, task.input.index))
 
-    def _fail(self, task: Task[UrlInput], turn: Turn) -> Failed | Retry:
+    def _fail(self, task: Task[UrlInput], turn: OwnedCheck) -> Failed | Retry:
         """Return what becomes of a URL whose request wants this service and nobody else."""
         shown: dict[str, Any] = {"provider": task.input.engine, "index": OWNED_ENGINES.get(task.input.engine or "")}
         if not turn.troubles:

@@ -10,7 +10,7 @@ from typing import Any
 
 from yarl import URL
 
-from capabilities.index_check.engines.submission import Site, Submitter, Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite, Submitter
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.requests.request import MAX_URLS
 from capabilities.index_check.results.urls import RawResult
@@ -31,14 +31,14 @@ FAMILY = "submission"
 RUN_SECONDS = 60.0
 #: Codes of refusals for how much was submitted; their reason is `rate_limited`.
 LIMITS = frozenset(("throttled", "quota"))
-UNREADABLE = Verdict("url_invalid", "it can't be written as RFC 3986 has it")
-NOBODY = Verdict("key_missing", "no engine is set up for its site")
+UNREADABLE = SubmissionVerdict("url_invalid", "it can't be written as RFC 3986 has it")
+NOBODY = SubmissionVerdict("key_missing", "no engine is set up for its site")
 
 
 class UrlNotSubmitted(PressroomError):
     """No engine has taken a URL; `shown` stands in its record."""
 
-    def __init__(self, verdict: Verdict, **shown: Any) -> None:
+    def __init__(self, verdict: SubmissionVerdict, **shown: Any) -> None:
         reason = "rate_limited" if verdict.code in LIMITS else "error"
         message = f"The URL was not submitted: {verdict.cause.rstrip('.')}. Nothing was charged for it."
         super().__init__(message, code=verdict.code, reason=reason, search_status=verdict.code, **shown)
@@ -52,12 +52,12 @@ class SiteBatch:
     engine: str | None
     tasks: dict[str, list[Task[UrlInput]]] = field(default_factory=dict)
     #: What an engine has said of a URL, and which: the first that took it, or may take it later, or else the first.
-    verdicts: dict[str, tuple[str, Verdict]] = field(default_factory=dict)
+    verdicts: dict[str, tuple[str, SubmissionVerdict]] = field(default_factory=dict)
 
     @property
-    def site(self) -> Site:
+    def site(self) -> SubmittedSite:
         """The host, by https if one of its URLs is."""
-        return Site(self.host, is_secure=any(url.startswith("https:") for url in self.tasks))
+        return SubmittedSite(self.host, is_secure=any(url.startswith("https:") for url in self.tasks))
 
     def left(self) -> list[str]:
         """Return the URLs that nobody has taken, and that somebody waits for."""
@@ -68,7 +68,7 @@ class SiteBatch:
             if url not in taken and not all(task.is_stopped() for task in tasks)
         ]
 
-    def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[Verdict]) -> None:
+    def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[SubmissionVerdict]) -> None:
         """Keep what an engine has said."""
         for url, verdict in zip(urls, verdicts, strict=True):
             kept = self.verdicts.get(url)
@@ -121,7 +121,7 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         for task in tasks:
             engine = task.input.engine
             if task.input.fault is not None:
-                outcomes[id(task)] = Failed(UrlNotSubmitted(Verdict("url_invalid", task.input.fault)))
+                outcomes[id(task)] = Failed(UrlNotSubmitted(SubmissionVerdict("url_invalid", task.input.fault)))
                 continue
             try:
                 url = URL(task.input.url).with_fragment(None)

@@ -40,7 +40,7 @@ _COLUMNS = ", ".join(Change.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedRun:
     """A monitor whose job has ended, and what the event about it says."""
 
     id: UUID
@@ -67,25 +67,25 @@ def _settle_one(database: Database) -> bool:
     return True
 
 
-def _telling(ended: Ended, event: str) -> Statement[None]:
+def _telling(ended: EndedRun, event: str) -> Statement[None]:
     """Return what tells the monitor's webhook, or its account's if it has none."""
     if ended.webhook_id is None:
         return add_to_account(ended.account_id, MONITOR_CHANGED, event)
     return add_delivery(ended.webhook_id, event)
 
 
-def _lock_ended() -> Statement[Ended | None]:
+def _lock_ended() -> Statement[EndedRun | None]:
     return Statement(
         "SELECT m.id, m.account_id, m.name, m.open_job_id AS job_id, m.webhook_id, now() AS now FROM index_monitor m"
         " LEFT JOIN job j ON j.id = m.open_job_id"
         " WHERE m.open_job_id IS NOT NULL AND (j.id IS NULL OR j.finished_at IS NOT NULL)"
         " LIMIT 1 FOR NO KEY UPDATE OF m SKIP LOCKED",
         {},
-        lambda rows: Ended(**rows[0]) if rows else None,
+        lambda rows: EndedRun(**rows[0]) if rows else None,
     )
 
 
-def _keep_answers(ended: Ended) -> Statement[list[Change]]:
+def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
     """Compare a job's answers with the last ones, keep both and the changes, and close the job; returns the changes.
 
     A URL that had no answer before is not changed by its first."""
@@ -116,7 +116,7 @@ def _keep_answers(ended: Ended) -> Statement[list[Change]]:
     )
 
 
-def _event(ended: Ended, changes: Sequence[Change]) -> str:
+def _event(ended: EndedRun, changes: Sequence[Change]) -> str:
     listed = [
         {name: value for name, value in shown(change).items() if name not in {"id", "job_id"}}
         for change in changes[:MAX_IN_EVENT]

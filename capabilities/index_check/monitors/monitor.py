@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Row, Statement
-from pipeline.webhooks.deliveries import LastDelivery
+from pipeline.webhooks.deliveries import LatestDelivery
 
 Every = Literal["day", "week"]
 State = Literal["active", "paused"]
@@ -51,7 +51,7 @@ class Monitor:
     last_run_at: datetime | None
     skipped: dict[str, Any] | None
     created_at: datetime
-    last_delivery: LastDelivery | None
+    last_delivery: LatestDelivery | None
 
 
 _DELIVERY = "state, attempts, status, error, created_at, next_at"
@@ -150,4 +150,4 @@ def delete_monitor(monitor_id: UUID, account_id: UUID) -> Statement[bool]:
 
 def _monitor(row: Row) -> Monitor:
     last = {name: row.pop(f"delivery_{name}") for name in _DELIVERY.split(", ")}
-    return Monitor(**row, last_delivery=LastDelivery(**last) if last["state"] else None)
+    return Monitor(**row, last_delivery=LatestDelivery(**last) if last["state"] else None)

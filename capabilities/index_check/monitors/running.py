@@ -68,7 +68,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class LockedMonitor:
     """What is known of a monitor once nobody else can change it."""
 
     has_open_job: bool
@@ -140,7 +140,7 @@ class MonitorRuns:
                 log.info("monitor run", monitor=str(due.id), job_id=str(job_id), urls=total)
 
     def _submit(
-        self, transaction: Transaction, due: Due, locked: Locked, urls: list[str] | PressroomError
+        self, transaction: Transaction, due: Due, locked: LockedMonitor, urls: list[str] | PressroomError
     ) -> tuple[UUID, int]:
         """Make the job; returns its id, and how many URLs it has. Raises PressroomError."""
         if isinstance(urls, PressroomError):
@@ -219,7 +219,7 @@ def _claim_due() -> Statement[list[Due]]:
     )
 
 
-def _lock(due: Due) -> Statement[Locked | None]:
+def _lock(due: Due) -> Statement[LockedMonitor | None]:
     """Lock a monitor that is still as it was claimed, and choose the key that pays: its own, or the one last used of
     those without limits: what a limited key leaves is for its own use."""
     return Statement(
@@ -231,7 +231,7 @@ def _lock(due: Due) -> Statement[Locked | None]:
         " FROM index_monitor m WHERE m.id = %(id)s AND m.state = 'active' AND m.next_at = %(next_at)s"
         " AND m.busy_until = %(busy_until)s FOR NO KEY UPDATE OF m",
         {"id": due.id, "next_at": due.next_at, "busy_until": due.busy_until},
-        lambda rows: Locked(**rows[0]) if rows else None,
+        lambda rows: LockedMonitor(**rows[0]) if rows else None,
     )
 
 

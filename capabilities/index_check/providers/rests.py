@@ -33,7 +33,7 @@ class WaitingFor(BaseModel):
         return all(one.code in BLOCKS for one in self.providers)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The same in words."""
         each = "; ".join(
             f"{one.provider} is asked again at {timestamp(one.until)}: {one.message}" for one in self.providers

@@ -39,7 +39,7 @@ class Event(StrEnum):
     TIME_PASSED = "time_passed"  # the rest is over; applied whenever the row is read
 
 
-class Guard(StrEnum):
+class TransitionGuard(StrEnum):
     """A condition of a row of the table."""
 
     ALWAYS = "true"
@@ -67,7 +67,7 @@ class Transition(NamedTuple):
     event: Event
     next: State
     effect: Mapping[str, str] = NOTHING
-    guard: Guard = Guard.ALWAYS
+    guard: TransitionGuard = TransitionGuard.ALWAYS
 
 
 _C, _O, _H, _R, _M = State
@@ -79,11 +79,11 @@ TRANSITIONS = (
     Transition(_O, Event.BLOCKED, _O, SAME_REST),
     Transition(_O, Event.TIME_PASSED, _H),
     Transition(_H, Event.ANSWERED, _R),
-    Transition(_H, Event.BLOCKED, _O, FIRST_REST, Guard.LONG_WELL),
+    Transition(_H, Event.BLOCKED, _O, FIRST_REST, TransitionGuard.LONG_WELL),
     Transition(_H, Event.BLOCKED, _O, NEXT_REST),
     Transition(_H, Event.REFUSED, _M, OFF),
     Transition(_R, Event.ANSWERED, _C, FORGET),
-    Transition(_R, Event.BLOCKED, _O, FIRST_REST, Guard.LONG_WELL),
+    Transition(_R, Event.BLOCKED, _O, FIRST_REST, TransitionGuard.LONG_WELL),
     Transition(_R, Event.BLOCKED, _O, NEXT_REST),
     Transition(_R, Event.REFUSED, _M, OFF),
     Transition(_M, Event.TIME_PASSED, _H),

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from capabilities.index_check.results.urls import UrlRecord, next_urls
-from pipeline.cells import defused
+from pipeline.csv_cells import defused
 from pipeline.database import AsyncDatabase
 from pipeline.lifecycle.jobs import Item
 from pipeline.timestamps import timestamp

@@ -54,7 +54,7 @@ MAX_URLS = 1_000
 KEPT = ("engine", "index", "source", "fresh", "diagnose", "name")
 
 
-class NothingToRetry(Conflict):
+class NoUrlToRetry(Conflict):
     """No URL of the job has ended in the way that the request names."""
 
     code = "nothing_to_retry"
@@ -165,7 +165,7 @@ class IndexJobUrls(Resource):
         limit = read_whole(req, "limit", default=100, least=1, most=MAX_URLS)
         offset = read_whole(req, "offset", default=0)
         counted = await find_own(self._services, caller, job_id)
-        waits = counted.waiting_for.told if counted.waiting_for else None
+        waits = counted.waiting_for.description if counted.waiting_for else None
         listing = list_urls(counted.job.id, statuses=statuses, reasons=reasons, waits=waits, limit=limit, offset=offset)
         page, total = await self._services.database.run(listing)
         show_page(req, resp, limit=limit, offset=offset, total=total)
@@ -221,7 +221,7 @@ class IndexRetry(IndexWork):
         urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
         if not urls:
             wanted_one = f"has ended with the reason {wanted.reason}" if wanted.reason else "has failed"
-            raise NothingToRetry(f"No URL of this job {wanted_one}, as yet; there is nothing to retry.")
+            raise NoUrlToRetry(f"No URL of this job {wanted_one}, as yet; there is nothing to retry.")
         kept = {name: job.request[name] for name in KEPT if name in job.request}
         if wanted.reason == "not_indexed":
             kept["fresh"] = True  # what is asked again is the answer itself

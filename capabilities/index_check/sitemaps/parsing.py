@@ -41,7 +41,7 @@ class TooManyBytes(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SitemapForm:
     """Where a document has the addresses of pages, or, an index, those of sitemaps."""
 
     entry: str
@@ -51,7 +51,7 @@ class Form:
 
 
 _READ = tomllib.loads(Path(__file__).with_name("forms.toml").read_text("utf-8"))
-FORMS: Mapping[str, Form] = {root: Form(**form) for root, form in _READ.items()}
+FORMS: Mapping[str, SitemapForm] = {root: SitemapForm(**form) for root, form in _READ.items()}
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class _Elements:
 
     on_page: Callable[[str], None]
     on_sitemap: Callable[[str], None]
-    form: Form | None = None
+    form: SitemapForm | None = None
     #: Parts of the document that have come to their end.
     ended: int = 0
     _elements: int = 0
@@ -88,7 +88,7 @@ class _Elements:
         if name == self.form.link and self._open[-2:-1] == [self.form.entry]:
             self._take_link(self.form, attributes)
 
-    def _take_link(self, form: Form, attributes: dict[str, str]) -> None:
+    def _take_link(self, form: SitemapForm, attributes: dict[str, str]) -> None:
         if not form.attribute:
             self._text, self._length = [], 0
         elif attributes.get("rel", "alternate") == "alternate":

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
+from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
-from capabilities.speech.handlers.speaking import Speaking
 from capabilities.speech.handlers.speech import SpeakingHandler
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.batch import SpeechBatchRequest
@@ -36,7 +36,7 @@ class ChapterHandler(SpeakingHandler[B, AudioFile], Generic[B]):
         super().setup()
         self.ffmpeg = find_ffmpeg(self.settings)
 
-    def speak_into(self, track: Track, task: Task[B], speaking: Speaking, timeline: Timeline) -> int:
+    def speak_into(self, track: Track, task: Task[B], speaking: SpeechRenderer, timeline: Timeline) -> int:
         """Put the text at the end of a track, with its pauses, and note its times; returns the number of chunks."""
         script = write_script(task.input, limit=CHUNK_CHARACTERS, language=speaking.language)
         for number, spoken in enumerate(speaking.perform(script, stop=task.is_stopped), start=1):
@@ -51,7 +51,7 @@ class ChapterHandler(SpeakingHandler[B, AudioFile], Generic[B]):
 class SpeechBatchHandler(ChapterHandler[SpeechBatchRequest]):
     """Speaks a text into an MP3."""
 
-    def speak(self, task: Task[SpeechBatchRequest], speaking: Speaking) -> Outcome[AudioFile]:
+    def speak(self, task: Task[SpeechBatchRequest], speaking: SpeechRenderer) -> Outcome[AudioFile]:
         """Speak one text."""
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps)
         voice = speaking.voice

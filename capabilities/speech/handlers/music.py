@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from capabilities.speech.handlers.batch import ChapterHandler, keep_mp3
-from capabilities.speech.handlers.speaking import Speaking
+from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.fields import AudioFile
 from capabilities.speech.kinds.music import AddMusicRequest, MusicFields, SpeechWithMusicRequest
@@ -59,7 +59,7 @@ def keep_mix(
 class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
     """Speaks a text over the music that came with it."""
 
-    def speak(self, task: Task[SpeechWithMusicRequest], speaking: Speaking) -> Outcome[AudioFile]:
+    def speak(self, task: Task[SpeechWithMusicRequest], speaking: SpeechRenderer) -> Outcome[AudioFile]:
         """Speak one text over its music."""
         begins = timedelta(seconds=task.input.music_intro)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps, begins=begins)

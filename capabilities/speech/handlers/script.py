@@ -16,7 +16,7 @@ START_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScriptLine:
     """What an engine speaks in one go.
 
     The sources of a script's lines together are the text as it was sent, with all pauses; `text` is what of it is
@@ -36,14 +36,16 @@ class Line:
         return self.marks or (self.gap if is_spoken and has_begun else NONE)
 
 
-def write_script(request: SpokenRequest, *, limit: int, language: str, starts_short: bool = False) -> Sequence[Line]:
+def write_script(
+    request: SpokenRequest, *, limit: int, language: str, starts_short: bool = False
+) -> Sequence[ScriptLine]:
     """Return what a request wants spoken, in lines of at most `limit` characters of whole sentences where they fit.
 
     `starts_short`: somebody listens already, so the first line is a sentence or a few. Raises PauseInvalid."""
     return list(_lines(request, limit, language, starts_short))
 
 
-def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool) -> Iterator[Line]:
+def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool) -> Iterator[ScriptLine]:
     found = request.passages()
     for passage, following in zip_longest(found, found[1:]):
         gap = request.paragraph_gap if passage.is_paragraph else request.gap
@@ -51,8 +53,8 @@ def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool
         if starts_short and passage is found[0]:
             first, *rest = *_short_start(first, language), *rest
         before = passage.source[: len(passage.source) - len(passage.text)]
-        lines = [Line(before + first, first, passage.marks, gap)]
-        lines += [Line(chunk, chunk, gap=request.gap) for chunk in rest]
+        lines = [ScriptLine(before + first, first, passage.marks, gap)]
+        lines += [ScriptLine(chunk, chunk, gap=request.gap) for chunk in rest]
         if following is not None and following.marks:
             lines[-1] = replace(lines[-1], ends_at_mark=True)
         yield from lines

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from capabilities.speech.engines import Synthesizer
+from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
-from capabilities.speech.handlers.speaking import Speaking
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.fields import AudioFile, SpokenRequest
 from capabilities.speech.kinds.lexicon import LexiconEntry, Replacements
@@ -36,7 +36,7 @@ S = TypeVar("S", bound=SpokenRequest)
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 
-class Speaker:
+class EngineChooser:
     """The synthesis engines of a process, and the voices that they offer now."""
 
     def __init__(self, resources: Resources) -> None:
@@ -62,7 +62,7 @@ class Speaker:
         A voice that was named has its own. Where no voice speaks what was found, it is as if nothing was."""
         voices = offered_voices(self.offers)
         if not request.is_detected or voices.is_own_name(request.voice_name):
-            return request.told_language
+            return request.stated_language
         from workers.engines.languages.languages import SAMPLE, evident_language  # it takes a fifth of a second
 
         found = evident_language(request.spoken_text[:SAMPLE], DEFAULT_LANGUAGE)
@@ -77,7 +77,7 @@ class Speaker:
 
         Raises InvalidRequest, VoiceUnavailable."""
         voices = offered_voices(self.offers)
-        language = found or request.told_language
+        language = found or request.stated_language
         voice = voices.pick(voice_name=request.voice_name, language=language, characters=len(request.text))
         check_readable(request.spoken_text, voice, voices)
         return self._family.engine(voice.engine), voice
@@ -93,7 +93,7 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)
         self.slots = self.settings.of(SynthesisSettings).slots
-        self.speaker = resources.shared(Speaker)
+        self.speaker = resources.shared(EngineChooser)
 
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none is ready."""
@@ -107,7 +107,7 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         """Call `on_change` when the engines, or their voices, have changed."""
         self.speaker.watch(on_change)
 
-    def speak(self, task: Task[S], speaking: Speaking) -> Outcome[O]:
+    def speak(self, task: Task[S], speaking: SpeechRenderer) -> Outcome[O]:
         """Return the outcome of one task, spoken from start to end by one engine."""
         raise NotImplementedError
 
@@ -121,7 +121,9 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         while True:
             try:
                 lexicon = Replacements(_entries_for(voice, request))
-                speaking = Speaking(engine, voice, request.speed, request.pitch, request.gain_db, lexicon, asked=asked)
+                speaking = SpeechRenderer(
+                    engine, voice, request.speed, request.pitch, request.gain_db, lexicon, asked=asked
+                )
                 return self.speak(task, speaking)
             # Unknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
@@ -146,7 +148,7 @@ def _entries_for(voice: Voice, request: SpokenRequest) -> Sequence[LexiconEntry]
 class SpeechHandler(SpeakingHandler[SpeechRequest, AudioFile]):
     """Speaks a text into a WAV file."""
 
-    def speak(self, task: Task[SpeechRequest], speaking: Speaking) -> Outcome[AudioFile]:
+    def speak(self, task: Task[SpeechRequest], speaking: SpeechRenderer) -> Outcome[AudioFile]:
         """Speak one text into a file, not into memory. Other texts of this process speak between its lines."""
         script = write_script(task.input, limit=TURN_CHARACTERS, language=speaking.language)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from capabilities.speech.handlers.script import Line, write_script
-from capabilities.speech.handlers.speaking import Speaking
+from capabilities.speech.handlers.rendering import SpeechRenderer
+from capabilities.speech.handlers.script import ScriptLine, write_script
 from capabilities.speech.handlers.speech import SpeakingHandler
 from capabilities.speech.kinds.fields import speech_credits
 from capabilities.speech.kinds.stream import SpeechStreamRequest
@@ -70,7 +70,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
         super().setup()
         self.ffmpeg = find_ffmpeg(self.settings)
 
-    def speak(self, task: Task[SpeechStreamRequest], speaking: Speaking) -> Outcome[Parts]:
+    def speak(self, task: Task[SpeechStreamRequest], speaking: SpeechRenderer) -> Outcome[Parts]:
         """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is paid."""
         script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language, starts_short=True)
         writer = _PartWriter(task, speaking.voice, chunks=len(script))
@@ -83,7 +83,11 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
         return Done(writer.parts, engine=speaking.voice.engine)
 
     def _stream(
-        self, task: Task[SpeechStreamRequest], speaking: Speaking, script: Sequence[Line], writer: _PartWriter
+        self,
+        task: Task[SpeechStreamRequest],
+        speaking: SpeechRenderer,
+        script: Sequence[ScriptLine],
+        writer: _PartWriter,
     ) -> None:
         rate = speaking.voice.natural_sample_rate_hertz
         # Before the first chunk, so that the encoder starts while it is spoken.

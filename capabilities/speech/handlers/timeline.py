@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from capabilities.speech.handlers.speaking import Spoken
+from capabilities.speech.handlers.rendering import SpokenLine
 from capabilities.speech.handlers.word_times import heard_words
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.timestamps import SpokenTimes
@@ -36,7 +36,7 @@ class Timeline:
         self._words: list[_Placed] = []
         self._estimated = False
 
-    def add(self, spoken: Spoken, begins: timedelta) -> None:
+    def add(self, spoken: SpokenLine, begins: timedelta) -> None:
         """Note the next line, which begins in the sound at a time."""
         line, self._place = spoken.line, self._place + len(spoken.line.source)
         if spoken.utterance is None or not self._wanted:

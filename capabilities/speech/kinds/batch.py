@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from capabilities.speech.kinds.fields import AudioFile, OneFile, Spoken, SpokenInput, SpokenRequest, TextTooLong
+from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput, SpokenRequest, TextTooLong
 from capabilities.speech.kinds.timestamps import TimedSpeech, Timestamps
 from pipeline.kind import Answer, Kind
 from pipeline.offers.offers import Offers
@@ -39,7 +39,7 @@ class SpeechBatchInput(SpeechBatchRequest, SpokenInput):
     """The same as it is stored."""
 
 
-class SpeechBatch(Spoken, OneFile, Kind[SpeechBatchRequest, SpeechBatchInput, AudioFile]):
+class SpeechBatch(SpeechKind, OneFile, Kind[SpeechBatchRequest, SpeechBatchInput, AudioFile]):
     """POST /tts/batch."""
 
     name = "speech_batch"

@@ -45,7 +45,7 @@ class SpokenRequest(Request):
     has_strict_marks: ClassVar[bool] = True
 
     @property
-    def told_language(self) -> str | None:
+    def stated_language(self) -> str | None:
         """The language that was asked for; None where none was, or where it is to be found out."""
         return None if self.is_detected else self.language
 
@@ -121,7 +121,7 @@ def speech_credits(characters: int) -> int:
     return max(1, -(-characters // CHARACTERS_PER_CREDIT))
 
 
-class Spoken:
+class SpeechKind:
     """What the kinds that speak one text declare alike: its check, its item and its price."""
 
     queue: ClassVar[str] = "synthesis"
@@ -137,7 +137,7 @@ class Spoken:
     routes: ClassVar[tuple[str, ...]]
 
     @property
-    def told(self) -> Mapping[str, Mapping[str, Any]]:
+    def field_rules(self) -> Mapping[str, Mapping[str, Any]]:
         """What `check` holds the text to."""
         return {"text": {**NOT_BLANK, "maxLength": self.max_characters}}
 
@@ -162,7 +162,7 @@ class Spoken:
             )
         check_silence(spoken, request.paragraph_gap)
         voices = offered_voices(offers)
-        voice = voices.pick(voice_name=request.voice_name, language=request.told_language, characters=length)
+        voice = voices.pick(voice_name=request.voice_name, language=request.stated_language, characters=length)
         # The worker finds the language out, and checks it then.
         if not request.is_detected or voices.is_own_name(request.voice_name):
             check_readable(request.spoken_text, voice, voices)

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatchRequest
-from capabilities.speech.kinds.fields import AudioFile, OneFile, Spoken, SpokenInput
+from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput
 from capabilities.speech.kinds.timestamps import TimedSpeech
 from pipeline.kind import Answer, Kind, NewItem, Request
 
@@ -31,7 +31,7 @@ class SpeechWithMusicInput(SpeechWithMusicRequest, SpokenInput):
     """The same as it is stored."""
 
 
-class SpeechWithMusic(Spoken, OneFile, Kind[SpeechWithMusicRequest, SpeechWithMusicInput, AudioFile]):
+class SpeechWithMusic(SpeechKind, OneFile, Kind[SpeechWithMusicRequest, SpeechWithMusicInput, AudioFile]):
     """POST /tts/with-music."""
 
     name = "speech_with_music"

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from capabilities.speech.kinds.fields import AudioFile, OneFile, Spoken, SpokenInput, SpokenRequest
+from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput, SpokenRequest
 from capabilities.speech.kinds.timestamps import TimedSpeech, Timestamps
 from pipeline.kind import Answer, Kind
 
@@ -23,7 +23,7 @@ class SpeechInput(SpeechRequest, SpokenInput):
     """The same as it is stored."""
 
 
-class Speech(Spoken, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
+class Speech(SpeechKind, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
     """POST /tts."""
 
     name = "speech"

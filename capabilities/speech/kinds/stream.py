@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from capabilities.speech.kinds.fields import Spoken, SpokenInput, SpokenRequest, voice_header
+from capabilities.speech.kinds.fields import SpeechKind, SpokenInput, SpokenRequest, voice_header
 from pipeline.audio_formats import AUDIO_FORMATS, CONTENT_TYPES, MEDIA_TYPES, AudioFormat
 from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Response
 from pipeline.lifecycle.jobs import Job
@@ -30,7 +30,7 @@ class SpeechStreamInput(SpeechStreamRequest, SpokenInput):
     """The same as it is stored."""
 
 
-class SpeechStream(Spoken, Kind[SpeechStreamRequest, SpeechStreamInput, Parts]):
+class SpeechStream(SpeechKind, Kind[SpeechStreamRequest, SpeechStreamInput, Parts]):
     """POST /tts/stream."""
 
     name = "speech_stream"

@@ -2,7 +2,7 @@
 
 import re
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.rule import Rule
 
 #: Ends of host names that are recognised without www or https; others are too often a missing space.
@@ -30,7 +30,7 @@ PIECES = re.compile(r"[^\W_]+|.")
 LINK = re.compile(r"!?\[(?=[^\]\[\n]{1,300}\]\()|(?<=[^\s\[])\]\((?:https?://|mailto:|/|#|\./)[^()\s]{0,500}\)")
 
 
-def rules(language: Language) -> list[Rule]:
+def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of this module; e-mail addresses first, as they end with a host name."""
     return [
         Rule(LINK, lambda found, language: "", frozenset("[")),
@@ -39,13 +39,13 @@ def rules(language: Language) -> list[Rule]:
     ]
 
 
-def _say_email(found: re.Match[str], language: Language) -> str | None:
+def _say_email(found: re.Match[str], language: SpokenLanguage) -> str | None:
     name, _, host = found.group().partition("@")
     words = language.data["addresses"]
     return f"{_spelt(name, words)} {words['@']} {_say_host(host, words)}"
 
 
-def _say_web(found: re.Match[str], language: Language) -> str | None:
+def _say_web(found: re.Match[str], language: SpokenLanguage) -> str | None:
     words = language.data["addresses"]
     written = found.group()
     ending = TRAILING.search(written)

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from functools import cache
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.language_data import unit_spellings
 from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
 
@@ -20,7 +20,7 @@ SPACE = r"[ \u00a0\u202f]?"
 DASH = rf"{SPACE}[–—-]{SPACE}"
 
 
-def rules(language: Language) -> list[Rule]:
+def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of this module: money first, as $5m are no meters."""
     return [
         Rule(_money_before(language), _say_money, DIGITS),
@@ -29,7 +29,7 @@ def rules(language: Language) -> list[Rule]:
     ]
 
 
-def _money_before(language: Language) -> re.Pattern[str]:
+def _money_before(language: SpokenLanguage) -> re.Pattern[str]:
     signs = one_of([*language.data["money"]["signs"], *CODES])
     return re.compile(
         rf"(?<![\w$€£¥.,])(?P<sign>[-−])?(?P<currency>{signs})(?:(?<=[$€£¥])(?P<inner_sign>[-−]))?{SPACE}"
@@ -38,7 +38,7 @@ def _money_before(language: Language) -> re.Pattern[str]:
     )
 
 
-def _money_behind(language: Language) -> re.Pattern[str]:
+def _money_behind(language: SpokenLanguage) -> re.Pattern[str]:
     signs = one_of([*language.data["money"]["signs"], *CODES, *language.data["money"].get("short_names", {})])
     return re.compile(
         rf"(?P<sign>(?<![\w.,-])[-−])?(?P<least>{language.number})(?:{DASH}(?P<most>{_free(language)}))?"
@@ -46,24 +46,24 @@ def _money_behind(language: Language) -> re.Pattern[str]:
     )
 
 
-def _free(language: Language) -> str:
+def _free(language: SpokenLanguage) -> str:
     """Return the pattern of a number behind a sign, where the one of a number by itself would not look."""
     return language.number.removeprefix(r"(?<![\w.,])")
 
 
-def _scale(language: Language) -> str:
+def _scale(language: SpokenLanguage) -> str:
     words = one_of(language.data["money"]["scale_words"])
     return rf"(?:{SPACE}(?P<scale>{one_of(list(SCALES))})(?:\.|(?!\w))|[ \u00a0-](?P<word>{words})\b)?"
 
 
-def _per(language: Language) -> str:
+def _per(language: SpokenLanguage) -> str:
     """Return the pattern of what one pays for: a word that is listed, or any in small letters where that is right."""
     money = language.data["money"]
     word = rf"{one_of(list(money['per_units']))}" + (r"|[^\W\d_]{3,15}" if money["per_any"] else "")
     return rf"(?:{SPACE}/{SPACE}(?P<per>{word})\b)?"
 
 
-def _say_money(found: re.Match[str], language: Language) -> str | None:
+def _say_money(found: re.Match[str], language: SpokenLanguage) -> str | None:
     money = language.data["money"]
     least, most = found["least"], found["most"]
     if (found["scale"] or found["word"]) is None:
@@ -79,7 +79,7 @@ def _say_money(found: re.Match[str], language: Language) -> str | None:
     return said + _full_stop(found)
 
 
-def _plain_money(written: str, found: re.Match[str], language: Language) -> str:
+def _plain_money(written: str, found: re.Match[str], language: SpokenLanguage) -> str:
     """Return such as three euros and fifty cents."""
     money = language.data["money"]
     value = language.value(written)
@@ -96,7 +96,7 @@ def _plain_money(written: str, found: re.Match[str], language: Language) -> str:
     return template.format(whole=said, cents=said_cents, number=number)
 
 
-def _scaled_money(found: re.Match[str], language: Language) -> str:
+def _scaled_money(found: re.Match[str], language: SpokenLanguage) -> str:
     """Return such as ten million dollars."""
     names, _ = _names(found["currency"], Decimal(2), language)
     words = _scaled_words(found["most"] or found["least"], found, language)
@@ -108,7 +108,7 @@ def _scaled_money(found: re.Match[str], language: Language) -> str:
     return " ".join(part for part in (words, of, names[1]) if part)
 
 
-def _scaled_words(written: str, found: re.Match[str], language: Language) -> str:
+def _scaled_words(written: str, found: re.Match[str], language: SpokenLanguage) -> str:
     value = language.value(written)
     if found["word"]:
         return f"{language.words(value, gender='masculine')} {found['word']}"
@@ -120,7 +120,7 @@ def _scaled_words(written: str, found: re.Match[str], language: Language) -> str
     return f"{language.words(value, gender='masculine')} {names[str(power)][0 if value == 1 else 1]}"
 
 
-def _least_words(written: str, found: re.Match[str], language: Language) -> str:
+def _least_words(written: str, found: re.Match[str], language: SpokenLanguage) -> str:
     """Return the lower end of a range, without the million that stands behind the upper one."""
     if found["word"] or (found["scale"] and SCALES[found["scale"]] > 3):
         return language.words(language.value(written), gender="masculine")
@@ -133,7 +133,7 @@ def _least_words(written: str, found: re.Match[str], language: Language) -> str:
     return language.words(int(value), gender=_names(found["currency"], value, language)[1])
 
 
-def _names(currency: str, value: Decimal, language: Language) -> tuple[list[str], str]:
+def _names(currency: str, value: Decimal, language: SpokenLanguage) -> tuple[list[str], str]:
     """Return one, many (and hundredths, one and many) of a currency, and its gender."""
     money = language.data["money"]
     if currency in CODES:
@@ -144,14 +144,14 @@ def _names(currency: str, value: Decimal, language: Language) -> tuple[list[str]
 
 
 @cache
-def _units(language: Language) -> dict[str, str]:
+def _units(language: SpokenLanguage) -> dict[str, str]:
     """Return the spellings of units, with CLDR's name of each."""
     own = language.data.get("units", {})
     spellings = {**unit_spellings(), **own.get("spellings", {})}
     return {spelling: unit for spelling, unit in spellings.items() if spelling not in own.get("not", ())}
 
 
-def _quantity(language: Language) -> re.Pattern[str]:
+def _quantity(language: SpokenLanguage) -> re.Pattern[str]:
     units = [*_units(language), *language.data["units"].get("said", {})]
     return re.compile(
         # Not the 2 of 1/2 kg.
@@ -160,7 +160,7 @@ def _quantity(language: Language) -> re.Pattern[str]:
     )
 
 
-def _say_quantity(found: re.Match[str], language: Language) -> str | None:
+def _say_quantity(found: re.Match[str], language: SpokenLanguage) -> str | None:
     table, unit, gap = language.data["units"], found["unit"], found["gap"]
     if (unit in table["with_space"] and not gap.strip("-")) or (unit in table["without_space"] and gap):
         return None

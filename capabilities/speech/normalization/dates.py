@@ -3,7 +3,7 @@
 import re
 from datetime import date
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
 
 ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w-]|[/.]\d)")
@@ -17,7 +17,7 @@ BEHIND_TIME = r"(?![\w:/]|[.,]\d|-\d{1,2}(?![\d:h]))"
 BEFORE_HALF = r"(?:(?<=[\dmM.])[ ]?([-–])[ ]?|(?<![\w:.,/$€£-]))"
 
 
-def rules(language: Language) -> list[Rule]:
+def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of this module."""
     times = language.data["times"]
     swallowed = rf"(?:[\s\u00a0]?(?:{one_of(times['after'])})\b\.?)?" if times["after"] else ""
@@ -35,7 +35,7 @@ def rules(language: Language) -> list[Rule]:
     ]
 
 
-def _say_date(parts: tuple[str, ...], found: re.Match[str], language: Language) -> str | None:
+def _say_date(parts: tuple[str, ...], found: re.Match[str], language: SpokenLanguage) -> str | None:
     year, month, day = map(int, parts)
     try:
         date(year, month, day)
@@ -49,7 +49,7 @@ def _say_date(parts: tuple[str, ...], found: re.Match[str], language: Language) 
     return written.format(day=said, month=language.month(month), year=language.year(year))
 
 
-def _say_figures(found: re.Match[str], language: Language) -> str | None:
+def _say_figures(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return a date such as 22/11/2026; None where day and month can't be told apart."""
     first, _, second, year = found.groups()
     if language.data["dates"]["day_first"] or int(first) > 12 or first == second:
@@ -57,7 +57,7 @@ def _say_figures(found: re.Match[str], language: Language) -> str | None:
     return _say_date((year, first, second), found, language) if int(second) > 12 else None
 
 
-def _day_and_month(language: Language) -> re.Pattern[str]:
+def _day_and_month(language: SpokenLanguage) -> re.Pattern[str]:
     """Return the pattern of a short month beside a number: Jan. 5, 5 Jan. 2026, 24. Dez."""
     names = language.data["dates"]
     mark = r"\.?" if names["month_without_stop"] else r"\."
@@ -65,7 +65,7 @@ def _day_and_month(language: Language) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<=\d[ \u00a0])|(?<=\d\.[ \u00a0])|\b)(?:{short}){mark}(?![\w.-])")
 
 
-def _say_month(found: re.Match[str], language: Language) -> str | None:
+def _say_month(found: re.Match[str], language: SpokenLanguage) -> str | None:
     before = found.string[max(0, found.start() - 5) : found.start()]
     behind = found.string[found.end() : found.end() + 6]
     if not re.search(r"(?<!\d)\d{1,2}(?:\.|st|nd|rd|th|er|º)?(?: de)?[ \u00a0]\Z", before) and not re.match(
@@ -77,7 +77,7 @@ def _say_month(found: re.Match[str], language: Language) -> str | None:
     return name + ("." if found.group().endswith(".") and not found.string[found.end() :].strip() else "")
 
 
-def _say_time(found: re.Match[str], language: Language) -> str | None:
+def _say_time(found: re.Match[str], language: SpokenLanguage) -> str | None:
     hour, minute = int(found.group(1)), int(found.group(2) or 0) if len(found.groups()) > 1 else 0
     times = language.data["times"]
     # Zero o'clock is no English.
@@ -89,7 +89,7 @@ def _say_time(found: re.Match[str], language: Language) -> str | None:
     return template.format(hour=said_hour, minute=_minute(minute, language), hours=hour_word)
 
 
-def _say_meridiem(found: re.Match[str], language: Language) -> str | None:
+def _say_meridiem(found: re.Match[str], language: SpokenLanguage) -> str | None:
     dash, hour, minute, half = found.group(1), int(found.group(2)), int(found.group(3) or 0), found.group(4).lower()
     if not 1 <= hour <= 12:
         return None
@@ -99,7 +99,7 @@ def _say_meridiem(found: re.Match[str], language: Language) -> str | None:
     return f"{to}{said} {half}.m{stop}"
 
 
-def _minute(minute: int, language: Language) -> str:
+def _minute(minute: int, language: SpokenLanguage) -> str:
     zero = language.data["times"].get("zero")
     return f"{zero} {language.words(minute)}" if zero and minute < 10 else language.words(minute)
 

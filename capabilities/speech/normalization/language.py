@@ -17,7 +17,7 @@ MOST_CACHED = 4_096
 GROUP_SPACE = " \u00a0\u202f"
 
 
-class Language:
+class SpokenLanguage:
     """One language, with the tables of its file; `region` may change how numbers are said, as in fr-CH."""
 
     def __init__(self, code: str, region: str) -> None:
@@ -104,7 +104,7 @@ class Language:
         return name if self.code == "de" else name[:1].lower() + name[1:] if name[1:2].islower() else name
 
 
-def language_of(tag: str) -> Language | None:
+def language_of(tag: str) -> SpokenLanguage | None:
     """Return the language of a tag such as pt-BR; None for one without rules."""
     code = base_language(tag)
     region = next((part.upper() for part in re.split("[-_]", tag)[1:] if len(part) == 2), "")
@@ -112,8 +112,8 @@ def language_of(tag: str) -> Language | None:
 
 
 @cache
-def _language(code: str, region: str) -> Language:
-    return Language(code, region)
+def _language(code: str, region: str) -> SpokenLanguage:
+    return SpokenLanguage(code, region)
 
 
 @lru_cache(maxsize=MOST_CACHED)

@@ -2,7 +2,7 @@
 
 import re
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
 
 #: Canonical numerals up to 39. L, C, D and M are too often something else: XL, CD, MD, LLC.
@@ -12,7 +12,7 @@ VALUES = {"I": 1, "V": 5, "X": 10}
 ROMAN_SIGNS = frozenset(VALUES)
 
 
-def rules(language: Language) -> list[Rule]:
+def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of this module."""
     roman, ordinals = language.data["roman"], language.data["ordinals"]
     ending = r"(?!\w|[.'’-]\w)"
@@ -46,7 +46,7 @@ def _roman(written: str) -> int:
     return total
 
 
-def _say_ordinal(found: re.Match[str], language: Language) -> str | None:
+def _say_ordinal(found: re.Match[str], language: SpokenLanguage) -> str | None:
     number = int(found["number"])
     if not 0 < number < 1_000:
         return None
@@ -57,7 +57,7 @@ def _say_ordinal(found: re.Match[str], language: Language) -> str | None:
     return f"{groups.get('before') or ''}{said}{_ending(found, language)}"
 
 
-def _ending(found: re.Match[str], language: Language) -> str:
+def _ending(found: re.Match[str], language: SpokenLanguage) -> str:
     """Return what a German ordinal ends with behind its article: am dritten, der dritte, in der dritten."""
     ordinals = language.data["ordinals"]
     article = (found.groupdict().get("before") or "").strip().lower()
@@ -69,12 +69,12 @@ def _ending(found: re.Match[str], language: Language) -> str:
     return ending
 
 
-def _say_century(found: re.Match[str], language: Language) -> str | None:
+def _say_century(found: re.Match[str], language: SpokenLanguage) -> str | None:
     number = _roman(found["roman"])
     return f"{language.ordinal(number)}{found['behind']}"
 
 
-def _say_monarch(found: re.Match[str], language: Language) -> str | None:
+def _say_monarch(found: re.Match[str], language: SpokenLanguage) -> str | None:
     roman, name = language.data["roman"], found["name"]
     is_queen = name in roman["queens"]
     if found["roman"] == roman.get("first"):
@@ -94,7 +94,7 @@ def _is_sure(found: re.Match[str], sure: list[str]) -> bool:
     return found["name"] in sure or not re.match(r"[ \u00a0]\w", found.string[found.end() :])
 
 
-def _say_count(found: re.Match[str], language: Language) -> str | None:
+def _say_count(found: re.Match[str], language: SpokenLanguage) -> str | None:
     name, number = found["name"], _roman(found["roman"])
     roman = language.data["roman"]
     if name in roman["not_behind"] or (found["roman"] == roman.get("pronoun") and not _is_sure(found, roman["sure"])):

@@ -2,7 +2,7 @@
 
 import re
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.rule import DIGITS, Rule
 
 PHONE = re.compile(r"(?<![\w.,/+$€£-])(?:\+\s?|\()?\d(?:[ \u00a0.()/-]{0,2}\d){6,14}(?![\w/+]|[.,-]\d)")
@@ -14,12 +14,12 @@ THOUSANDS = re.compile(r"\d{1,3}(?:[ \u00a0.]\d{3})+")
 NEAR = 25
 
 
-def rules(language: Language) -> list[Rule]:
+def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rule of phone numbers."""
     return [Rule(PHONE, _say_phone, DIGITS)]
 
 
-def _say_phone(found: re.Match[str], language: Language) -> str | None:
+def _say_phone(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return digits in groups, for what is written like a phone number, or named one, and can be one."""
     written, words = found.group(), language.data["addresses"]
     near = found.string[max(0, found.start() - NEAR) : found.start()]
@@ -35,7 +35,7 @@ def _say_phone(found: re.Match[str], language: Language) -> str | None:
     return plus + language.digits(written)
 
 
-def _is_phone_number(written: str, language: Language, *, is_named: bool) -> bool:
+def _is_phone_number(written: str, language: SpokenLanguage, *, is_named: bool) -> bool:
     """Tell whether a number is assigned in one of the language's regions; of one that is named, whether it could be."""
     # Imported when the first candidate is met: 0.08 s.
     import phonenumbers

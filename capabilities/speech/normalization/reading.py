@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from capabilities.speech.normalization import addresses, amounts, dates, numerals, phones, signs
-from capabilities.speech.normalization.language import Language, language_of
+from capabilities.speech.normalization.language import SpokenLanguage, language_of
 from capabilities.speech.normalization.rule import Rule
 from pipeline.log import get_logger
 
@@ -53,7 +53,7 @@ def joined(spans: Sequence[Span]) -> str:
     return "".join(span.spoken for span in spans)
 
 
-def _claims(text: str, rules: Sequence[tuple[Rule, Language]]) -> list[tuple[int, int, str]]:
+def _claims(text: str, rules: Sequence[tuple[Rule, SpokenLanguage]]) -> list[tuple[int, int, str]]:
     """Return start, end and words of what is read otherwise, in order; a rule gets what those before it left."""
     taken = bytearray(len(text))
     claims = []
@@ -72,7 +72,7 @@ def _claims(text: str, rules: Sequence[tuple[Rule, Language]]) -> list[tuple[int
     return sorted(claims)
 
 
-def _said(rule: Rule, found: re.Match[str], language: Language) -> str | None:
+def _said(rule: Rule, found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return what a rule says; None where it fails: a text is better read as it is written than not at all."""
     try:
         return rule.say(found, language)
@@ -85,7 +85,7 @@ def _said(rule: Rule, found: re.Match[str], language: Language) -> str | None:
 
 
 @cache
-def _rules(tag: str) -> list[tuple[Rule, Language]]:
+def _rules(tag: str) -> list[tuple[Rule, SpokenLanguage]]:
     """Return the rules of a language, those that are surest first."""
     language = language_of(tag)
     if language is None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Rule:
     Patterns read no character twice without a bound, so that no text makes them slow."""
 
     pattern: re.Pattern[str]
-    say: Callable[[re.Match[str], Language], str | None]
+    say: Callable[[re.Match[str], SpokenLanguage], str | None]
     #: Characters of which a text must have one, so that most rules don't look at most texts; none: all look.
     needs: frozenset[str] = frozenset()
 

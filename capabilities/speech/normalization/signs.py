@@ -3,7 +3,7 @@
 import re
 from unicodedata import normalize
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
 
 EMOJI = re.compile(
@@ -34,7 +34,7 @@ YEAR = re.compile(r"[12]\d{3}(?![\w.,]?\d)")
 VERSION = re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,3}(?!\w|[.,]\d)")
 
 
-def rules(language: Language) -> list[Rule]:
+def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of this module."""
     return [*_left_out(), *_abbreviations(language), *_said(language), *_numbers(language)]
 
@@ -50,7 +50,7 @@ def _left_out() -> list[Rule]:
     ]
 
 
-def _abbreviations(language: Language) -> list[Rule]:
+def _abbreviations(language: SpokenLanguage) -> list[Rule]:
     short = language.data["abbreviations"]
     counted, always, names = (one_of(list(short[name])) for name in ("before_numbers", "always", "before_names"))
     return [
@@ -60,7 +60,7 @@ def _abbreviations(language: Language) -> list[Rule]:
     ]
 
 
-def _said(language: Language) -> list[Rule]:
+def _said(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of signs that are said as a word."""
     signs, at = language.data["signs"], language.data["addresses"]["@"]
     fractions = one_of([written for written in signs["whole"] if FRACTION.fullmatch(written)])
@@ -81,7 +81,7 @@ def _said(language: Language) -> list[Rule]:
     ]
 
 
-def _numbers(language: Language) -> list[Rule]:
+def _numbers(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of what stands between numbers."""
     between = one_of(list(language.data["signs"]["between_numbers"]))
     made = [
@@ -95,11 +95,11 @@ def _numbers(language: Language) -> list[Rule]:
     return made
 
 
-def _say_nothing(found: re.Match[str], language: Language) -> str | None:
+def _say_nothing(found: re.Match[str], language: SpokenLanguage) -> str | None:
     return ""
 
 
-def _say_counted(found: re.Match[str], language: Language) -> str | None:
+def _say_counted(found: re.Match[str], language: SpokenLanguage) -> str | None:
     short, written = language.data["abbreviations"], found.group().strip()
     # Vitamin c. 12 pills.
     if written in short.get("before_years", ()) and not YEAR.match(found.string, found.end()):
@@ -108,7 +108,7 @@ def _say_counted(found: re.Match[str], language: Language) -> str | None:
     return f"{word} "
 
 
-def _say_short(found: re.Match[str], language: Language) -> str | None:
+def _say_short(found: re.Match[str], language: SpokenLanguage) -> str | None:
     written = found.group()
     # The full stop may end the sentence too.
     ends = written.endswith(".") and re.match(r"\s*\Z|\s+[^\W\d_a-zà-ÿ]", found.string[found.end() :])
@@ -116,19 +116,19 @@ def _say_short(found: re.Match[str], language: Language) -> str | None:
     return said + ("." if ends and written in language.data["abbreviations"]["may_end"] else "")
 
 
-def _say_title(found: re.Match[str], language: Language) -> str | None:
+def _say_title(found: re.Match[str], language: SpokenLanguage) -> str | None:
     # Main St. The next house: behind a name it is a street.
     if re.search(r"\w\s+[^\W\d_a-zà-ÿ]\w{2,20} \Z", found.string[max(0, found.start() - 30) : found.start()]):
         return None
     return f"{language.data['abbreviations']['before_names'][found.group().strip()]} "
 
 
-def _say_whole(found: re.Match[str], language: Language) -> str | None:
+def _say_whole(found: re.Match[str], language: SpokenLanguage) -> str | None:
     said: str = language.data["signs"]["whole"][found.group()]
     return said
 
 
-def _say_range(found: re.Match[str], language: Language) -> str | None:
+def _say_range(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return 10 to 20 for 10–20; with a hyphen only where both have about as many digits: 555-1234 is none."""
     least, dash, most = re.fullmatch(r"(\S+?)\s?([–—-])\s?(\S+)", found.group()).groups()  # type: ignore[union-attr]
     if dash == "-" and (
@@ -140,9 +140,9 @@ def _say_range(found: re.Match[str], language: Language) -> str | None:
     return f"{least} {language.data['numbers']['to']} {most}"
 
 
-def _say_between(found: re.Match[str], language: Language) -> str | None:
+def _say_between(found: re.Match[str], language: SpokenLanguage) -> str | None:
     return f" {language.data['signs']['between_numbers'][found.group(1)]} "
 
 
-def _say_version(found: re.Match[str], language: Language) -> str | None:
+def _say_version(found: re.Match[str], language: SpokenLanguage) -> str | None:
     return f" {language.data['numbers']['point']} ".join(found.group().split("."))

@@ -93,7 +93,7 @@ class SpeakingWork(Work):
             return order
         offers = await self._services.offer_cache.offers()
         voice = offered_voices(offers).pick(
-            voice_name=request.voice_name, language=request.told_language, characters=len(request.text)
+            voice_name=request.voice_name, language=request.stated_language, characters=len(request.text)
         )
         # Of a language that is to be found out, all: the worker leaves those of others out.
         wanted = [

@@ -51,7 +51,7 @@ class HeardSegment(Segment):
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class Recognition:
     """What an engine recognises, one by one and in order; times are in seconds from the first sample.
 
     `language` was detected or given; in the latter case `language_probability` is None."""
@@ -94,7 +94,7 @@ class Transcriber(ABC):
         prompt: str | None = None,
         translate: bool = False,
         stop: Callable[[], bool] = never,
-    ) -> AbstractContextManager[Hearing]:
+    ) -> AbstractContextManager[Recognition]:
         """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
 
         `language` None: detect it. `timed`: each word gets its times. `prompt`: names that may be said, as they are

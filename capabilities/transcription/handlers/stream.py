@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from capabilities.transcription.engines import HeardSegment
 from capabilities.transcription.handlers.delivery import ENGLISH, price_of
-from capabilities.transcription.handlers.transcription import Listened, ListeningHandler
+from capabilities.transcription.handlers.transcription import ListeningHandler, RecordingProgress
 from capabilities.transcription.kinds.transcription import RecordingInput
 from pipeline.errors import PressroomError
 from pipeline.storage.streams import Parts
@@ -20,19 +20,19 @@ class _TextWriter:
         self.parts = Parts()
         self.credits = 0
 
-    def add(self, listened: Listened, segment: HeardSegment) -> None:
+    def add(self, listened: RecordingProgress, segment: HeardSegment) -> None:
         """Send a segment's text, with the space before it."""
         if segment.text:
             language = ENGLISH if self._task.input.task == "translate" else listened.transcribed.language
             space = join_texts([segment, segment], language)[len(segment.text) : -len(segment.text)]
             self._send(listened, (space if self.parts.count else "") + segment.text, segment.end)
 
-    def finish(self, listened: Listened) -> None:
+    def finish(self, listened: RecordingProgress) -> None:
         """Send an empty part where nobody has spoken, so that the answer is an empty text."""
         if not self.parts.count:
             self._send(listened, "", listened.track.duration.total_seconds())
 
-    def _send(self, listened: Listened, text: str, seconds: float) -> None:
+    def _send(self, listened: RecordingProgress, text: str, seconds: float) -> None:
         total = round(listened.track.duration.total_seconds(), 1)
         self.credits = min(self._task.price, price_of(listened.transcribed, timedelta(seconds=seconds)))
         self.parts = self._task.add_part(

@@ -39,7 +39,7 @@ O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 
 @dataclass(frozen=True, slots=True)
-class Listened:
+class RecordingProgress:
     """A recording, what is transcribed of it so far, and by which engine."""
 
     engine: Transcriber
@@ -48,7 +48,7 @@ class Listened:
 
 
 #: Learns of each segment as soon as it is heard.
-OnSegment = Callable[[Listened, HeardSegment], None]
+OnSegment = Callable[[RecordingProgress, HeardSegment], None]
 
 
 class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
@@ -81,7 +81,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
     @contextmanager
     def listened(
         self, task: Task[RecordingInput], *, resumes: bool = True, heard: OnSegment | None = None
-    ) -> Iterator[Listened]:
+    ) -> Iterator[RecordingProgress]:
         """Transcribe one recording, whose sound is there as long as the block lasts.
 
         `resumes`: another attempt goes on behind what this one has transcribed. Raises InvalidRequest, Stopped."""
@@ -100,7 +100,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
             if price > task.price:
                 task.raise_hold(price)
             transcribed = resumed(task, engine) if resumes else Transcribed.anew(task, engine)
-            listened = Listened(engine, transcribed, track)
+            listened = RecordingProgress(engine, transcribed, track)
             _report(task, track, transcribed.heard / SAMPLE_RATE)
             for window in windows(track, length=self._window, start=transcribed.heard):
                 self._transcribe(task, listened, window, heard)
@@ -137,7 +137,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         return Offers(tuple(self._family.offers()))
 
     def _transcribe(
-        self, task: Task[RecordingInput], listened: Listened, window: range, heard: OnSegment | None
+        self, task: Task[RecordingInput], listened: RecordingProgress, window: range, heard: OnSegment | None
     ) -> None:
         """Add what is said in a window. Raises Stopped."""
         transcribed, track = listened.transcribed, listened.track

@@ -31,7 +31,7 @@ AUTO = "auto"
 MAX_PROMPT = 1_000
 
 
-class LanguageUnknown(InvalidRequest):
+class RecordingLanguageUnknown(InvalidRequest):
     """There is no language of that code."""
 
     code = "language_unknown"
@@ -164,7 +164,7 @@ def wanted_language(request: RecordingRequest) -> str | None:
         return None
     language = read_language(request.language)
     if language is None:
-        raise LanguageUnknown(
+        raise RecordingLanguageUnknown(
             f"{request.language!r} is no language: send an ISO 639-1 code such as en or de, or auto.", field="language"
         )
     return language

@@ -21,7 +21,7 @@ from servers import wait_for_end
 from systems import Running, only, system
 
 from api.http.address import read_networks
-from api.http.connections import READ_SECONDS, Connection
+from api.http.connections import READ_SECONDS, ClientConnection
 from api.server import Worker
 from pipeline.settings import Settings
 
@@ -181,7 +181,7 @@ def test_a_connection_that_is_being_closed_is_not_kept_for_its_last_unread_bytes
         ours, theirs = socket.socketpair()
         worker = stand_in(unread_seconds=0.05)
         worker.loop = asyncio.get_running_loop()
-        connection = Connection(worker)
+        connection = ClientConnection(worker)
         connection.connection_made(SimpleNamespace(
             get_extra_info={"peername": ("198.51.100.1", 1), "socket": ours}.get,
             set_write_buffer_limits=lambda **limits: None,
@@ -290,7 +290,7 @@ def test_what_is_no_request_is_refused_in_our_words(service: Running, case: str)
     answer, document = answer_to(service, sent)
 
     assert (answer.status, document["code"]) == (status, code)
-    assert (answer.getheader("Content-Type"), answer.getheader("Connection")) == ("application/json", "close")
+    assert (answer.getheader("Content-Type"), answer.getheader("ClientConnection")) == ("application/json", "close")
     assert answer.getheader("X-Request-Id") == document["request_id"]
     service.wait_for_line(document["request_id"])
 
@@ -304,7 +304,7 @@ def test_a_chunk_that_is_none_is_refused(service: Running, chunk: str) -> None:
     answer, document = answer_to(service, sent.encode())
 
     assert (answer.status, document["code"], document["details"]) == (400, "request_unreadable", [])
-    assert (answer.getheader("Content-Type"), answer.getheader("Connection")) == ("application/json", "close")
+    assert (answer.getheader("Content-Type"), answer.getheader("ClientConnection")) == ("application/json", "close")
     service.wait_for_line(document["request_id"])
 
 
@@ -384,7 +384,7 @@ def test_an_address_has_so_many_connections_at_once() -> None:
                 close=lambda: None,
                 is_closing=lambda: False,
             )
-            connections.append(Connection(worker))
+            connections.append(ClientConnection(worker))
             connections[-1].connection_made(transport)
             told.append(b"".join(sent).rpartition(b"\r\n\r\n")[2])
         for connection in connections:

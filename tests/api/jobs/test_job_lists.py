@@ -10,7 +10,7 @@ from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
 from pipeline.jobs import job_search
-from pipeline.jobs.job_lists import JobFilter, Page, list_jobs
+from pipeline.jobs.job_lists import JobFilter, JobPage, list_jobs
 from pipeline.lifecycle import ClaimedItem, Outcome
 
 
@@ -139,7 +139,7 @@ def test_a_search_that_reached_its_limit_says_since_when_it_looked(
         jobs.append(service.submit({"text": f"needle {'x' * 70}"}, client.api_key))
         made_at(api_database, jobs[-1], f"2026-05-0{number + 1}")
 
-    def search(**more: datetime) -> Page:
+    def search(**more: datetime) -> JobPage:
         return api_database.run(list_jobs(JobFilter(account_id=client.account_id, text="needle", **more)))
 
     whole = search()

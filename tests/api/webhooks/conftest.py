@@ -8,7 +8,7 @@ from webhook_receiver import Receiver, webhook_receiver
 
 from pipeline.database import Database, Statement
 from pipeline.settings import Settings
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 ALLOWED = "127.0.0.0/8"
 
@@ -36,6 +36,6 @@ def receiver(api_database: Database) -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def webhooks() -> Webhooks:
+def webhooks() -> WebhookSending:
     """What sends events, also to this machine."""
-    return Webhooks(Settings(fetch={"allow_networks": ALLOWED}))
+    return WebhookSending(Settings(fetch={"allow_networks": ALLOWED}))

@@ -14,7 +14,7 @@ from webhook_receiver import Receiver
 
 from pipeline.downloads.connecting import plain_socket
 from pipeline.settings import Settings
-from pipeline.webhooks.deliveries import Delivery, Sent
+from pipeline.webhooks.deliveries import DueDelivery, Sent
 from workers.webhooks.sender import WebhookSender
 
 #: Some network that is allowed, so that any port may be asked and the address alone decides.
@@ -108,7 +108,7 @@ def send(url: str, *, allow_networks: str = ELSEWHERE) -> tuple[Sent, list[str]]
 
     async def send_once() -> Sent:
         async with sender:
-            return await sender.send(Delivery(uuid4(), "{}", 1, 0, timedelta(), url, ["whsec_AAAA"]))
+            return await sender.send(DueDelivery(uuid4(), "{}", 1, 0, timedelta(), url, ["whsec_AAAA"]))
 
     return asyncio.run(send_once()), opened
 

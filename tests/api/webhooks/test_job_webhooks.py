@@ -12,7 +12,7 @@ from webhook_receiver import Event, Receiver
 
 from pipeline.database import Database, Statement
 from pipeline.lifecycle import expire
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 
 def told(event: Event) -> Any:
@@ -35,7 +35,7 @@ def test_a_completed_job_is_told_as_the_job_says_and_a_library_of_others_verifie
     hooked_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
-    webhooks: Webhooks,
+    webhooks: WebhookSending,
     receiver: Receiver,
     api_database: Database,
 ) -> None:
@@ -65,7 +65,7 @@ def test_a_failed_a_cancelled_and_an_expired_job_are_told_with_the_reason(
     hooked_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
-    webhooks: Webhooks,
+    webhooks: WebhookSending,
     receiver: Receiver,
     api_database: Database,
 ) -> None:

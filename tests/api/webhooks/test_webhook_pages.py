@@ -9,13 +9,13 @@ from standardwebhooks.webhooks import Webhook
 from webhook_receiver import Receiver
 
 from pipeline.database import Database
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 PAGE = "/dashboard/webhooks"
 
 
 def test_a_webhook_is_set_tried_and_sent_again(
-    hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver, webhooks: Webhooks
+    hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver, webhooks: WebhookSending
 ) -> None:
     browser = sign_in(hooked_service, api_database, client)
     assert "Nothing was sent" in browser.get(PAGE).body.decode()

@@ -15,7 +15,7 @@ from pipeline.database import Database, Statement
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import add_to_account
 from pipeline.webhooks.events import EVENTS, MONITOR_CHANGED, event_body
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 URL = "https://hooks.example.org/pressroom"
 
@@ -64,7 +64,7 @@ def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
     hooked_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
-    webhooks: Webhooks,
+    webhooks: WebhookSending,
     receiver: Receiver,
     api_database: Database,
 ) -> None:
@@ -101,7 +101,7 @@ def test_the_log_shows_each_try_and_an_event_is_sent_again(
     hooked_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
-    webhooks: Webhooks,
+    webhooks: WebhookSending,
     receiver: Receiver,
     api_database: Database,
 ) -> None:
@@ -135,7 +135,7 @@ def test_the_log_shows_each_try_and_an_event_is_sent_again(
 
 
 def test_an_event_that_is_sent_again_long_after_is_tried_as_long_as_a_new_one(
-    hooked_service: Service, client: Payer, webhooks: Webhooks, receiver: Receiver, api_database: Database
+    hooked_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
 ) -> None:
     delivery = send(hooked_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
     query = (
@@ -153,7 +153,7 @@ def test_an_event_that_is_sent_again_long_after_is_tried_as_long_as_a_new_one(
 
 
 def test_a_test_is_sent_to_the_default_or_to_an_address_of_its_own(
-    hooked_service: Service, client: Payer, webhooks: Webhooks, receiver: Receiver, api_database: Database
+    hooked_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
 ) -> None:
     nowhere = send(hooked_service, "POST", "/test", client)
     assert (nowhere.status, nowhere.code) == (400, "webhook_missing")
@@ -231,7 +231,7 @@ def test_a_private_address_behind_an_allowed_name_is_never_connected_to(
 ) -> None:
     delivery = send(hooked_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
 
-    Webhooks(Settings()).send_due(api_database)
+    WebhookSending(Settings()).send_due(api_database)
 
     shown = send(hooked_service, "GET", f"/deliveries/{delivery['id']}", client).json
     assert (shown["state"], shown["status"]) == ("failed", None)

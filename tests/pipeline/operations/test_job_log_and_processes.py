@@ -15,8 +15,8 @@ from pipeline import job_log
 from pipeline.accounts.keys import make_key
 from pipeline.job_log import JobLine, read_job_log
 from pipeline.log import SHARED
+from pipeline.operations.process_reporter import ProcessReporter
 from pipeline.operations.processes import GONE_AFTER, HASH, Process, Teller, gone_fields, read_processes
-from pipeline.operations.telling import Telling
 from pipeline.wakes.broker import connect
 
 
@@ -112,7 +112,7 @@ def test_a_process_tells_its_memory_until_it_ends(redis_url: str, monkeypatch: p
     def told() -> list[Process]:
         return [process for process in read_processes(client.hgetall(HASH)) if process.host == "of-its-own"]
 
-    end = Telling(lambda: "synthesis").start(client)
+    end = ProcessReporter(lambda: "synthesis").start(client)
     until = time.monotonic() + 60
     while not told() and time.monotonic() < until:
         time.sleep(0.02)

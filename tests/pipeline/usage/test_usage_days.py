@@ -15,7 +15,7 @@ from pipeline.accounts.stored_keys import list_keys
 from pipeline.database import Database, Statement
 from pipeline.usage.usage import read_usage
 from pipeline.usage.usage_days import _ADD, sum_usage
-from pipeline.usage.usage_report import Span, read_used
+from pipeline.usage.usage_report import DaySpan, read_used
 
 #: Lines of a ledger that are enough to show that they were read.
 MANY = 20_000
@@ -35,7 +35,7 @@ def age(bench: Workbench, interval: str) -> None:
 def read_all(bench: Workbench) -> tuple[Any, ...]:
     """Return everything that is told of an account's usage."""
     account = bench.payer.account_id
-    span = Span(datetime(2000, 1, 1, tzinfo=UTC).date(), datetime.now(UTC).date())
+    span = DaySpan(datetime(2000, 1, 1, tzinfo=UTC).date(), datetime.now(UTC).date())
     used = bench.database.run(read_used(account, span))
     keys = [(one.id, one.credits_used_this_month, one.credits_held) for one in bench.database.run(list_keys(account))]
     return bench.database.run(read_usage(account)), sorted(used, key=str), keys
@@ -166,7 +166,7 @@ def test_usage_and_keys_read_no_lines_that_were_summed(bench, database_url):
     account = bench.payer.account_id
     asked = [
         read_usage(account),
-        read_used(account, Span(datetime(2000, 1, 1, tzinfo=UTC).date(), datetime.now(UTC).date())),
+        read_used(account, DaySpan(datetime(2000, 1, 1, tzinfo=UTC).date(), datetime.now(UTC).date())),
         list_keys(account),
         list_keys(neighbour.account_id),
     ]

@@ -9,8 +9,8 @@ import pytest
 import redis
 
 from pipeline.wakes.broker import connect
+from pipeline.wakes.fire_and_forget import FireAndForget
 from pipeline.wakes.notices import CHANNEL
-from pipeline.wakes.one_way import OneWay
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_what_is_sent_arrives_in_order_and_nothing_comes_back(client: "redis.Red
     listener = client.pubsub(ignore_subscribe_messages=True)
     listener.subscribe(CHANNEL)
     listener.get_message(timeout=30)
-    one_way = OneWay()
+    one_way = FireAndForget()
     one_way.open(client)
 
     assert one_way.send(publish)
@@ -41,7 +41,7 @@ def test_what_is_sent_arrives_in_order_and_nothing_comes_back(client: "redis.Red
 
 
 def test_nothing_is_sent_before_it_is_open_nor_once_the_server_has_closed_it(client: "redis.Redis") -> None:
-    one_way = OneWay()
+    one_way = FireAndForget()
     assert not one_way.send(publish)
 
     one_way.open(client)
@@ -67,7 +67,7 @@ def test_a_server_that_does_not_know_how_to_be_silent_is_not_asked_again() -> No
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=refuse, args=[listener], daemon=True).start()
         refused = redis.Redis(port=listener.getsockname()[1], protocol=2)
-        one_way = OneWay()
+        one_way = FireAndForget()
         one_way.open(refused)
         one_way.open(refused)  # there is nobody who would accept a second connection
 
@@ -77,7 +77,7 @@ def test_a_server_that_does_not_know_how_to_be_silent_is_not_asked_again() -> No
 
 
 def test_a_server_that_takes_nothing_is_given_up_and_never_waited_for(client: "redis.Redis") -> None:
-    one_way = OneWay()
+    one_way = FireAndForget()
     one_way.open(client)
     mine, silent = socket.socketpair()  # whose other end reads nothing
     mine.settimeout(0.05)

@@ -16,13 +16,13 @@ from hub import FakeHub, serve_hub
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines.family import Family
-from workers.models.catalogue import File, Hub, Model
+from workers.models.catalogue import CatalogueModel, File, Hub
 from workers.models.store import ModelStore
 
 WEIGHTS = b"weights" * 1_000
 AT_ONCE = timedelta(0)
 MODELS = tuple(
-    Model(
+    CatalogueModel(
         name=name,
         family="sketching",
         engine="pencil",

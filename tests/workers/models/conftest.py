@@ -8,7 +8,7 @@ from alba import CONFIG, WEIGHTS, make_alba
 from hub import FakeHub, serve_hub
 
 from pipeline.settings import Settings
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
 
 
@@ -28,12 +28,12 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
 
 
 @pytest.fixture
-def alba() -> Model:
+def alba() -> CatalogueModel:
     """A model of which the catalogue knows the hash of the weights, and not that of the config."""
     return make_alba()
 
 
 @pytest.fixture
-def store(tmp_path: Path, alba: Model) -> ModelStore:
+def store(tmp_path: Path, alba: CatalogueModel) -> ModelStore:
     """An empty store whose catalogue has that model alone."""
     return ModelStore(Settings(data=tmp_path), {alba.name: alba})

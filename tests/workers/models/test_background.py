@@ -12,7 +12,7 @@ from hub import FakeHub
 
 from pipeline.settings import Settings
 from workers.models.background import BackgroundFetch
-from workers.models.catalogue import Hub, Model
+from workers.models.catalogue import CatalogueModel, Hub
 from workers.models.exclusion import exclusive
 from workers.models.store import PARTIAL, ModelStore
 
@@ -21,7 +21,7 @@ GONE = replace(ALBA, name="piper-gone", hub=Hub("nobody/voices"))
 THREAD = "fetch synthesis"
 
 
-def start(tmp_path: Path, *models: Model) -> ModelStore:
+def start(tmp_path: Path, *models: CatalogueModel) -> ModelStore:
     """Start the downloads of some models, which are soon tried again."""
     settings = Settings(data=tmp_path, models={"download": "auto", "retry_minutes": 0.002})
     store = ModelStore(settings, {model.name: model for model in models})

@@ -13,7 +13,7 @@ from alba import CONFIG, WEIGHTS
 from hub import COMMIT, FakeHub
 
 from pipeline.errors import PressroomError
-from workers.models.catalogue import Hub, Model
+from workers.models.catalogue import CatalogueModel, Hub
 from workers.models.exclusion import exclusive
 from workers.models.fetching import DiskFull, ModelAltered, NotFetchable, fetch
 from workers.models.hub import HubUnavailable
@@ -28,12 +28,14 @@ def listed(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def unknown(model: Model) -> Model:
+def unknown(model: CatalogueModel) -> CatalogueModel:
     """Return a model of which the catalogue knows no hash."""
     return replace(model, files=tuple(replace(file, sha256=None, size_bytes=None) for file in model.files))
 
 
-def test_fetched_model_has_its_files_under_their_own_names(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_fetched_model_has_its_files_under_their_own_names(
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
+) -> None:
     told: list[tuple[int, int]] = []
     assert store.folder(alba) is None
 
@@ -47,7 +49,7 @@ def test_fetched_model_has_its_files_under_their_own_names(hub: FakeHub, store: 
     assert not store.unfinished(alba).exists()
 
 
-def test_model_that_is_here_is_not_asked_for_again(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_model_that_is_here_is_not_asked_for_again(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     fetch(store, alba, stall_seconds=SOON)
     hub.asked.clear()
 
@@ -55,7 +57,7 @@ def test_model_that_is_here_is_not_asked_for_again(hub: FakeHub, store: ModelSto
     assert hub.asked == []
 
 
-def test_first_download_decides_where_no_hash_is_known(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_first_download_decides_where_no_hash_is_known(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     model = unknown(alba)
     fetch(store, model, stall_seconds=SOON)
     entry = json.loads(store.lock.path.read_text())["piper-alba"]
@@ -73,7 +75,7 @@ def test_first_download_decides_where_no_hash_is_known(hub: FakeHub, store: Mode
     assert store.folder(model) is None
 
 
-def test_later_download_takes_the_commit_of_the_first(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_later_download_takes_the_commit_of_the_first(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     fetch(store, alba, stall_seconds=SOON)
     store.remove(alba)
     hub.commits["main"] = OTHER
@@ -85,7 +87,7 @@ def test_later_download_takes_the_commit_of_the_first(hub: FakeHub, store: Model
 
 
 def test_small_file_that_changes_on_the_way_is_noticed_by_the_lock(
-    hub: FakeHub, store: ModelStore, alba: Model
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
     fetch(store, alba, stall_seconds=SOON)
     store.remove(alba)
@@ -96,7 +98,7 @@ def test_small_file_that_changes_on_the_way_is_noticed_by_the_lock(
     assert not store.is_here(alba)
 
 
-def test_file_that_is_damaged_on_the_way_is_not_kept(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_file_that_is_damaged_on_the_way_is_not_kept(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.altered["en/alba.onnx"] = WEIGHTS[:-1] + b"\x00"
 
     with pytest.raises(ModelAltered, match=r"altered at the hub or on the way; nothing of it is used"):
@@ -108,7 +110,7 @@ def test_file_that_is_damaged_on_the_way_is_not_kept(hub: FakeHub, store: ModelS
     assert fetch(store, alba, stall_seconds=SOON) is not None
 
 
-def test_weights_of_another_size_are_not_even_asked_for(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_weights_of_another_size_are_not_even_asked_for(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.files["rhasspy/voices"]["en/alba.onnx"] = b"other weights"
 
     with pytest.raises(ModelAltered):
@@ -116,7 +118,7 @@ def test_weights_of_another_size_are_not_even_asked_for(hub: FakeHub, store: Mod
     assert hub.asked == []
 
 
-def test_damaged_model_is_fetched_anew(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_damaged_model_is_fetched_anew(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     folder = fetch(store, alba, stall_seconds=SOON)
     assert folder is not None
     (folder / "alba.onnx").write_bytes(WEIGHTS[:1000])
@@ -126,7 +128,7 @@ def test_damaged_model_is_fetched_anew(hub: FakeHub, store: ModelStore, alba: Mo
 
 
 def test_folder_that_nobody_fetched_is_fetched_where_no_hash_is_known(
-    hub: FakeHub, store: ModelStore, alba: Model
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
     model = replace(alba, files=(), hub=Hub("rhasspy/voices", patterns=("en/*",)))
     (store.root / model.name).mkdir(parents=True)
@@ -139,7 +141,9 @@ def test_folder_that_nobody_fetched_is_fetched_where_no_hash_is_known(
     assert store.is_known(model)
 
 
-def test_folder_that_lacks_the_files_without_a_hash_is_fetched(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_folder_that_lacks_the_files_without_a_hash_is_fetched(
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
+) -> None:
     half = store.root / alba.name
     half.mkdir(parents=True)
     (half / "alba.onnx").write_bytes(WEIGHTS)
@@ -151,7 +155,7 @@ def test_folder_that_lacks_the_files_without_a_hash_is_fetched(hub: FakeHub, sto
 
 
 def test_what_a_break_left_is_discarded_unless_somebody_goes_on_with_it(
-    hub: FakeHub, store: ModelStore, alba: Model
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
     assert not store.discard(alba)
     hub.stall_after = 100_000
@@ -164,7 +168,7 @@ def test_what_a_break_left_is_discarded_unless_somebody_goes_on_with_it(
     assert not store.unfinished(alba).exists()
 
 
-def test_break_is_resumed_where_it_was(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_break_is_resumed_where_it_was(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.break_after = 100_000
 
     fetch(store, alba, stall_seconds=SOON)
@@ -173,7 +177,7 @@ def test_break_is_resumed_where_it_was(hub: FakeHub, store: ModelStore, alba: Mo
     assert store.folder(alba) is not None
 
 
-def test_what_a_killed_download_left_is_gone_on_with(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_what_a_killed_download_left_is_gone_on_with(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.stall_after = 100_000
     with pytest.raises(HubUnavailable):
         fetch(store, alba, stall_seconds=0.3)
@@ -189,7 +193,7 @@ def test_what_a_killed_download_left_is_gone_on_with(hub: FakeHub, store: ModelS
     assert store.folder(alba) is not None
 
 
-def test_stalling_hub_is_given_up_in_time(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_stalling_hub_is_given_up_in_time(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.stall_after = 0
     began = time.monotonic()
 
@@ -198,7 +202,9 @@ def test_stalling_hub_is_given_up_in_time(hub: FakeHub, store: ModelStore, alba:
     assert time.monotonic() - began < 5
 
 
-def test_hub_that_only_drips_is_given_up_however_much_came_before(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_hub_that_only_drips_is_given_up_however_much_came_before(
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
+) -> None:
     hub.stall_after, hub.drip_seconds = 100_000, 0.1
     began = time.monotonic()
 
@@ -207,7 +213,7 @@ def test_hub_that_only_drips_is_given_up_however_much_came_before(hub: FakeHub, 
     assert time.monotonic() - began < 5
 
 
-def test_page_of_a_proxy_is_not_taken_for_the_file(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_page_of_a_proxy_is_not_taken_for_the_file(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.altered["en/alba.onnx"] = b"<html>blocked</html>"
 
     with pytest.raises(HubUnavailable, match="would bring 20 bytes, not 300,000"):
@@ -222,7 +228,7 @@ def test_page_of_a_proxy_is_not_taken_for_the_file(hub: FakeHub, store: ModelSto
 
 
 def test_server_without_range_that_breaks_off_each_time_is_given_up(
-    hub: FakeHub, store: ModelStore, alba: Model
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
     hub.knows_ranges, hub.break_after = False, 100_000
 
@@ -231,7 +237,7 @@ def test_server_without_range_that_breaks_off_each_time_is_given_up(
     assert len(hub.asked) == 2
 
 
-def test_connection_is_taken_up_again_a_few_times_a_call(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_connection_is_taken_up_again_a_few_times_a_call(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.break_after = 40_000
 
     with pytest.raises(HubUnavailable):
@@ -241,7 +247,7 @@ def test_connection_is_taken_up_again_a_few_times_a_call(hub: FakeHub, store: Mo
     assert fetch(store, alba, stall_seconds=SOON) is not None
 
 
-def test_more_than_was_announced_is_not_written(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_more_than_was_announced_is_not_written(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.tells_length = False
     hub.altered["en/alba.onnx"] = WEIGHTS * 100
 
@@ -250,7 +256,7 @@ def test_more_than_was_announced_is_not_written(hub: FakeHub, store: ModelStore,
     assert sum(path.stat().st_size for path in store.root.rglob("*") if path.is_file()) <= len(WEIGHTS)
 
 
-def test_hub_that_is_away_is_one_line(store: ModelStore, alba: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hub_that_is_away_is_one_line(store: ModelStore, alba: CatalogueModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
     with pytest.raises(HubUnavailable) as caught:
@@ -259,13 +265,13 @@ def test_hub_that_is_away_is_one_line(store: ModelStore, alba: Model, monkeypatc
     assert not store.is_here(alba)
 
 
-def test_repository_that_has_gone_is_one_line(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_repository_that_has_gone_is_one_line(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     with pytest.raises(HubUnavailable, match=r"nobody/voices/en/alba.onnx can't be had"):
         fetch(store, replace(alba, hub=Hub("nobody/voices")), stall_seconds=SOON)
 
 
 def test_model_without_a_list_gets_the_files_that_match_and_no_program(
-    hub: FakeHub, store: ModelStore, alba: Model
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
     model = replace(alba, files=(), hub=Hub("rhasspy/voices", patterns=("en/*",), without=("*.json",)))
 
@@ -284,14 +290,16 @@ def test_model_without_a_list_gets_the_files_that_match_and_no_program(
         store.folder(model)
 
 
-def test_model_of_a_package_alone_names_the_package(store: ModelStore, alba: Model) -> None:
+def test_model_of_a_package_alone_names_the_package(store: ModelStore, alba: CatalogueModel) -> None:
     files = tuple(replace(file, wheel=(f"no_such_voices/{file.name}",)) for file in alba.files)
 
     with pytest.raises(NotFetchable, match="comes with the package no-such-voices"):
         fetch(store, replace(alba, hub=None, files=files), stall_seconds=SOON)
 
 
-def test_disk_without_room_is_noticed_before_a_byte_comes(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_disk_without_room_is_noticed_before_a_byte_comes(
+    hub: FakeHub, store: ModelStore, alba: CatalogueModel
+) -> None:
     hub.announced["en/alba.json"] = 10**15
 
     with pytest.raises(DiskFull, match=r"piper-alba takes 1000000.0 GB more"):
@@ -328,7 +336,7 @@ def in_a_process(tmp_path: Path, most: int = 0) -> "subprocess.Popen[str]":
 
 
 def test_disk_that_fills_up_in_the_middle_is_one_line_and_leaves_nothing(
-    hub: FakeHub, tmp_path: Path, store: ModelStore, alba: Model
+    hub: FakeHub, tmp_path: Path, store: ModelStore, alba: CatalogueModel
 ) -> None:
     # A file that may not grow is what a full disk looks like: the write fails in the middle.
     with in_a_process(tmp_path, most=150_000) as process:
@@ -340,7 +348,9 @@ def test_disk_that_fills_up_in_the_middle_is_one_line_and_leaves_nothing(
     assert not store.unfinished(alba).exists()
 
 
-def test_two_processes_download_a_model_once(hub: FakeHub, tmp_path: Path, store: ModelStore, alba: Model) -> None:
+def test_two_processes_download_a_model_once(
+    hub: FakeHub, tmp_path: Path, store: ModelStore, alba: CatalogueModel
+) -> None:
     with in_a_process(tmp_path) as one, in_a_process(tmp_path) as other, ThreadPoolExecutor(2) as pool:
         told = list(pool.map(lambda process: process.communicate(timeout=60)[0], (one, other)))
 

@@ -8,7 +8,7 @@ import pytest
 from hub import COMMIT, FakeHub
 
 from pipeline.errors import NotReady
-from workers.models.catalogue import Hub, Model
+from workers.models.catalogue import CatalogueModel, Hub
 from workers.models.fetching import ModelAltered, fetch
 from workers.models.store import ModelStore
 
@@ -16,12 +16,12 @@ SOUND = {"sha256": "0" * 64, "bytes": 3}
 
 
 @pytest.fixture
-def unlisted(alba: Model) -> Model:
+def unlisted(alba: CatalogueModel) -> CatalogueModel:
     """A model whose files the hub and the lock file name, and not the catalogue."""
     return replace(alba, files=(), hub=Hub("rhasspy/voices", patterns=("en/*.json",)))
 
 
-def write(store: ModelStore, model: Model, files: Any, commit: Any = COMMIT) -> None:
+def write(store: ModelStore, model: CatalogueModel, files: Any, commit: Any = COMMIT) -> None:
     """Write an entry as somebody else might."""
     assert model.hub is not None
     entry = {"repo": model.hub.repo, "revision": model.hub.revision, "commit": commit, "files": files}
@@ -45,7 +45,7 @@ def write(store: ModelStore, model: Model, files: Any, commit: Any = COMMIT) -> 
     ],
 )
 def test_entry_that_no_download_writes_is_damaged_and_nothing_is_asked_for(
-    hub: FakeHub, store: ModelStore, unlisted: Model, files: Any
+    hub: FakeHub, store: ModelStore, unlisted: CatalogueModel, files: Any
 ) -> None:
     write(store, unlisted, files)
 
@@ -55,7 +55,7 @@ def test_entry_that_no_download_writes_is_damaged_and_nothing_is_asked_for(
 
 
 @pytest.mark.parametrize("commit", ["main", "../main", None, 1])
-def test_commit_that_is_none_is_damaged(store: ModelStore, unlisted: Model, commit: Any) -> None:
+def test_commit_that_is_none_is_damaged(store: ModelStore, unlisted: CatalogueModel, commit: Any) -> None:
     write(store, unlisted, {"a.json": SOUND}, commit)
 
     with pytest.raises(NotReady, match="is damaged"):
@@ -63,7 +63,7 @@ def test_commit_that_is_none_is_damaged(store: ModelStore, unlisted: Model, comm
 
 
 def test_what_a_download_wrote_is_found_also_with_weights_that_the_catalogue_names(
-    store: ModelStore, alba: Model
+    store: ModelStore, alba: CatalogueModel
 ) -> None:
     listed = replace(alba, files=(replace(alba.files[0], name="model.bin"),))
     write(store, listed, {"model.bin": SOUND})
@@ -74,7 +74,7 @@ def test_what_a_download_wrote_is_found_also_with_weights_that_the_catalogue_nam
     assert [file.name for file in found.files] == ["model.bin"]
 
 
-def test_name_outside_the_folder_is_never_written_to(hub: FakeHub, store: ModelStore, alba: Model) -> None:
+def test_name_outside_the_folder_is_never_written_to(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     outside = replace(alba, files=(replace(alba.files[1], name="../../../evil.json", hub="en/alba.json"),))
 
     with pytest.raises(ModelAltered, match=r"evil\.json"):

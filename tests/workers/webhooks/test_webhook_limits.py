@@ -12,7 +12,7 @@ from payers import Payer, open_account
 from pipeline.database import Database
 from pipeline.settings import Settings
 from pipeline.webhooks.accounts import ensure_webhook
-from pipeline.webhooks.deliveries import AtOnce, Delivery, Sent, claim_deliveries, report_delivery
+from pipeline.webhooks.deliveries import AtOnce, DueDelivery, Sent, claim_deliveries, report_delivery
 from pipeline.webhooks.log import add_test
 from workers.webhooks.sender import WebhookSender
 
@@ -25,14 +25,14 @@ def add(database: Database, payer: Payer, *urls: str) -> None:
         database.run(add_test(payer.account_id, "webhook.test", "{}", url))
 
 
-def claim(database: Database, *, host: int, account: int, limit: int = 64) -> list[Delivery]:
+def claim(database: Database, *, host: int, account: int, limit: int = 64) -> list[DueDelivery]:
     turn, claiming = claim_deliveries(limit, at_once=AtOnce(host, account), lease_for=LEASE)
     with database.transaction() as transaction:
         transaction.run(turn)
         return transaction.run(claiming)
 
 
-def urls(claimed: list[Delivery]) -> list[str]:
+def urls(claimed: list[DueDelivery]) -> list[str]:
     return sorted(one.url for one in claimed)
 
 
@@ -91,7 +91,7 @@ def test_a_name_that_leads_to_a_private_address_later_is_not_connected_to() -> N
 
     names = Names(["93.184.216.34"], ["10.0.0.1"], ["93.184.216.34", "127.0.0.1"])
     sender = WebhookSender(Settings(), resolver=names, open_socket=open_socket)
-    delivery = Delivery(uuid4(), "{}", 1, 0, timedelta(), "https://hooks.example.org/", ["whsec_AAAA"])
+    delivery = DueDelivery(uuid4(), "{}", 1, 0, timedelta(), "https://hooks.example.org/", ["whsec_AAAA"])
 
     async def send_thrice() -> list[Sent]:
         async with sender:

@@ -17,7 +17,7 @@ from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook,
 from pipeline.webhooks.deliveries import PAUSES, Sent, add_delivery, forget_deliveries
 from pipeline.webhooks.events import event_body
 from pipeline.webhooks.signing import sign
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 BODY = event_body("test.happened", {"n": 1, "url": "https://e.example/café"}, datetime(2026, 11, 23, tzinfo=UTC))
 
@@ -29,9 +29,9 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def webhooks() -> Webhooks:
+def webhooks() -> WebhookSending:
     """What sends events, also to this machine."""
-    return Webhooks(Settings(fetch={"allow_networks": "127.0.0.0/8"}, webhooks={"timeout_seconds": 20}))
+    return WebhookSending(Settings(fetch={"allow_networks": "127.0.0.0/8"}, webhooks={"timeout_seconds": 20}))
 
 
 def hook(database: Database, payer: Payer, url: str) -> NewWebhook:
@@ -54,7 +54,7 @@ def make_due(database: Database, *, happened: timedelta = timedelta()) -> None:
 
 
 def test_an_event_is_posted_as_it_is_signed(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     webhook = hook(database, payer, receiver.url)
 
@@ -77,7 +77,7 @@ def test_an_event_is_posted_as_it_is_signed(
 
 
 def test_what_is_not_taken_is_sent_again_later_and_later_under_the_same_id(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     hook(database, payer, receiver.url)
     receiver.answers += [(500, {}), (302, {"Location": "/elsewhere"}), (429, {"Retry-After": "7200"})]
@@ -99,7 +99,7 @@ def test_what_is_not_taken_is_sent_again_later_and_later_under_the_same_id(
 
 
 def test_an_event_is_given_up_after_a_day_and_tried_once_more_at_its_end(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     hook(database, payer, receiver.url)
     receiver.answers += [(500, {})] * 9
@@ -121,7 +121,7 @@ def test_an_event_is_given_up_after_a_day_and_tried_once_more_at_its_end(
 
 
 def test_an_address_that_wants_no_more_gets_no_more(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     hook(database, payer, receiver.url)
     receiver.answers.append((410, {}))
@@ -132,7 +132,7 @@ def test_an_address_that_wants_no_more_gets_no_more(
 
 
 def test_a_private_address_is_not_so_much_as_connected_to(database: Database, payer: Payer, receiver: Receiver) -> None:
-    guarded = Webhooks(Settings(fetch={"allow_networks": "203.0.113.0/24"}))
+    guarded = WebhookSending(Settings(fetch={"allow_networks": "203.0.113.0/24"}))
     hook(database, payer, receiver.url)
     database.run(add_delivery(hook(database, payer, "http://localhost:1/").id, BODY))
 
@@ -147,7 +147,7 @@ def test_a_private_address_is_not_so_much_as_connected_to(database: Database, pa
 def test_who_does_not_answer_is_left_after_a_while_and_holds_up_no_other(
     database: Database, payer: Payer, receiver: Receiver
 ) -> None:
-    impatient = Webhooks(Settings(fetch={"allow_networks": "127.0.0.0/8"}, webhooks={"timeout_seconds": 0.5}))
+    impatient = WebhookSending(Settings(fetch={"allow_networks": "127.0.0.0/8"}, webhooks={"timeout_seconds": 0.5}))
     receiver.may_answer.clear()
     hook(database, payer, receiver.url)
     with webhook_receiver() as other:
@@ -162,7 +162,7 @@ def test_who_does_not_answer_is_left_after_a_while_and_holds_up_no_other(
 
 
 def test_a_try_that_was_lost_is_made_again_and_its_late_report_counts_for_nothing(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     class Lost:
         """A sender whose process falls asleep, until another one has sent the event."""
@@ -174,14 +174,14 @@ def test_a_try_that_was_lost_is_made_again_and_its_late_report_counts_for_nothin
 
     hook(database, payer, receiver.url)
 
-    Webhooks(Settings(), lambda _: nullcontext(Lost())).send_due(database)
+    WebhookSending(Settings(), lambda _: nullcontext(Lost())).send_due(database)
 
     row = delivery(database)
     assert (row["state"], row["attempts"], row["error"]) == ("delivered", 2, None)
 
 
 def test_a_webhook_that_moves_keeps_its_secret_and_one_that_is_deleted_is_sent_nothing(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     webhook = hook(database, payer, "http://127.0.0.1:9/")
     database.run(move_webhook(webhook.id, f"{receiver.url}/moved"))
@@ -209,7 +209,7 @@ def test_old_events_are_deleted_and_those_on_their_way_are_not(database: Databas
 
 
 def test_an_event_that_can_not_be_signed_keeps_no_other_back(
-    webhooks: Webhooks, database: Database, payer: Payer, receiver: Receiver
+    webhooks: WebhookSending, database: Database, payer: Payer, receiver: Receiver
 ) -> None:
     broken = hook(database, payer, receiver.url)
     query = "UPDATE webhook SET secret = 'whsec_x' WHERE id = %(id)s RETURNING id"

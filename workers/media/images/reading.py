@@ -35,7 +35,7 @@ _big = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PictureLimits:
     """How large an image may be."""
 
     max_pixels: int
@@ -60,7 +60,7 @@ def read_picture(body: bytes, *, max_pixels: int, max_side: int, shrink_to: int 
 
     A large one is shrunk to some 5 megapixels, and to `shrink_to` pixels a side.
     Raises ImageUndecodable, ImageTooLarge."""
-    limits = Limits(max_pixels, max_side)
+    limits = PictureLimits(max_pixels, max_side)
     with _opened(body, limits) as image:
         is_animated = _load(image, limits)
         notes, exposed = read_notes(image), is_exposed(image)
@@ -73,7 +73,7 @@ def read_picture(body: bytes, *, max_pixels: int, max_side: int, shrink_to: int 
 
 
 @contextmanager
-def _opened(body: bytes, limits: Limits) -> Iterator[ImageFile.ImageFile]:
+def _opened(body: bytes, limits: PictureLimits) -> Iterator[ImageFile.ImageFile]:
     """Yield an image, its header within the limits, its pixels not decoded. Raises ImageUndecodable, ImageTooLarge."""
     formats = formats_of(body)
     _register()
@@ -97,7 +97,7 @@ def _opened(body: bytes, limits: Limits) -> Iterator[ImageFile.ImageFile]:
         image.close()
 
 
-def _load(image: ImageFile.ImageFile, limits: Limits) -> bool:
+def _load(image: ImageFile.ImageFile, limits: PictureLimits) -> bool:
     """Decode the first frame, of a huge JPEG a smaller version; return whether it is animated.
 
     Raises ImageUndecodable, ImageTooLarge."""
@@ -124,7 +124,7 @@ def _check_work(image: ImageFile.ImageFile, body: bytes) -> None:
 
 
 @contextmanager
-def _translated(limits: Limits) -> Iterator[None]:
+def _translated(limits: PictureLimits) -> Iterator[None]:
     try:
         yield
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:

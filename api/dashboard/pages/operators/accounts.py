@@ -6,7 +6,7 @@ import falcon.asgi
 from psycopg.errors import CheckViolation, NumericValueOutOfRange
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.queries import read_text, read_whole
 from api.services.resource import Resource
@@ -20,7 +20,7 @@ from pipeline.operations.accounts import MAX_SEARCH, PAGE_SIZE, AccountSummary, 
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/accounts", "Accounts", Section.OPERATORS, operators_only=True, order=5)
+PAGE = Page("/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5)
 #: Longest note of a grant.
 MAX_NOTE = 200
 #: A number of credits with more digits is a mistake; the balance is a PostgreSQL bigint.
@@ -55,7 +55,7 @@ class Accounts(Resource):
     on_head = on_get
 
 
-class Account(Resource):
+class OperatorAccountPage(Resource):
     """GET and POST /dashboard/operators/accounts/{account_id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
@@ -137,7 +137,7 @@ class Account(Resource):
 
 def resources(services: Services) -> dict[str, object]:
     """Return the page's resources by path."""
-    return {PAGE.path: Accounts(services), f"{PAGE.path}/{{account_id}}": Account(services)}
+    return {PAGE.path: Accounts(services), f"{PAGE.path}/{{account_id}}": OperatorAccountPage(services)}
 
 
 def read_credits(text: str) -> int:

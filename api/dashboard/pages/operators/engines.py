@@ -5,7 +5,7 @@ from itertools import groupby
 
 import falcon.asgi
 
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.processes import read_running
 from api.dashboard.rendering import render
 from api.services.resource import Resource
@@ -13,7 +13,7 @@ from api.services.services import Services
 from pipeline.offers.breakers import Breaker
 from pipeline.operations.engines import read_engines
 
-PAGE = Page("/dashboard/operators/engines", "Engines", Section.OPERATORS, operators_only=True, order=3)
+PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)
 
 
 class Engines(Resource):

@@ -7,7 +7,7 @@ from uuid import UUID
 import falcon.asgi
 
 from api.dashboard.forms import read_form
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.queries import read_choice
 from api.http.request_context import context_of
@@ -22,7 +22,7 @@ from pipeline.operations.failures import MOST_JOBS, MOST_RETRIED, list_failed, r
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/failures", "Failures", Section.OPERATORS, operators_only=True, order=4)
+PAGE = Page("/dashboard/operators/failures", "Failures", NavigationSection.OPERATORS, operators_only=True, order=4)
 
 PERIODS: Mapping[str, timedelta] = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 

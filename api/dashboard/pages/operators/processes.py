@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
@@ -19,7 +19,7 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/processes", "Processes", Section.OPERATORS, operators_only=True, order=2)
+PAGE = Page("/dashboard/operators/processes", "Processes", NavigationSection.OPERATORS, operators_only=True, order=2)
 #: How long a page waits for the supervisor.
 PATIENCE_SECONDS = 3.0
 #: Why pools can't be scaled from here.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import falcon.asgi
 
-from api.dashboard.page import Page, Section
+from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot, line_plot
 from api.dashboard.rendering import render
 from api.http.queries import read_choice
@@ -15,7 +15,7 @@ from api.services.services import Services
 from pipeline.operations.load import read_load
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
-PAGE = Page("/dashboard/operators/queues", "Queues", Section.OPERATORS, operators_only=True, order=1)
+PAGE = Page("/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1)
 
 #: Periods that can be shown, by their name in the address.
 PERIODS: Mapping[str, timedelta] = {

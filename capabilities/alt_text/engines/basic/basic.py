@@ -5,10 +5,10 @@ It names no object and reads no value off a chart."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-from capabilities.alt_text.engines import Caption, Captions, Mode, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest, Captions, Mode
 from capabilities.alt_text.engines.basic.describing import describe, quote_author
 from capabilities.alt_text.engines.basic.facts import find_facts
-from capabilities.alt_text.engines.basic.notes import Statement, statements_in
+from capabilities.alt_text.engines.basic.notes import AuthorNote, statements_in
 from capabilities.alt_text.engines.basic.wording import LANGUAGES, wording_of
 from capabilities.alt_text.engines.text.shaping import shape
 from capabilities.alt_text.kinds.fields import require_language
@@ -53,7 +53,7 @@ class Basic:
         return LANGUAGES
 
     def caption(
-        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped between two pictures."""
         results: list[Captions | PressroomError] = []
@@ -66,7 +66,7 @@ class Basic:
                 results.append(error)
         return results
 
-    def _captions(self, wish: Wish) -> Captions:
+    def _captions(self, wish: CaptionRequest) -> Captions:
         require_language(wish.language, self.languages())
         own, foreign = statements_in(wish.picture.notes, wish.language)
         if own and "long" not in wish.modes:
@@ -85,7 +85,7 @@ class Basic:
         return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}
 
 
-def _authored(statements: Sequence[Statement], mode: Mode, described: str = "") -> Caption:
+def _authored(statements: Sequence[AuthorNote], mode: Mode, described: str = "") -> Caption:
     """Return the first note, or for a long text all notes that repeat nothing, and then the description."""
     texts = [statement.text for statement in statements] if mode == "long" else [statements[0].text]
     said = ""

@@ -10,7 +10,7 @@ from capabilities.alt_text.engines.basic.incidental import is_mark, is_word
 from capabilities.alt_text.engines.basic.numbers import value_of
 from capabilities.alt_text.engines.text.cleaning import clean
 from capabilities.alt_text.engines.text.shaping import split_sentences
-from workers.engines.ocr import Line, rows_of
+from workers.engines.ocr import TextLine, rows_of
 
 #: Largest ratio of the heights of a block's lines, and largest gap between them, in heights.
 ALIKE, NEAR = 1.35, 0.75
@@ -55,7 +55,7 @@ class Block:
     right: float = 0.0
 
 
-def quotable(lines: Sequence[Line], genre: Genre) -> tuple[list[Block], Block | None]:
+def quotable(lines: Sequence[TextLine], genre: Genre) -> tuple[list[Block], Block | None]:
     """Return the texts to quote, in the order of reading, and which of them is the title, or is to be named first.
 
     Of a document they are its sentences. Of a chart or a table numbers are left out: without their axis, row and column
@@ -76,9 +76,9 @@ def quotable(lines: Sequence[Line], genre: Genre) -> tuple[list[Block], Block | 
     return named, title
 
 
-def blocks_of(lines: Sequence[Line]) -> list[Block]:
+def blocks_of(lines: Sequence[TextLine]) -> list[Block]:
     """Return the blocks of text in the order of reading, without single letters and duplicates."""
-    groups: list[list[Line]] = []
+    groups: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda line: (line.top, line.left)):
         if sum(map(str.isalnum, line.text)) < 2:
             continue
@@ -125,7 +125,7 @@ def cut_at_word(text: str, room: int) -> str:
     return (words if len(words) > room // 3 else text[: room - 1]).rstrip(" ,;:.-–—") + "…"
 
 
-def _continues(above: Line, below: Line) -> bool:
+def _continues(above: TextLine, below: TextLine) -> bool:
     """Return whether a line continues the one above: near, as high, aligned, and that one does not end there."""
     tall, low = max(above.height, below.height), min(above.height, below.height)
     if tall > low * ALIKE or below.top - above.bottom > low * NEAR or below.middle[1] <= above.bottom - low / 2:
@@ -137,7 +137,7 @@ def _continues(above: Line, below: Line) -> bool:
     return len(above.text) >= 2 * WRAPPED or (is_open and (is_word or len(above.text) >= WRAPPED))
 
 
-def _block(group: Sequence[Line]) -> Block:
+def _block(group: Sequence[TextLine]) -> Block:
     """Return lines as a block; large letters, and a place near the centre or the top, give it weight."""
     text = clean(" ".join(line.text for line in group))
     bare = STRAY.sub("", text)
@@ -165,7 +165,7 @@ def _heading(worded: Sequence[Block], genre: Genre) -> Block | None:
     return largest if largest.height >= HEADED[genre] * others else None
 
 
-def _title(worded: Sequence[Block], genre: Genre, numbers: Sequence[Line]) -> Block | None:
+def _title(worded: Sequence[Block], genre: Genre, numbers: Sequence[TextLine]) -> Block | None:
     """Return the title: the first words, if they are in the largest letters or stand alone over running text."""
     if genre not in TITLED or not worded:
         return None
@@ -182,7 +182,7 @@ def _title(worded: Sequence[Block], genre: Genre, numbers: Sequence[Line]) -> Bl
     return first if is_heading and len(first.text) <= LONGEST_TITLE and first.top <= LOWEST_TITLE else None
 
 
-def _is_over_plot(first: Block, others: Sequence[Block], numbers: Sequence[Line]) -> bool:
+def _is_over_plot(first: Block, others: Sequence[Block], numbers: Sequence[TextLine]) -> bool:
     """Return whether the first words of a chart stand over all of it, and are no label of an axis."""
     labels = [*(block.height for block in others), *(line.height for line in numbers if not line.is_upright)]
     is_larger = first.height >= LARGER * max(labels, default=0)

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from workers.engines.ocr import Line
+from workers.engines.ocr import TextLine
 
 #: Longest side of the averaged picture whose pixels are counted.
 COUNTED_SIDE = 128
@@ -37,7 +37,7 @@ NAMES = tuple(TONES)
 
 
 @dataclass(frozen=True, slots=True)
-class Palette:
+class DominantColours:
     """Colour names, the largest first, each with its share; shades of one colour count together."""
 
     named: Sequence[tuple[str, float]]
@@ -62,7 +62,7 @@ class Palette:
         return [name for name, share in others[:MOST_NAMED] if share >= LEAST_PART * whole] or [others[0][0]]
 
 
-def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette:
+def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> DominantColours:
     """Return the colours of an RGB picture, or of its opaque part, which has no background."""
     import numpy as np
 
@@ -71,23 +71,23 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Palette
         opacity = np.asarray(shrunk(opaque, COUNTED_SIDE))
         # Where lines are thinner than a pixel of the shrunk picture, no pixel is fully opaque.
         drawn = next(part for part in (names[opacity >= 192], names[opacity > 0], names.ravel()) if part.size)
-        return Palette(_families(_shares(drawn)), None)
+        return DominantColours(_families(_shares(drawn)), None)
     depth = max(1, min(names.shape) // 24)
     edge = np.concatenate(
         [part.ravel() for part in (names[:depth], names[-depth:], names[:, :depth], names[:, -depth:])]
     )
     shares, around = _shares(names), _shares(edge)
     outer = int(around.argmax())
-    without_background = Palette(_families(shares), None)
+    without_background = DominantColours(_families(shares), None)
     if around[outer] < LEAST_EDGE or shares[outer] < LEAST_BACKGROUND:
         return without_background
     # Averaging mixes thin strokes and letters with their ground, and the mixture may have another name.
     sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
     # Grey that is only the average of coloured grain is no background.
-    return Palette(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
+    return DominantColours(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
 
 
-def ink_of(image: Image.Image, lines: Sequence[Line]) -> tuple[str, str] | None:
+def ink_of(image: Image.Image, lines: Sequence[TextLine]) -> tuple[str, str] | None:
     """Return the colours of the largest letters and of the ground behind them; None: they differ."""
     areas: Counter[tuple[str, str] | None] = Counter()
     width, height = image.size

@@ -6,7 +6,7 @@ from capabilities.alt_text.engines import Mode
 from capabilities.alt_text.engines.basic.blocks import chosen, cut_at_word
 from capabilities.alt_text.engines.basic.colours import family
 from capabilities.alt_text.engines.basic.facts import Facts
-from capabilities.alt_text.engines.basic.notes import Statement
+from capabilities.alt_text.engines.basic.notes import AuthorNote
 from capabilities.alt_text.engines.basic.wording import Wording
 from capabilities.alt_text.engines.text.shaping import LIMITS, fitted
 
@@ -33,7 +33,7 @@ def describe(facts: Facts, modes: Sequence[Mode], wording: Wording) -> dict[Mode
     return texts
 
 
-def quote_author(facts: Facts, said: Statement, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
+def quote_author(facts: Facts, said: AuthorNote, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
     """Return an author's words, which need not be in the wanted language, as a quotation."""
     words = wording.words(facts)
     quoted: dict[Mode, str] = {}

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from PIL import Image
 
 from capabilities.alt_text.engines.basic.blocks import TITLED, Block, quotable
-from capabilities.alt_text.engines.basic.colours import Palette, family, ink_of, palette_of, shrunk
+from capabilities.alt_text.engines.basic.colours import DominantColours, family, ink_of, palette_of, shrunk
 from capabilities.alt_text.engines.basic.genres import LEAST_EVEN, Genre, genre_of, texture_of
 from capabilities.alt_text.engines.basic.incidental import is_word, without_corners, without_marks
-from workers.engines.ocr import Line, Reader
+from workers.engines.ocr import Reader, TextLine
 from workers.media.images.picture import Picture
 
 #: Confidence in a description without text: colours say little.
@@ -131,7 +131,7 @@ def _confidence(blocks: Sequence[Block], first: Block | None, genre: Genre, *, h
     return round(min(read, 1.0) * factor, 3)
 
 
-def _place(lines: Sequence[Line]) -> int | None:
+def _place(lines: Sequence[TextLine]) -> int | None:
     top, bottom = min(line.top for line in lines), max(line.bottom for line in lines)
     if bottom - top > TALLEST_TEXT:
         return None
@@ -140,7 +140,7 @@ def _place(lines: Sequence[Line]) -> int | None:
     return 3 * row + column
 
 
-def _middle_of(image: Image.Image, palette: Palette) -> str | None:
+def _middle_of(image: Image.Image, palette: DominantColours) -> str | None:
     """Return the colour in the middle; None if it is mixed, grey, or one of those of the whole."""
     width, height = image.size
     if min(width, height) < LEAST_PARTED:

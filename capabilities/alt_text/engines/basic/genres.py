@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 from PIL import Image
 
-from capabilities.alt_text.engines.basic.colours import Palette, shrunk
+from capabilities.alt_text.engines.basic.colours import DominantColours, shrunk
 from capabilities.alt_text.engines.basic.numbers import are_a_chart
-from workers.engines.ocr import Line, rows_of
+from workers.engines.ocr import TextLine, rows_of
 from workers.media.images.picture import Picture
 
 Genre = Literal["photo", "screenshot", "document", "chart", "table", "graphic", "logo", "picture"]
@@ -77,7 +77,7 @@ class Texture:
         return self.commonest > 0.995 and self.tones == 1
 
 
-def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre:
+def genre_of(picture: Picture, lines: Sequence[TextLine], palette: DominantColours, texture: Texture) -> Genre:
     """Return the first genre that fits: by its text, or else by its texture."""
     if _is_running_text(lines, texture):
         return "document"
@@ -94,7 +94,7 @@ def genre_of(picture: Picture, lines: Sequence[Line], palette: Palette, texture:
     return _by_texture(picture, lines, palette, texture)
 
 
-def _by_texture(picture: Picture, lines: Sequence[Line], palette: Palette, texture: Texture) -> Genre:
+def _by_texture(picture: Picture, lines: Sequence[TextLine], palette: DominantColours, texture: Texture) -> Genre:
     if texture.is_photographic and min(picture.image.size) >= LEAST_PHOTO:
         return "photo"
     if texture.flat < 0.75 or texture.even < LEAST_EVEN:
@@ -115,26 +115,26 @@ def _opaque_share(picture: Picture) -> float:
     return sum(counts[128:]) / sum(counts)
 
 
-def _is_running_text(lines: Sequence[Line], texture: Texture) -> bool:
+def _is_running_text(lines: Sequence[TextLine], texture: Texture) -> bool:
     """Return whether wide lines fill the picture, and at least three of them continue the one above."""
     wide = [line for line in lines if line.right - line.left >= 0.45]
     is_filled = len(wide) >= max(5, len(lines) * 0.4) and texture.rules[1] <= 2
     return is_filled and sum(map(_goes_on, wide, wide[1:])) >= 3
 
 
-def _goes_on(above: Line, below: Line) -> bool:
+def _goes_on(above: TextLine, below: TextLine) -> bool:
     """Return whether two lines are of one paragraph: as high, from the same edge on, and close."""
     alike = max(above.height, below.height) <= 1.4 * min(above.height, below.height)
     return alike and abs(above.left - below.left) <= 0.03 and 0 < below.top - above.top <= 2.2 * above.height
 
 
-def _is_grid(lines: Sequence[Line]) -> bool:
+def _is_grid(lines: Sequence[TextLine]) -> bool:
     """Return whether texts stand in rows, each of several cells."""
     rows = rows_of(lines)
     return sum(len(row) >= LEAST_GRID for row in rows) >= max(LEAST_GRID, len(rows) / 2)
 
 
-def _is_screen(picture: Picture, lines: Sequence[Line], texture: Texture) -> bool:
+def _is_screen(picture: Picture, lines: Sequence[TextLine], texture: Texture) -> bool:
     """Return whether small lines of much the same size stand among boxes and a bar, as in a program's window."""
     if len(lines) < 4 or texture.four_commonest < 0.6 or picture.has_transparency or not texture.is_spanned:
         return False

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from workers.engines.ocr import Line
+from workers.engines.ocr import TextLine
 
 _FILE = tomllib.loads(Path(__file__).with_name("incidental.toml").read_text("utf-8"))
 #: Marks of ownership and stock libraries, handles, e-mail and web addresses, wherever they stand.
@@ -35,12 +35,12 @@ def is_word(text: str) -> bool:
     )
 
 
-def without_marks(lines: Sequence[Line]) -> list[Line]:
+def without_marks(lines: Sequence[TextLine]) -> list[TextLine]:
     """Return lines without marks of ownership and addresses."""
     return [line for line in lines if len(line.text) > LONGEST_MARK or not is_mark(line.text)]
 
 
-def without_corners(lines: Sequence[Line]) -> list[Line]:
+def without_corners(lines: Sequence[TextLine]) -> list[TextLine]:
     """Return lines without small print in the corners: a watermark, a date, a page number."""
     tallest = max((line.height for line in lines), default=0.0)
     others = [line for line in lines if not _is_in_corner(line)]
@@ -48,6 +48,6 @@ def without_corners(lines: Sequence[Line]) -> list[Line]:
     return [line for line in lines if not _is_in_corner(line) or line.height >= least]
 
 
-def _is_in_corner(line: Line) -> bool:
+def _is_in_corner(line: TextLine) -> bool:
     x, y = line.middle
     return min(x, 1 - x) < ASIDE and min(y, 1 - y) < NEAR_EDGE

@@ -18,7 +18,7 @@ FOREIGN_CONFIDENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class AuthorNote:
     """A text that an author wrote about a picture, and the confidence in it (0..1); a title names it."""
 
     text: str
@@ -26,21 +26,21 @@ class Statement:
     is_title: bool = False
 
 
-def statements_in(notes: Sequence[Note], language: str) -> tuple[list[Statement], list[Statement]]:
+def statements_in(notes: Sequence[Note], language: str) -> tuple[list[AuthorNote], list[AuthorNote]]:
     """Return two lists: notes in a language, and notes in others or in one that can't be told. Their order stays.
 
     A note of the second list can be quoted, and is no text in the language that is wanted."""
-    own: list[Statement] = []
-    foreign: list[Statement] = []
+    own: list[AuthorNote] = []
+    foreign: list[AuthorNote] = []
     for note in notes:
         text = clean(note.text)
         if UNQUOTABLE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
             continue
         confidence, is_title = CONFIDENCE.get(note.field, CONFIDENCE["title"]), note.field == "title"
         if language_of(note, text) == language:
-            own.append(Statement(text, confidence, is_title))
+            own.append(AuthorNote(text, confidence, is_title))
         else:
-            foreign.append(Statement(text, min(confidence, FOREIGN_CONFIDENCE), is_title))
+            foreign.append(AuthorNote(text, min(confidence, FOREIGN_CONFIDENCE), is_title))
     return own, foreign
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.engines.ocr import Line
+from workers.engines.ocr import TextLine
 
 NUMBER = re.compile(
     r"[-–−+]?\s?[$€£¥]?\s?(\d[\d.,'’ ]*)\s?"
@@ -20,7 +20,7 @@ LEAST_SHARES, WHOLE = 3, (98.0, 102.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class NumberMark:
     """A number on an axis: its distance from the axis's high end, and its two edges across the axis."""
 
     value: float
@@ -43,20 +43,20 @@ def value_of(text: str) -> float | None:
     return -value if text.strip()[0] in "-–−" else value
 
 
-def are_a_chart(lines: Sequence[Line]) -> bool:
+def are_a_chart(lines: Sequence[TextLine]) -> bool:
     """Return whether numbers are the scale of an axis, or percentages add up to 100.
 
     A scale has its largest number at the top or on the right; the numbers of a list grow downwards."""
     numbers = [(line, value) for line in lines if (value := value_of(line.text)) is not None]
-    upright = [Mark(value, line.middle[1], (line.left, line.right)) for line, value in numbers]
-    level = [Mark(value, 1 - line.middle[0], (line.top, line.bottom)) for line, value in numbers]
+    upright = [NumberMark(value, line.middle[1], (line.left, line.right)) for line, value in numbers]
+    level = [NumberMark(value, 1 - line.middle[0], (line.top, line.bottom)) for line, value in numbers]
     if _has_scale(upright, LEAST_UPRIGHT) or _has_scale(level, LEAST_LEVEL, is_level=True):
         return True
     shares = [float(found[1].replace(",", ".")) for line in lines if (found := SHARE.search(line.text))]
     return len(shares) >= LEAST_SHARES and WHOLE[0] <= sum(shares) <= WHOLE[1]
 
 
-def _has_scale(marks: Sequence[Mark], least: int, *, is_level: bool = False) -> bool:
+def _has_scale(marks: Sequence[NumberMark], least: int, *, is_level: bool = False) -> bool:
     """Return whether marks with a common edge are a scale."""
     for edge in (0, 1):
         for anchor in marks:
@@ -68,7 +68,7 @@ def _has_scale(marks: Sequence[Mark], least: int, *, is_level: bool = False) -> 
     return False
 
 
-def _is_scale(marks: Sequence[Mark]) -> bool:
+def _is_scale(marks: Sequence[NumberMark]) -> bool:
     first, last = min(marks, key=lambda mark: mark.place), max(marks, key=lambda mark: mark.place)
     if len({mark.value for mark in marks}) < len(marks) or first.value <= last.value:
         return False

@@ -23,7 +23,7 @@ class _Table(BaseModel, frozen=True, extra="forbid"):
     """A table of the file; a missing or unknown entry is an error."""
 
 
-class Form(_Table):
+class WordingForm(_Table):
     """Templates of the first phrase or sentence; the names in braces are those of Wording.words."""
 
     with_text: str
@@ -69,9 +69,9 @@ class Wording(_Table):
     quotes: tuple[str, str]
     #: Each without an article and with it.
     nouns: Mapping[str, tuple[str, str]]
-    phrase: Form
+    phrase: WordingForm
     #: The same as sentences without a full stop.
-    sentence: Form
+    sentence: WordingForm
     tail: Tail
     further: Further
     colours: Mapping[str, str]
@@ -99,7 +99,7 @@ class Wording(_Table):
         """How many characters a quotation in a list needs besides its text."""
         return sum(map(len, self.quotes)) + 2
 
-    def form(self, mode: Mode) -> Form:
+    def form(self, mode: Mode) -> WordingForm:
         """Return the templates of a mode's first words."""
         return self.phrase if mode == "short" else self.sentence
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from capabilities.alt_text.engines import Caption, Captions, Mode, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest, Captions, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.looking import Fault, confidence_of, faults_of, quotations
 from capabilities.alt_text.engines.generation.prompts import is_decorative
@@ -36,7 +36,7 @@ BATCH = 8
 class SecondLook:
     """A text to be written again: what was wrong with it, and the lines that OCR read; None: it did not look."""
 
-    wish: Wish
+    wish: CaptionRequest
     mode: Mode
     faults: Sequence[Fault]
     read: Sequence[str] | None
@@ -108,13 +108,15 @@ class Generator(ABC):
         return {"languages": list(self.languages()), "model": self._settings.model}
 
     def caption(
-        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped, within a token."""
         return self._thread.run(lambda: self._caption(wishes, stop))
 
-    def _caption(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
-        def run(batch: Sequence[Wish]) -> Sequence[Captions | PressroomError]:
+    def _caption(
+        self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]
+    ) -> Sequence[Captions | PressroomError]:
+        def run(batch: Sequence[CaptionRequest]) -> Sequence[Captions | PressroomError]:
             return self._batch_captions(batch, stop)
 
         results: dict[int, Captions | PressroomError] = {}
@@ -137,7 +139,9 @@ class Generator(ABC):
             results.update(zip(group, captions, strict=True))
         return [results[index] for index in range(len(wishes))]
 
-    def _batch_captions(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[Captions | PressroomError]:
+    def _batch_captions(
+        self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]
+    ) -> Sequence[Captions | PressroomError]:
         """Return the texts of one batch; where the model fails on it, each picture is tried alone."""
         import torch
 
@@ -151,7 +155,7 @@ class Generator(ABC):
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
 
     def _judged(
-        self, wishes: Sequence[Wish], said: Sequence[dict[Mode, Decoded]], stop: Callable[[], bool]
+        self, wishes: Sequence[CaptionRequest], said: Sequence[dict[Mode, Decoded]], stop: Callable[[], bool]
     ) -> list[Captions | PressroomError]:
         """Return the texts with their confidence; faulty ones are written once more, and the better one is taken."""
         judged = [self._judge(wish, texts) for wish, texts in zip(wishes, said, strict=True)]
@@ -165,10 +169,10 @@ class Generator(ABC):
                     judged[row][mode] = second, after
         return [_shaped(texts) for texts in judged]
 
-    def _judge(self, wish: Wish, texts: dict[Mode, Decoded]) -> dict[Mode, tuple[Decoded, SecondLook]]:
+    def _judge(self, wish: CaptionRequest, texts: dict[Mode, Decoded]) -> dict[Mode, tuple[Decoded, SecondLook]]:
         return {mode: (said, self._faults(wish, mode, said, None)) for mode, said in texts.items()}
 
-    def _faults(self, wish: Wish, mode: Mode, said: Decoded, read: Sequence[str] | None) -> SecondLook:
+    def _faults(self, wish: CaptionRequest, mode: Mode, said: Decoded, read: Sequence[str] | None) -> SecondLook:
         """Return what is wrong with a text; a picture is only read where its text quotes something."""
         if wish.hints.allow_decorative and is_decorative(said.text):
             return SecondLook(wish, mode, (), read)
@@ -186,7 +190,7 @@ class Generator(ABC):
         blank = Picture(Image.new("RGB", (64, 64)), "PNG")
         try:
             with models.first_use(self._settings):
-                self._generate([Wish(blank, ("short",), self.languages()[0])], never)
+                self._generate([CaptionRequest(blank, ("short",), self.languages()[0])], never)
         except NotReady as error:
             if not self._takes_tensors:
                 raise
@@ -225,7 +229,7 @@ class Generator(ABC):
         return str(self._processor.tokenizer.decode(tokens, skip_special_tokens=True))
 
     @abstractmethod
-    def _generate(self, wishes: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+    def _generate(self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         """Return the model's texts for a batch of pictures that want the same number of texts."""
 
 

@@ -15,11 +15,11 @@ import regex
 from lxml import etree
 
 from capabilities.blog.engines.metadata import Post
-from capabilities.blog.engines.metadata.furniture import (
-    is_furniture,
-    is_named_furniture,
+from capabilities.blog.engines.metadata.boilerplate import (
+    is_boilerplate,
+    is_named_boilerplate,
     is_step,
-    opens_furniture,
+    opens_boilerplate,
     opens_procedure,
 )
 from capabilities.blog.engines.metadata.source import as_html
@@ -53,7 +53,7 @@ HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PostLine:
     """A line of a post; `is_prose`: it is a paragraph of the text, no item, cell, heading or remark."""
 
     text: str
@@ -66,13 +66,13 @@ class _Section(Enum):
 
     TEXT = auto()
     PROCEDURE = auto()
-    FURNITURE = auto()
+    BOILERPLATE = auto()
 
     @classmethod
     def of(cls, heading: str) -> Self:
         """Return what stands under a heading, by its words."""
-        if opens_furniture(heading):
-            return cls(cls.FURNITURE)
+        if opens_boilerplate(heading):
+            return cls(cls.BOILERPLATE)
         return cls(cls.PROCEDURE if opens_procedure(heading) else cls.TEXT)
 
 
@@ -83,7 +83,7 @@ def read_post(title: str, content: str | None, language: str) -> Post:
     return Post(title=one_line(title), text=text, language=language, prose=_prose(lines))
 
 
-def _prose(lines: Sequence[Line]) -> str:
+def _prose(lines: Sequence[PostLine]) -> str:
     """Return the paragraphs, with an empty line where something else stands between two."""
     kept: list[str] = []
     for place, line in enumerate(lines):
@@ -106,21 +106,21 @@ def plain_text(content: str) -> str:
     return "\n".join(line.text for line in lines_of(content))
 
 
-def lines_of(content: str) -> list[Line]:
+def lines_of(content: str) -> list[PostLine]:
     """Return the lines of a content: what a reader would call the post, and which of it is prose."""
     if not content.strip():
         return []
-    found: list[Line] = []
+    found: list[PostLine] = []
     under = _Section.TEXT
     for written in _lines(as_html(content)):
         text = " ".join(visible(written.text).split())
         if written.is_heading:
             under = _Section.of(text)
         # A bold line is a heading to whoever has no other: **Contents**.
-        if not text or under is _Section.FURNITURE or is_furniture(text):
+        if not text or under is _Section.BOILERPLATE or is_boilerplate(text):
             continue
         is_prose = written.is_prose and under is _Section.TEXT and not is_step(text)
-        found.append(Line(text, is_prose=is_prose, is_heading=written.is_heading))
+        found.append(PostLine(text, is_prose=is_prose, is_heading=written.is_heading))
     return found
 
 
@@ -132,7 +132,7 @@ def visible(text: str) -> str:
     return str(STRAY_MARKS.sub("", unicodedata.normalize("NFC", text)))
 
 
-def _lines(content: str) -> Iterator[Line]:
+def _lines(content: str) -> Iterator[PostLine]:
     """Yield the lines of HTML as they stand, spaces and all."""
     # The parser takes a text's own `charset` at its word, so it gets bytes and their encoding.
     data = content.encode("utf-8", "replace")
@@ -146,7 +146,7 @@ def _lines(content: str) -> Iterator[Line]:
     return iter(()) if root is None else _read(root)
 
 
-def _read(root: Any) -> Iterator[Line]:
+def _read(root: Any) -> Iterator[PostLine]:
     """Yield the lines in the order of reading; a line ends where a block begins or ends."""
     line: list[str] = []
     inside: Counter[str] = Counter()
@@ -168,8 +168,10 @@ def _read(root: Any) -> Iterator[Line]:
     yield _line(line, inside)
 
 
-def _line(pieces: list[str], inside: Mapping[str, int]) -> Line:
-    return Line("".join(pieces), is_prose=not (inside["beside"] or inside["heading"]), is_heading=inside["heading"] > 0)
+def _line(pieces: list[str], inside: Mapping[str, int]) -> PostLine:
+    return PostLine(
+        "".join(pieces), is_prose=not (inside["beside"] or inside["heading"]), is_heading=inside["heading"] > 0
+    )
 
 
 def _kind(element: Any) -> str:
@@ -182,7 +184,7 @@ def _is_left_out(element: Any) -> bool:
     if element.tag in SKIPPED or _is_hidden(element.attrib):
         return True
     names = f"{element.get('class', '')} {element.get('id', '')}"
-    if names != " " and is_named_furniture(names):
+    if names != " " and is_named_boilerplate(names):
         # A page's body is so called as well, where it has such a thing somewhere.
         return _length(element) <= LONGEST_NAMED
     return element.tag in LISTS and _is_list_of_links(element)

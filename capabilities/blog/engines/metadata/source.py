@@ -7,7 +7,7 @@ from pathlib import Path
 
 import regex
 
-from capabilities.blog.engines.metadata.furniture import is_furniture
+from capabilities.blog.engines.metadata.boilerplate import is_boilerplate
 
 #: Characters of a post's source that are read; what a post is about stands in its first 30,000 words, and no more keeps
 #: the time bounded whatever is sent.
@@ -110,7 +110,7 @@ def as_html(content: str) -> str:
     if is_html:
         return content
     # A line break alone parts no paragraphs in Markdown, but a credit from what stands above it.
-    content = "\n".join("" if is_furniture(line) else line for line in content[:LONGEST_MARKDOWN].split("\n"))
+    content = "\n".join("" if is_boilerplate(line) else line for line in content[:LONGEST_MARKDOWN].split("\n"))
     content = _WIKI_LINK.sub(r"\1", _MARKS.sub("", _FOOTNOTES.sub(" ", content)))
     return _markdown_as_html(_EMOJI_CODES.sub(" ", content))
 

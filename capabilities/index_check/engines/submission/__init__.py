@@ -15,7 +15,7 @@ TAKEN = frozenset(("accepted", "received"))
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SubmittedSite:
     """The host that URLs have in common, with its port unless that is the usual one, as name servers have it."""
 
     host: str
@@ -28,7 +28,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SubmissionVerdict:
     """What became of a URL. `cause` says why it was not taken, and what helps.
 
     `wait` is for what may be taken later: how long the engine asks us to wait, or nothing where it names no time."""
@@ -48,10 +48,10 @@ class Submitter(Protocol):
 
     name: str
 
-    def covers(self, site: Site) -> bool:
+    def covers(self, site: SubmittedSite) -> bool:
         """Return whether it is set up for a site."""
 
-    def submit(self, site: Site, urls: Sequence[str]) -> Sequence[Verdict]:
+    def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
         """Tell of up to 10,000 URLs of a site, each as RFC 3986 has it; returns a verdict on each, in order."""
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from capabilities.index_check.engines.search.base.provider import Reply
-from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.exchange import Exchange
 from capabilities.index_check.settings import SubmissionSettings
 from pipeline.settings import Settings
@@ -21,8 +21,8 @@ ERRORS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 )["errors"]
 #: Where the quota is not told: as many as one job has.
 MOST = 10_000
-ACCEPTED = Verdict("accepted")
-SPENT = Verdict(
+ACCEPTED = SubmissionVerdict("accepted")
+SPENT = SubmissionVerdict(
     "quota", "the site's quota at Bing Webmaster is used up for today; it begins anew at midnight UTC. Retry it then"
 )
 
@@ -66,16 +66,16 @@ class BingSubmit:
         """Close all connections."""
         self._exchange.close()
 
-    def covers(self, site: Site) -> bool:
+    def covers(self, site: SubmittedSite) -> bool:
         """Return True: which sites are verified, the API says."""
         return True
 
-    def submit(self, site: Site, urls: Sequence[str]) -> Sequence[Verdict]:
+    def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
         """Tell of as many URLs as the quota has room for; the others have the verdict that it is used up."""
         quota = self._quota(site)
-        if isinstance(quota, Verdict):
+        if isinstance(quota, SubmissionVerdict):
             return [quota] * len(urls)
-        verdicts: list[Verdict] = []
+        verdicts: list[SubmissionVerdict] = []
         while len(verdicts) < min(len(urls), quota.left):
             sent = urls[len(verdicts) : min(len(verdicts) + MAX_URLS, quota.left)]
             told = self._tell(site, sent)
@@ -84,20 +84,20 @@ class BingSubmit:
                 return verdicts + [told] * (len(urls) - len(verdicts))
         return verdicts + [SPENT] * (len(urls) - len(verdicts))
 
-    def _quota(self, site: Site) -> Quota | Verdict:
+    def _quota(self, site: SubmittedSite) -> Quota | SubmissionVerdict:
         found = self._exchange.get(f"{self._url}/GetUrlSubmissionQuota", {"siteUrl": site.origin, **self._key})
-        if isinstance(found, Verdict) or found.status != 200:
-            return found if isinstance(found, Verdict) else self._refusal(found)
+        if isinstance(found, SubmissionVerdict) or found.status != 200:
+            return found if isinstance(found, SubmissionVerdict) else self._refusal(found)
         numbers = _document(found).get("d")
         left = [numbers.get(name) for name in ("DailyQuota", "MonthlyQuota")] if isinstance(numbers, dict) else []
         known = [number for number in left if isinstance(number, int)]
         # Where it does not say, the call is made, and says itself.
         return Quota(max(0, min(known, default=MOST)))
 
-    def _tell(self, site: Site, urls: Sequence[str]) -> Verdict:
+    def _tell(self, site: SubmittedSite, urls: Sequence[str]) -> SubmissionVerdict:
         body = {"siteUrl": site.origin, "urlList": list(urls)}
         reply = self._exchange.post(f"{self._url}/SubmitUrlbatch", body, self._key)
-        if isinstance(reply, Verdict):
+        if isinstance(reply, SubmissionVerdict):
             return reply
         if reply.status == 200 and "ErrorCode" not in _document(reply):
             return ACCEPTED
@@ -106,13 +106,13 @@ class BingSubmit:
         is_spent = isinstance(quota, Quota) and quota.left < len(urls)
         return SPENT if is_spent else self._refusal(reply)
 
-    def _refusal(self, reply: Reply) -> Verdict:
+    def _refusal(self, reply: Reply) -> SubmissionVerdict:
         number = _document(reply).get("ErrorCode")
         meaning = ERRORS.get(str(number))
         if meaning is None:
             return self._exchange.judge(reply)
         wait = reply.retry_after() if meaning.get("passes") else None
-        return Verdict(meaning["code"], f"Bing Webmaster: {meaning['cause']} (error {number})", wait)
+        return SubmissionVerdict(meaning["code"], f"Bing Webmaster: {meaning['cause']} (error {number})", wait)
 
     @property
     def _url(self) -> str:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from capabilities.index_check.engines.search.base.client import PageTooLarge, SearchClient, Unreachable
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
-from capabilities.index_check.engines.submission import Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict
 from capabilities.index_check.settings import SearchSettings
 from pipeline.settings import Settings
 
@@ -19,11 +19,13 @@ class Exchange:
         self._client = SearchClient(settings.of(SearchSettings))
         self._who = who
 
-    def get(self, url: str, query: Mapping[str, str]) -> Reply | Verdict:
+    def get(self, url: str, query: Mapping[str, str]) -> Reply | SubmissionVerdict:
         """Return the reply to a question; a verdict where there was none."""
         return self._ask(SearchRequest(url, query=query, follows=False))
 
-    def post(self, url: str, body: Mapping[str, object], query: Mapping[str, str] | None = None) -> Reply | Verdict:
+    def post(
+        self, url: str, body: Mapping[str, object], query: Mapping[str, str] | None = None
+    ) -> Reply | SubmissionVerdict:
         """Return the reply to JSON that was sent; a verdict where there was none."""
         return self._ask(SearchRequest(url, "POST", query=query or {}, json=body, follows=False))
 
@@ -31,19 +33,21 @@ class Exchange:
         """Close all connections."""
         self._client.close()
 
-    def judge(self, reply: Reply) -> Verdict:
+    def judge(self, reply: Reply) -> SubmissionVerdict:
         """Return the verdict on a reply whose status means the same everywhere."""
         cause = f"{self._who} answers with HTTP {reply.status}"
         if reply.status == TOO_MANY_REQUESTS:
-            return Verdict("throttled", f"{cause}: it is told too much", wait=reply.retry_after())
+            return SubmissionVerdict("throttled", f"{cause}: it is told too much", wait=reply.retry_after())
         if reply.status >= 500:
-            return Verdict("unavailable", cause, wait=reply.retry_after())
-        return Verdict(f"http_{reply.status}", f"{cause}, which it does not document")
+            return SubmissionVerdict("unavailable", cause, wait=reply.retry_after())
+        return SubmissionVerdict(f"http_{reply.status}", f"{cause}, which it does not document")
 
-    def _ask(self, request: SearchRequest) -> Reply | Verdict:
+    def _ask(self, request: SearchRequest) -> Reply | SubmissionVerdict:
         try:
             return self._client.ask(request)
         except Unreachable as error:
-            return Verdict("transport", f"{self._who} could not be reached: {error.message}", wait=timedelta())
+            return SubmissionVerdict(
+                "transport", f"{self._who} could not be reached: {error.message}", wait=timedelta()
+            )
         except PageTooLarge:
-            return Verdict("page_too_large", f"{self._who} answers without an end")
+            return SubmissionVerdict("page_too_large", f"{self._who} answers without an end")

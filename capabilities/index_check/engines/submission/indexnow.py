@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from capabilities.index_check.engines.search.base.provider import Reply
-from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.exchange import Exchange
 from capabilities.index_check.engines.submission.key_file import KeyFiles, remedy
 from capabilities.index_check.engines.submission.site_keys import PREFIX, SiteKey, SiteKeys
@@ -56,30 +56,30 @@ class IndexNow:
         self._files.close()
         self._exchange.close()
 
-    def covers(self, site: Site) -> bool:
+    def covers(self, site: SubmittedSite) -> bool:
         """Return whether there is a key for a site."""
         return self.keys.of(site) is not None
 
-    def submit(self, site: Site, urls: Sequence[str]) -> Sequence[Verdict]:
+    def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
         """Tell of some URLs in one call, if the site serves its key; those that the key does not cover are left out."""
         key = self.keys.of(site)
         if key is None:
-            return [Verdict("key_missing", "there is no IndexNow key for its site")] * len(urls)
+            return [SubmissionVerdict("key_missing", "there is no IndexNow key for its site")] * len(urls)
         covered = [url for url in urls if key.covers(url)]
         told = self._tell(site, key, covered) if covered else None
-        outside = Verdict("url_not_covered", f"{key.shown(site)} counts only for URLs in its own folder")
+        outside = SubmissionVerdict("url_not_covered", f"{key.shown(site)} counts only for URLs in its own folder")
         return [told if told is not None and key.covers(url) else outside for url in urls]
 
-    def _tell(self, site: Site, key: SiteKey, urls: Sequence[str]) -> Verdict:
+    def _tell(self, site: SubmittedSite, key: SiteKey, urls: Sequence[str]) -> SubmissionVerdict:
         if (fault := self._files.fault(key, site)) is not None:
             return fault
         body = {"host": site.host, "key": key.key, "keyLocation": key.file(site), "urlList": list(urls)}
         reply = self._exchange.post(self._settings.url, body)
         return self._read(reply, key, site) if isinstance(reply, Reply) else reply
 
-    def _read(self, reply: Reply, key: SiteKey, site: Site) -> Verdict:
+    def _read(self, reply: Reply, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict:
         code = ANSWERS.get(reply.status)
         if code is None:
             return self._exchange.judge(reply)
         cause = CAUSES.get(code, "")
-        return Verdict(code, f"{cause}. {remedy(key, site)}" if code == "key_invalid" else cause)
+        return SubmissionVerdict(code, f"{cause}. {remedy(key, site)}" if code == "key_invalid" else cause)

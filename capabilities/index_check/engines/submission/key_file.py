@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.site_keys import SiteKey
 from pipeline.downloads.images import ImageBlocked, ImageFailure, ImageTooLarge, ImageUnreachable
 from pipeline.settings.fields import FetchSettings
@@ -25,18 +25,20 @@ class KeyFiles:
         """End all downloads."""
         self._fetcher.close()
 
-    def fault(self, key: SiteKey, site: Site) -> Verdict | None:
+    def fault(self, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict | None:
         """Return what is wrong with a site's key file, and what to put where; None: nothing."""
         try:
             found = self._fetcher.start(key.file(site)).result()
         except ImageFailure as error:
             cause = f"the site does not serve its IndexNow key: {_cause_of(error)}. {remedy(key, site)}"
             if isinstance(error, ImageUnreachable) and error.is_passing:
-                return Verdict("key_unreachable", cause, wait=error.retry_after or timedelta())
-            return Verdict("key_invalid", cause)
+                return SubmissionVerdict("key_unreachable", cause, wait=error.retry_after or timedelta())
+            return SubmissionVerdict("key_invalid", cause)
         if holds(found, key):
             return None
-        return Verdict("key_invalid", f"the file of the site's IndexNow key holds another text. {remedy(key, site)}")
+        return SubmissionVerdict(
+            "key_invalid", f"the file of the site's IndexNow key holds another text. {remedy(key, site)}"
+        )
 
 
 def holds(found: Fetched, key: SiteKey) -> bool:
@@ -45,7 +47,7 @@ def holds(found: Fetched, key: SiteKey) -> bool:
     return key.key in (line.strip() for line in text.splitlines())
 
 
-def remedy(key: SiteKey, site: Site) -> str:
+def remedy(key: SiteKey, site: SubmittedSite) -> str:
     """Return what to put where; the key itself is for the operator alone."""
     return (
         f"Serve a text file with the site's IndexNow key, and nothing else, at {key.shown(site)}; "

@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import SecretStr
 from yarl import URL
 
-from capabilities.index_check.engines.submission import Site
+from capabilities.index_check.engines.submission import SubmittedSite
 from capabilities.index_check.settings import IndexNowSettings
 from pipeline.errors import NotReady
 
@@ -24,11 +24,11 @@ class SiteKey:
     key: str = field(repr=False)
     location: str | None = None
 
-    def file(self, site: Site) -> str:
+    def file(self, site: SubmittedSite) -> str:
         """Return the address of the key's file at a site."""
         return self.location or f"{site.origin}/{self.key}.txt"
 
-    def shown(self, site: Site) -> str:
+    def shown(self, site: SubmittedSite) -> str:
         """Return the same for those who need not know the key."""
         return self.location or f"{site.origin}/KEY.txt"
 
@@ -53,7 +53,7 @@ class SiteKeys:
         entries = [entry.strip() for entry in _secret(settings.keys).split(",") if entry.strip()]
         return cls(dict(map(_read, entries)), SiteKey(_key(common, f"{PREFIX}KEY")) if common else None)
 
-    def of(self, site: Site) -> SiteKey | None:
+    def of(self, site: SubmittedSite) -> SiteKey | None:
         """Return the key of a site; None where there is none."""
         return self.by_host.get(site.host, self.common)
 

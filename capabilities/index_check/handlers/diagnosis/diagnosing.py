@@ -6,7 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from capabilities.index_check.handlers.diagnosis.page import PageFacts, look_at
-from capabilities.index_check.handlers.diagnosis.sites import Site, Sites
+from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite, Sites
 from capabilities.index_check.handlers.diagnosis.telling import diagnosis_of
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.results.diagnosis import Diagnosis
@@ -64,7 +64,7 @@ class Diagnostician:
             seconds = f"{self._settings.seconds:g}"
             return PageFacts(url, trouble="timeout", message=f"{shown(url)} took longer than {seconds} s.")
 
-    async def _site(self, job_id: UUID, url: str) -> Site | None:
+    async def _site(self, job_id: UUID, url: str) -> DiagnosedSite | None:
         try:
             async with asyncio.timeout(2 * self._settings.seconds):
                 return await self._sites.of(job_id, url)

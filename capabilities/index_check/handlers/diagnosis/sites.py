@@ -30,7 +30,7 @@ class Enough(Exception):
 
 
 @dataclass
-class Site:
+class DiagnosedSite:
     """What was found out about a site. `status` is that of robots.txt; None: it could not be fetched."""
 
     robots_url: str
@@ -65,9 +65,9 @@ class Sites:
     def __init__(self, web: Web, settings: DiagnosisSettings) -> None:
         self._web = web
         self._settings = settings
-        self._reading: OrderedDict[tuple[UUID, str], asyncio.Task[Site]] = OrderedDict()
+        self._reading: OrderedDict[tuple[UUID, str], asyncio.Task[DiagnosedSite]] = OrderedDict()
 
-    async def of(self, job_id: UUID, url: str) -> Site:
+    async def of(self, job_id: UUID, url: str) -> DiagnosedSite:
         """Return what is known of the site of a URL; whoever asks first has it read."""
         origin = str(URL(url).origin())
         key = (job_id, origin)
@@ -79,8 +79,8 @@ class Sites:
         # Who gives up takes it from nobody else.
         return await asyncio.shield(self._reading[key])
 
-    async def _read(self, origin: str) -> Site:
-        site = Site(f"{origin}/robots.txt")
+    async def _read(self, origin: str) -> DiagnosedSite:
+        site = DiagnosedSite(f"{origin}/robots.txt")
         try:
             async with asyncio.timeout(self._settings.seconds):
                 await self._read_robots(site)
@@ -89,7 +89,7 @@ class Sites:
             site.is_complete = False
         return site
 
-    async def _read_robots(self, site: Site) -> None:
+    async def _read_robots(self, site: DiagnosedSite) -> None:
         try:
             async with self._web.open(site.robots_url) as opened:
                 site.status = opened.status
@@ -99,7 +99,7 @@ class Sites:
         except Unfetched:
             pass  # its status says that there was none
 
-    async def _read_sitemaps(self, site: Site, origin: str) -> None:
+    async def _read_sitemaps(self, site: DiagnosedSite, origin: str) -> None:
         """Read the sitemaps that robots.txt names, or the one that most sites have, one after the other."""
         named = list(site.rules.sitemaps) if site.rules else []
         left = list(dict.fromkeys(named)) or [f"{origin}/sitemap.xml"]
@@ -121,7 +121,9 @@ class Sites:
             raise Enough
         left.append(sitemap)
 
-    async def _read_sitemap(self, site: Site, url: str, on_sitemap: Callable[[str], None], *, is_named: bool) -> None:
+    async def _read_sitemap(
+        self, site: DiagnosedSite, url: str, on_sitemap: Callable[[str], None], *, is_named: bool
+    ) -> None:
         def take(page: str) -> None:
             if len(site.pages) >= self._settings.sitemap_urls:
                 raise Enough

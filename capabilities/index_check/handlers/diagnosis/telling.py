@@ -8,7 +8,7 @@ from typing import Any
 
 from capabilities.index_check.handlers.diagnosis.directives import ALL
 from capabilities.index_check.handlers.diagnosis.page import PageFacts
-from capabilities.index_check.handlers.diagnosis.sites import Site
+from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite
 from capabilities.index_check.results.diagnosis import Diagnosis, Redirected, RobotsFile
 from pipeline.downloads.urls import match_key
 from pipeline.timestamps import timestamp
@@ -28,7 +28,7 @@ TROUBLES = {
 STATUSES = {404: "not_found", 410: "not_found", 401: "refused", 403: "refused", 429: "refused", 451: "refused"}
 
 
-def diagnosis_of(page: PageFacts, site: Site | None) -> Diagnosis:
+def diagnosis_of(page: PageFacts, site: DiagnosedSite | None) -> Diagnosis:
     """Return what a page and its site have shown."""
     robots = site.robots(page.url) if site else None
     in_sitemap, sitemap_url = site.sitemap_of(page.url) if site else (None, None)
@@ -52,7 +52,7 @@ def diagnosis_of(page: PageFacts, site: Site | None) -> Diagnosis:
     )
 
 
-def _causes(page: PageFacts, site: Site | None, robots: RobotsFile | None) -> Iterator[str]:
+def _causes(page: PageFacts, site: DiagnosedSite | None, robots: RobotsFile | None) -> Iterator[str]:
     if page.trouble:
         yield TROUBLES[page.trouble]
     if page.status is not None and page.status != 200:

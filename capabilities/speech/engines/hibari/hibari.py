@@ -8,7 +8,7 @@ from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
 from pipeline.errors import NotReady
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Hibari(NeuralSynthesizer):
         super().setup()
         self.warm_up()
 
-    def list_voices(self, model: Model, folder: Path) -> Sequence[CatalogueVoice]:
+    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
         """Return the voice of a network."""
         return [
             catalogue_voice(model, details, sample_rate=SAMPLE_RATE, languages=model.languages)

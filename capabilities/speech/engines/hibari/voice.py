@@ -16,7 +16,7 @@ from hibari.g2p.normalize import normalize
 
 from capabilities.speech.engines.neural.alignment import WordPhonemes
 from capabilities.speech.engines.neural.network import Network
-from capabilities.speech.engines.neural.speaking import NeuralVoice, Reading
+from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.voiced import Voiced, speech_in, timed
 from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.log import get_logger
@@ -51,7 +51,7 @@ class Front:
             importlib.resources.files("hibari").joinpath("assets", "vocab.json").read_text("utf-8")
         )
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence; what they can't read is skipped."""
         try:
             tokens = self._tokens(sentence)
@@ -80,7 +80,7 @@ class Front:
             return self._tokens(" ".join(words))
         return []
 
-    def _reading(self, sentence: str, tokens: list[Any]) -> Reading:
+    def _reading(self, sentence: str, tokens: list[Any]) -> SentenceReading:
         phonemes, words, place = "", [], 0
         for token in tokens:
             spoken = "".join(phoneme for phoneme in token.phonemes or "" if phoneme in self.ids)
@@ -91,7 +91,7 @@ class Front:
                 if spoken and any(letter.isalnum() for letter in token.text):
                     words.append(WordPhonemes(start, place, len(phonemes), len(phonemes) + len(spoken)))
             phonemes += spoken + (" " if token.whitespace else "")
-        return Reading(phonemes, words) if any(letter.isalpha() for letter in phonemes) else Reading("")
+        return SentenceReading(phonemes, words) if any(letter.isalpha() for letter in phonemes) else SentenceReading("")
 
 
 class HibariVoice(NeuralVoice):
@@ -109,7 +109,7 @@ class HibariVoice(NeuralVoice):
         """Yield the sentences of a text."""
         return sentences(text, "en")
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence."""
         return self._front.read(sentence)
 

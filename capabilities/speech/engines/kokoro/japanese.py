@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from capabilities.speech.engines.kokoro.reading import EspeakReader, symbols
-from capabilities.speech.engines.neural.speaking import Reading
+from capabilities.speech.engines.neural.speaking import SentenceReading
 from pipeline.errors import InvalidRequest
 from pipeline.settings.installing import install_command
 
@@ -38,7 +38,7 @@ class JapaneseReader:
         self._english = EspeakReader("en-US")
         self._japanese: Any = None
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence. Raises JapaneseUnreadable, rather than speak nonsense."""
         if not JAPANESE.search(sentence):
             return self._english.read(sentence)
@@ -49,4 +49,4 @@ class JapaneseReader:
 
             self._japanese = JAG2P()
         known = symbols()["ids"]
-        return Reading("".join(letter for letter in self._japanese(sentence) if letter in known))
+        return SentenceReading("".join(letter for letter in self._japanese(sentence) if letter in known))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from capabilities.speech.engines.kokoro.japanese import JapaneseReader, is_readable
 from capabilities.speech.engines.kokoro.reading import EspeakReader
-from capabilities.speech.engines.kokoro.voice import SAMPLE_RATE, KokoroVoice, Reader, load_style
+from capabilities.speech.engines.kokoro.voice import SAMPLE_RATE, KokoroVoice, PhonemeReader, load_style
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
 from pipeline.errors import NotReady
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
 
 JAPANESE = "ja-JP"
@@ -25,7 +25,7 @@ class Kokoro(NeuralSynthesizer):
         super().__init__(store)
         self._networks: dict[Path, Network] = {}
 
-    def list_voices(self, model: Model, folder: Path) -> Sequence[CatalogueVoice]:
+    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
         """Return the voices of a model, of those languages that can be read here."""
         return [
             catalogue_voice(
@@ -43,7 +43,7 @@ class Kokoro(NeuralSynthesizer):
         if path not in self._networks:
             self._networks[path] = Network(path)
         language: str = found.details["language"]
-        reader: Reader = JapaneseReader() if language == JAPANESE else EspeakReader(language)
+        reader: PhonemeReader = JapaneseReader() if language == JAPANESE else EspeakReader(language)
         return KokoroVoice(self._networks[path], style, reader, language=language)
 
 

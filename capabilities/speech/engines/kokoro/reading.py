@@ -9,7 +9,7 @@ from typing import Any
 
 from capabilities.speech.engines.espeak.phonemes import Clause, read_clauses, read_texts
 from capabilities.speech.engines.neural.alignment import align, find_words
-from capabilities.speech.engines.neural.speaking import Reading
+from capabilities.speech.engines.neural.speaking import SentenceReading
 
 SYMBOLS = Path(__file__).with_name("symbols.toml")
 TIE = "^"
@@ -33,12 +33,12 @@ class EspeakReader:
             (old, new) for table in of_language["symbols"] for old, new in symbols()["symbols"][table]
         ]
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence."""
         phonemes = self._joined(read_clauses(sentence, voice=self._voice, tie=TIE))
         words = find_words(sentence)
         alone = read_texts([sentence[start:end] for start, end in words], voice=self._voice, tie=TIE)
-        return Reading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
+        return SentenceReading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
 
     def _joined(self, clauses: Sequence[Clause]) -> str:
         """Return clauses as one string, with the signs that end them; a full stop inside belongs to an abbreviation."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from capabilities.speech.engines.kokoro.reading import symbols
 from capabilities.speech.engines.neural.network import Network
-from capabilities.speech.engines.neural.speaking import NeuralVoice, Reading
+from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.voiced import Floats, Voiced, speech_in, timed
 from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.errors import NotReady
@@ -19,10 +19,10 @@ SAMPLE_RATE = 24_000
 STYLE_SIZE = 256
 
 
-class Reader(Protocol):
+class PhonemeReader(Protocol):
     """Reads the sentences of a language."""
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence, each one that the network knows."""
 
 
@@ -36,7 +36,7 @@ class KokoroVoice(NeuralVoice):
     tells_length = False
     sentence_silence = 0.1
 
-    def __init__(self, network: Network, style: Floats, reader: Reader, *, language: str) -> None:
+    def __init__(self, network: Network, style: Floats, reader: PhonemeReader, *, language: str) -> None:
         self._network, self._style, self._reader, self._language = network, style, reader, language
         self._ids: Mapping[str, int] = symbols()["ids"]
 
@@ -44,7 +44,7 @@ class KokoroVoice(NeuralVoice):
         """Yield the sentences of a text."""
         return sentences(text, self._language)
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence."""
         return self._reader.read(sentence)
 

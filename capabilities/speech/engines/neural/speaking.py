@@ -23,7 +23,7 @@ MOST_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SentenceReading:
     """The phonemes of a sentence, a character each, and which of its words have which of them."""
 
     phonemes: str
@@ -49,7 +49,7 @@ class NeuralVoice(ABC):
         """Yield the sentences of a text; together they are the text."""
 
     @abstractmethod
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence; none for one without a word."""
 
     @abstractmethod

@@ -23,7 +23,7 @@ from pipeline.settings import Settings
 from workers.engines import EngineUnavailable
 from workers.engines.circuit_breaker import ignore
 from workers.engines.locks import FairLock
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
 
 log = get_logger(__name__)
@@ -38,12 +38,17 @@ class CatalogueVoice:
     """A voice, the model that it belongs to, and what the catalogue tells of it (`details.voices`)."""
 
     voice: Voice
-    model: Model
+    model: CatalogueModel
     details: Mapping[str, Any]
 
 
 def catalogue_voice(
-    model: Model, details: Mapping[str, Any], *, sample_rate: int, languages: Sequence[str], is_slow: bool = False
+    model: CatalogueModel,
+    details: Mapping[str, Any],
+    *,
+    sample_rate: int,
+    languages: Sequence[str],
+    is_slow: bool = False,
 ) -> CatalogueVoice:
     """Return a voice as the catalogue tells of it."""
     name = details["name"]
@@ -133,7 +138,7 @@ class NeuralSynthesizer(Synthesizer):
         return has_changed
 
     @abstractmethod
-    def list_voices(self, model: Model, folder: Path) -> Sequence[CatalogueVoice]:
+    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
         """Return the voices of a model whose verified files are in a folder. Raises NotReady."""
 
     @abstractmethod

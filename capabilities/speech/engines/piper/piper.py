@@ -7,7 +7,7 @@ from capabilities.speech.engines.neural.speaking import NeuralVoice
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
 from capabilities.speech.engines.piper.voice import PiperVoice, load_configuration
 from pipeline.errors import NotReady
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 
 
 class Piper(NeuralSynthesizer):
@@ -15,7 +15,7 @@ class Piper(NeuralSynthesizer):
 
     name = "piper"
 
-    def list_voices(self, model: Model, folder: Path) -> Sequence[CatalogueVoice]:
+    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
         """Return the voices of a network: one, or those of its speakers that the catalogue names."""
         configuration = load_configuration(_network_in(folder).with_suffix(".onnx.json"))
         sample_rate = configuration["audio"]["sample_rate"]

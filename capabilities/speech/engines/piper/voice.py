@@ -15,7 +15,7 @@ import numpy as np
 from capabilities.speech.engines.espeak.phonemes import Clause, has_voice, read_clauses, read_texts
 from capabilities.speech.engines.neural.alignment import align, find_words
 from capabilities.speech.engines.neural.network import Network
-from capabilities.speech.engines.neural.speaking import NeuralVoice, Reading
+from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.voiced import Voiced, timed
 from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.errors import NotReady
@@ -53,15 +53,15 @@ class PiperVoice(NeuralVoice):
         """Yield the sentences of a text."""
         return sentences(text, self._language)
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         """Return the phonemes of a sentence."""
         if self._are_letters:
             letters = unicodedata.normalize("NFD", sentence.strip().casefold())
-            return Reading(letters if any(letter.isalnum() for letter in letters) else "")
+            return SentenceReading(letters if any(letter.isalnum() for letter in letters) else "")
         phonemes = self._joined(read_clauses(sentence, voice=self._espeak_voice))
         words = find_words(sentence)
         alone = read_texts([sentence[start:end] for start, end in words], voice=self._espeak_voice)
-        return Reading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
+        return SentenceReading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
 
     def voice(self, phonemes: str, speed: float) -> Voiced:
         """Return phonemes as sound."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from capabilities.transcription.engines import SAMPLE_RATE, Decoding, Foreign, HeardSegment, Hearing, Transcriber
+from capabilities.transcription.engines import SAMPLE_RATE, Decoding, Foreign, HeardSegment, Recognition, Transcriber
 from capabilities.transcription.engines.whisper.english import EnglishOnly
 from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
 from capabilities.transcription.engines.whisper.weights import ENGINE, Weights
@@ -82,7 +82,7 @@ class Listener(Transcriber):
         prompt: str | None = None,
         translate: bool = False,
         stop: Callable[[], bool] = never,
-    ) -> Iterator[Hearing]:
+    ) -> Iterator[Recognition]:
         """Listen to a sound. Only speech is given to the model: in silence it would invent text."""
         sound = samples.astype(np.float32) / 32_768
         # As hotwords, a prompt is given with each half minute; as `initial_prompt`, only with the first.
@@ -99,7 +99,7 @@ class Listener(Transcriber):
                 probability, language = None, "en"
                 hear = partial(self._hear_english, **how)
                 found = EnglishOnly(self._loaded, sound, hear).kept()
-            yield Hearing(language, probability, _segments(without_hallucinations(found), stop))
+            yield Recognition(language, probability, _segments(without_hallucinations(found), stop))
 
     def _start(self) -> None:
         """Load the model onto the device of the settings, or a GPU that works, or the processor. Raises NotReady."""

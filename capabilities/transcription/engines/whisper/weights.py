@@ -12,7 +12,7 @@ from pipeline.settings.fields import ModelsSettings
 from workers.engines.model_choice import OFF
 from workers.engines.models import fingerprint, first_line, hub_fault
 from workers.models.advice import can_run
-from workers.models.catalogue import Model
+from workers.models.catalogue import CatalogueModel
 from workers.models.fetching import fetch
 from workers.models.machine import Machine
 from workers.models.store import ModelStore
@@ -38,7 +38,7 @@ class Weights:
     needs_gpu: bool = False
 
 
-def in_catalogue(name: str, store: ModelStore) -> Model | None:
+def in_catalogue(name: str, store: ModelStore) -> CatalogueModel | None:
     """Return the model of a name such as `whisper-small` or a size such as `small`; None: the catalogue has none."""
     for known in (name, f"whisper-{ALIASES.get(name, name)}"):
         model = store.catalogue.get(known)
@@ -47,7 +47,7 @@ def in_catalogue(name: str, store: ModelStore) -> Model | None:
     return None
 
 
-def in_order(here: Sequence[Model], machine: Machine) -> Sequence[Model]:
+def in_order(here: Sequence[CatalogueModel], machine: Machine) -> Sequence[CatalogueModel]:
     """Return models, the one to use first: what the machine can run before what is larger, English alone last."""
     many = [model for model in here if len(model.languages) > 1]
     suiting = [model for model in many if can_run(machine, model)]
@@ -115,7 +115,7 @@ def _find_set(setting: str, store: ModelStore, models: ModelsSettings) -> Weight
     return Weights(setting, _downloaded(setting, models))
 
 
-def _fetched(model: Model, store: ModelStore, models: ModelsSettings) -> str:
+def _fetched(model: CatalogueModel, store: ModelStore, models: ModelsSettings) -> str:
     """Return the folder of a model of the catalogue, downloaded if need be."""
     try:
         return str(store.folder(model) or fetch(store, model, stall_seconds=models.stall_seconds))
@@ -127,7 +127,7 @@ def _fetched(model: Model, store: ModelStore, models: ModelsSettings) -> str:
         ) from error
 
 
-def _command(model: Model) -> str:
+def _command(model: CatalogueModel) -> str:
     return f"`pressroom models fetch {model.name}` brings it"
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Self
 
-from capabilities.transcription.engines import Hearing, Transcriber
+from capabilities.transcription.engines import Recognition, Transcriber
 from capabilities.transcription.engines.whisper.listener import Listener
 from capabilities.transcription.engines.whisper.weights import ENGINE, find_weights, missing
 from capabilities.transcription.settings import TranscriptionSettings
@@ -83,7 +83,7 @@ class Whisper(Transcriber):
         prompt: str | None = None,
         translate: bool = False,
         stop: Callable[[], bool] = never,
-    ) -> AbstractContextManager[Hearing]:
+    ) -> AbstractContextManager[Recognition]:
         """Listen to a sound by the model that is the best now."""
         return self._listener.listen(
             samples, language=language, timed=timed, prompt=prompt, translate=translate, stop=stop

@@ -15,7 +15,7 @@ import torch
 from drawn_pictures import banner, bar_chart, illustration, photo, picture_of, plain
 from PIL import Image
 
-from capabilities.alt_text.engines import MODES, Caption, Mode, Wish
+from capabilities.alt_text.engines import MODES, Caption, CaptionRequest, Mode
 from capabilities.alt_text.engines.blip import Blip
 from capabilities.alt_text.engines.generation.decoding import Decoded, decode_row, generate
 from capabilities.alt_text.engines.generation.generator import Generator
@@ -35,8 +35,8 @@ from workers.models.store import ModelStore
 PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]
 
 
-def wishes(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[Wish]:
-    return [Wish(picture, modes, language) for picture in PICTURES]
+def wishes(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[CaptionRequest]:
+    return [CaptionRequest(picture, modes, language) for picture in PICTURES]
 
 
 def engine(kind: type[Generator], folder: Path | str, **model: str) -> Generator:
@@ -116,7 +116,11 @@ def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner
     captioner._generate = lambda wanted, stop: batches.append(len(wanted)) or say(wanted, stop)
     try:
         first, second, third = captioner.caption(
-            [Wish(PICTURES[0], ("short",), "en"), Wish(PICTURES[1], ("long",), "en"), Wish(PICTURES[2], ("seo",), "en")]
+            [
+                CaptionRequest(PICTURES[0], ("short",), "en"),
+                CaptionRequest(PICTURES[1], ("long",), "en"),
+                CaptionRequest(PICTURES[2], ("seo",), "en"),
+            ]
         )
     finally:
         del captioner._generate
@@ -125,7 +129,7 @@ def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner
     assert batches == [3]
     for picture, said in zip(PICTURES, (first, second, third), strict=False):
         ((mode, caption),) = said.items()
-        alone = captioner.caption([Wish(picture, (mode,), "en")])[0][mode]
+        alone = captioner.caption([CaptionRequest(picture, (mode,), "en")])[0][mode]
         assert (alone.text, alone.confidence) == (caption.text, pytest.approx(caption.confidence, abs=1e-3))
 
 
@@ -152,7 +156,7 @@ def test_letters_that_take_a_token_each_are_prepared_more_tokens(vlm: Vlm, monke
         return generate(*positional, most=most, **named)
 
     monkeypatch.setattr("capabilities.alt_text.engines.vlm.generate", spy)
-    vlm.caption([Wish(PICTURES[2], ("short",), language) for language in ("en", "ja")])
+    vlm.caption([CaptionRequest(PICTURES[2], ("short",), language) for language in ("en", "ja")])
 
     assert given[:1] == [[MOST_TOKENS["short"], 2 * MOST_TOKENS["short"]]]
 
@@ -181,7 +185,7 @@ def test_confidence_is_the_mean_of_real_tokens_and_not_of_padding() -> None:
 class Cramped(Blip):
     """A blip on a GPU that has room for two pictures."""
 
-    def _generate(self, wishes: Sequence[Wish], stop):
+    def _generate(self, wishes: Sequence[CaptionRequest], stop):
         self.tried.append(len(wishes))
         if len(wishes) > self.room:
             raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -212,7 +216,7 @@ def test_a_picture_that_is_too_large_by_itself_fails_alone(blip_folder: Path) ->
 class Picky(Blip):
     """A blip whose processor chokes on some pictures."""
 
-    def _generate(self, wishes: Sequence[Wish], stop):
+    def _generate(self, wishes: Sequence[CaptionRequest], stop):
         if any(wish.picture.image.width < 10 for wish in wishes):
             raise ValueError("mean must have 1 elements if it is an iterable, got 3")
         return super()._generate(wishes, stop)
@@ -220,7 +224,7 @@ class Picky(Blip):
 
 def test_a_picture_that_a_model_chokes_on_fails_alone(blip_folder: Path, blip: Blip) -> None:
     picky = engine(Picky, blip_folder, device="cpu")
-    odd = Wish(picture_of(Image.new("RGB", (1, 1))), ("short",), "en")
+    odd = CaptionRequest(picture_of(Image.new("RGB", (1, 1))), ("short",), "en")
 
     first, failed, last = picky.caption([wishes()[0], odd, wishes()[1]])
 
@@ -232,7 +236,7 @@ def test_a_picture_that_a_model_chokes_on_fails_alone(blip_folder: Path, blip: B
 def test_pictures_of_extreme_shapes_have_texts(captioner: Generator) -> None:
     odd = [Image.new("RGB", size, "navy") for size in ((1, 1), (3000, 20))]
 
-    captions = captioner.caption([Wish(picture_of(image), ("short",), "en") for image in odd])
+    captions = captioner.caption([CaptionRequest(picture_of(image), ("short",), "en") for image in odd])
 
     assert all(caption["short"].text for caption in captions)
 
@@ -314,7 +318,7 @@ def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
         threads.append(threading.get_ident())
         load(self)
 
-    def saying(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+    def saying(self: Blip, wanted: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         threads.append(threading.get_ident())
         return say(self, wanted, stop)
 
@@ -341,7 +345,7 @@ def test_on_a_gpu_many_go_together_unless_told_and_the_model_is_used_before_anyb
     said: list[int] = []
     say = Blip._generate
 
-    def noting(self: Blip, wanted: Sequence[Wish], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+    def noting(self: Blip, wanted: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         said.append(len(wanted))
         return say(self, wanted, stop)
 

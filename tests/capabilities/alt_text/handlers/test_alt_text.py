@@ -14,11 +14,11 @@ import pytest
 import redis
 from PIL import Image
 
-from capabilities.alt_text.engines import Caption, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest
 from capabilities.alt_text.handlers.alt_text import FEW, AltTextHandler
 from capabilities.alt_text.handlers.caption_cache import PREFIX, CaptionCache
 from capabilities.alt_text.handlers.downloads import KEPT_SECONDS, MOST_LEFT, Downloads
-from capabilities.alt_text.handlers.portrait import LATER
+from capabilities.alt_text.handlers.pending_caption import LATER
 from capabilities.alt_text.kinds.fields import PictureInput, PictureTexts
 from pipeline.downloads.images import ImageUnreachable
 from pipeline.errors import PressroomError
@@ -75,7 +75,7 @@ class Painter:
     def __init__(self, name: str = "painter", *, batch: int = 8, languages: Sequence[str] = ("en", "es")) -> None:
         self.name = name
         self.batch = batch
-        self.seen: list[list[Wish]] = []
+        self.seen: list[list[CaptionRequest]] = []
         self.fails: dict[tuple[int, ...], Exception] = {}
         self.together: Exception | None = None
         self.before: Callable[[], None] = lambda: None
@@ -84,7 +84,7 @@ class Painter:
     def languages(self) -> Sequence[str]:
         return self._languages
 
-    def caption(self, wishes: Sequence[Wish], *, stop: Callable[[], bool]) -> list[Any]:
+    def caption(self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool]) -> list[Any]:
         self.before()
         self.seen.append(list(wishes))
         if stop():
@@ -93,7 +93,7 @@ class Painter:
             raise self.together
         return [self._one(wish) for wish in wishes]
 
-    def _one(self, wish: Wish) -> Any:
+    def _one(self, wish: CaptionRequest) -> Any:
         pixel = wish.picture.image.getpixel((0, 0))
         if (error := self.fails.get(pixel)) is not None:
             return error

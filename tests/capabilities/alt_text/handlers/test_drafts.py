@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_alt_text import Painter, Task, Web, handler_of, png
 
-from capabilities.alt_text.engines import Caption, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest
 from capabilities.alt_text.handlers.caption_cache import CaptionCache
 from workers.handler import Done
 from workers.models.advice import what_writes
@@ -38,7 +38,7 @@ class Redis:
 class Unsure(Painter):
     """An engine that knows colours and nothing else."""
 
-    def _one(self, wish: Wish) -> Any:
+    def _one(self, wish: CaptionRequest) -> Any:
         return {mode: Caption("Mostly red.", 0.2, draft=True) for mode in wish.modes}
 
 

@@ -13,7 +13,7 @@ import pytest
 from payers import Payer, open_account
 from PIL import Image, ImageDraw, ImageFont
 
-from capabilities.alt_text.engines import Caption, Captions, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest, Captions
 from capabilities.blog.engines.metadata import Metadata, Post
 from capabilities.blog.engines.pictures import STYLES, Brief, Painted
 from capabilities.blog.handlers.blog import BlogHandler
@@ -145,7 +145,7 @@ class Captioner:
     batch: int = 8
     breaks: Exception | None = None
     refuses: Sequence[int] = ()
-    asked: list[Wish] = field(default_factory=list)
+    asked: list[CaptionRequest] = field(default_factory=list)
     gpu: str | None = None
     says: str = ""
 
@@ -153,7 +153,7 @@ class Captioner:
         return ["en", "pt"]
 
     def caption(
-        self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         if self.breaks is not None:
             raise self.breaks
@@ -325,7 +325,7 @@ def test_pictures_are_looked_at_in_turn_with_alt_texts() -> None:
 
     class Watched(Captioner):
         def caption(
-            self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+            self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
         ) -> Sequence[Captions | PressroomError]:
             def write_alt_text() -> None:
                 with resources.lock_of(self):
@@ -508,7 +508,7 @@ def test_a_picture_that_shows_nothing_of_the_subject_is_made_again_and_then_draw
 def test_only_the_pictures_with_a_fault_are_made_again() -> None:
     class Improving(Captioner):
         def caption(
-            self, wishes: Sequence[Wish], *, stop: Callable[[], bool] = never
+            self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
         ) -> Sequence[Captions | PressroomError]:
             self.says = "Ripe tomatoes on a vine." if self.asked else "Two men in suits."
             return super().caption(wishes, stop=stop)

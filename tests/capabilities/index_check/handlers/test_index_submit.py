@@ -13,7 +13,7 @@ from index_pools import codes, raw_result_of, reasons, wait_until
 from payers import Payer, open_account
 from told_engines import KEY, ToldEngines, told_engines
 
-from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.handlers.submit import IndexSubmitHandler
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.kinds.url_submission import IndexSubmit
@@ -314,13 +314,13 @@ class Faulty:
 
     name = "faulty"
 
-    def covers(self, site: Site) -> bool:
+    def covers(self, site: SubmittedSite) -> bool:
         return True
 
-    def submit(self, site: Site, urls: Sequence[str]) -> Sequence[Verdict]:
+    def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
         if site.host == "broken.example":
             raise ZeroDivisionError
-        return [Verdict("accepted")] * len(urls)
+        return [SubmissionVerdict("accepted")] * len(urls)
 
 
 class FaultyFamily:

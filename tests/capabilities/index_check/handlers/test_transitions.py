@@ -23,9 +23,9 @@ from capabilities.index_check.providers.transitions import (
     RESTING,
     TRANSITIONS,
     Event,
-    Guard,
     State,
     Transition,
+    TransitionGuard,
 )
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database, Statement
@@ -52,10 +52,10 @@ class Breaker:
         self.name = f"provider-{next(_numbers)}"
         self.pacer = Pacer(database, {"it": Pace(self.name)}, {})
 
-    def put(self, state: State, guard: Guard = Guard.ALWAYS) -> None:
+    def put(self, state: State, guard: TransitionGuard = TransitionGuard.ALWAYS) -> None:
         """Bring it into a state in which a guard holds, five minutes before or after the end of its rest."""
         rested = timedelta() if state in RESTING else 2 * 5 * MINUTE
-        rested += MAX_REST if guard is Guard.LONG_WELL else timedelta()
+        rested += MAX_REST if guard is TransitionGuard.LONG_WELL else timedelta()
         values = {
             "name": self.name,
             "state": State.OPEN if state is State.HALF_OPEN else state,
@@ -149,7 +149,7 @@ def test_rows_of_a_state_and_an_event_end_with_one_that_always_holds() -> None:
 
     for pair in pairs:
         guards = [row.guard for row in TRANSITIONS if (row.state, row.event) == pair]
-        assert guards.index(Guard.ALWAYS) == len(guards) - 1
+        assert guards.index(TransitionGuard.ALWAYS) == len(guards) - 1
 
 
 def test_the_documents_show_the_same_table() -> None:

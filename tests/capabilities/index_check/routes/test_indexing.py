@@ -15,7 +15,7 @@ from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
-from pipeline.cells import defused
+from pipeline.csv_cells import defused
 from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, claim, report
 from workers.handler import Retry

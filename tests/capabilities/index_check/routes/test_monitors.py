@@ -19,7 +19,7 @@ from pipeline.lifecycle import ClaimedItem, Outcome, claim, grant_credits, repor
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.settings import Settings
 from pipeline.webhooks.signing import sign
-from workers.webhooks.sending import Webhooks
+from workers.webhooks.sending import WebhookSending
 
 A, B, C = (f"https://e.example/{name}" for name in "abc")
 SETTINGS = Settings(fetch={"allow_networks": "127.0.0.0/8"})
@@ -489,11 +489,11 @@ def test_a_webhook_is_told_what_has_changed_and_nothing_else(
         assert "webhook_secret" not in read(service, client, monitor)
         check_again(monitor, {A: True, B: False, C: False})
         check_again(monitor, {A: True, B: None, C: False})
-        Webhooks(SETTINGS).send_due(api_database)
+        WebhookSending(SETTINGS).send_due(api_database)
         assert receiver.events == []
 
         check_again(monitor, {A: False, B: True, C: False})
-        Webhooks(SETTINGS).send_due(api_database)
+        WebhookSending(SETTINGS).send_due(api_database)
 
         (event,) = receiver.events
     body = event.body.decode()
@@ -530,7 +530,7 @@ def test_a_webhook_comes_goes_and_moves(
     assert read(service, client, monitor)["last_delivery"]["state"] == "pending"
     gone = patch(None)
     assert (gone["webhook_url"], gone["last_delivery"]) == (None, None)
-    assert Webhooks(SETTINGS).send_due(api_database) == 0
+    assert WebhookSending(SETTINGS).send_due(api_database) == 0
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processor_time import least_processor_time
 
-from capabilities.speech.normalization.language import Language
+from capabilities.speech.normalization.language import SpokenLanguage
 from capabilities.speech.normalization.reading import read, spoken_form
 from capabilities.speech.normalization.sentences import split_text
 
@@ -206,7 +206,7 @@ def test_ordinary_prose_is_left_alone(language):
 
 
 def test_what_a_rule_fails_at_is_read_as_it_is_written(monkeypatch):
-    monkeypatch.setattr(Language, "words", lambda *_, **__: {}["0"])
+    monkeypatch.setattr(SpokenLanguage, "words", lambda *_, **__: {}["0"])
 
     assert spoken_form("It costs $5 & more.", "en") == "It costs $5 and more."
 

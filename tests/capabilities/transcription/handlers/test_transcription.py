@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from capabilities.transcription.engines import SAMPLE_RATE, Foreign, Hearing
+from capabilities.transcription.engines import SAMPLE_RATE, Foreign, Recognition
 from capabilities.transcription.handlers.begun import SUFFIX
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput, Transcription
@@ -67,12 +67,12 @@ class Listener:
         timed: bool,
         prompt: str | None = None,
         stop: Callable[[], bool] = never,
-    ) -> Iterator[Hearing]:
+    ) -> Iterator[Recognition]:
         self.asked.append((len(samples), language, timed))
         self.prompts.append(prompt)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        yield Hearing(language or "de", None if language else 0.75, self._segments(samples, stop))
+        yield Recognition(language or "de", None if language else 0.75, self._segments(samples, stop))
         self.at_once -= 1
 
     def _segments(self, samples: Any, stop: Callable[[], bool]) -> Iterator[Segment | Foreign]:

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from capabilities.transcription.kinds.forms import render
 from capabilities.transcription.kinds.transcription import (
-    LanguageUnknown,
     RecordingInput,
+    RecordingLanguageUnknown,
     TranscriptFile,
     Transcription,
     TranscriptionRequest,
@@ -168,7 +168,7 @@ def test_a_language_is_taken_as_people_write_it(sent: str, stored: str | None) -
 
 @pytest.mark.parametrize("sent", ["", "xx", "english", "e", "123", "\N{FULLWIDTH LATIN SMALL LETTER E}n"])
 def test_what_is_no_language_is_refused(sent: str) -> None:
-    with pytest.raises(LanguageUnknown) as raised:
+    with pytest.raises(RecordingLanguageUnknown) as raised:
         check(sent, WHISPER)
     assert raised.value.code == "language_unknown"
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from web_server import Answer, Names, WebServer, web_server
 
 from pipeline.downloads.addresses import Reach
-from pipeline.downloads.connecting import Forbidden, guard, plain_socket
+from pipeline.downloads.connecting import AddressForbidden, guard, plain_socket
 from pipeline.downloads.images import ImageBlocked, ImageFailure, ImageUrlInvalid
 from pipeline.errors import NotReady
 from pipeline.settings.fields import FetchSettings
@@ -268,15 +268,15 @@ def test_a_session_that_believes_all_names_still_makes_no_socket(inside: WebServ
 
     with pytest.raises(aiohttp.ClientConnectorError) as caught:
         asyncio.run(ask())
-    assert isinstance(caught.value.os_error, Forbidden)
+    assert isinstance(caught.value.os_error, AddressForbidden)
 
 
 def test_the_maker_of_sockets_has_the_last_word(sockets: Sockets) -> None:
     make = guard(Reach(), sockets)
     for family, address in ((socket.AF_INET, ("127.0.0.1", 80)), (socket.AF_INET6, ("::ffff:10.0.0.1", 80, 0, 0))):
-        with pytest.raises(Forbidden):
+        with pytest.raises(AddressForbidden):
             make((family, socket.SOCK_STREAM, 0, "", address))
-    with pytest.raises(Forbidden):
+    with pytest.raises(AddressForbidden):
         make((socket.AF_INET, socket.SOCK_STREAM, 0, "", (PUBLIC, 22)))
     assert sockets.made == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import regex
 
-from capabilities.blog.engines.metadata.extractive.words import Word
+from capabilities.blog.engines.metadata.extractive.words import PostWord
 from workers.engines.languages.languages import Language
 
 _KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
@@ -58,11 +58,11 @@ class Seen:
         return self.inside > 0 and self.capital > 0.7 * self.inside
 
 
-def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen]:
+def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, Seen]:
     """Return the evidence of each word, by its lower case."""
     seen: dict[str, Seen] = defaultdict(Seen)
     articles = language.determiners - PREPOSITIONS
-    before: Word | None = None
+    before: PostWord | None = None
     for place, word in enumerate(words):
         if before is not None and word is not None:
             # A version's number makes no name of what it stands behind.
@@ -87,7 +87,9 @@ def observed(words: Sequence[Word | None], language: Language) -> dict[str, Seen
     return seen
 
 
-def without_affixes(words: Iterable[Word | None], language: Language, known: frozenset[str]) -> Iterator[Word | None]:
+def without_affixes(
+    words: Iterable[PostWord | None], language: Language, known: frozenset[str]
+) -> Iterator[PostWord | None]:
     """Yield words without the articles and particles that are written to them; `known` words stand by themselves."""
     match language.code:
         case "ar":
@@ -100,41 +102,41 @@ def without_affixes(words: Iterable[Word | None], language: Language, known: fro
             yield from words
 
 
-def arabic_name(words: Sequence[Word]) -> str:
+def arabic_name(words: Sequence[PostWord]) -> str:
     """Return a name of several Arabic words: صحة القلب keeps its article, as its first word has none."""
     if ARABIC_ARTICLE.match(words[0].written):
         return " ".join(word.lower for word in words)
     return " ".join([words[0].lower, *(word.written for word in words[1:])])
 
 
-def _arabic(words: Sequence[Word | None], known: frozenset[str]) -> Iterator[Word | None]:
+def _arabic(words: Sequence[PostWord | None], known: frozenset[str]) -> Iterator[PostWord | None]:
     """Yield words without their article, and without a prefix where the rest is a word."""
     alone = {ARABIC_ARTICLE.sub("", word) for word in known.union(word.lower for word in words if word)}
     for word in words:
         short = ARABIC_ARTICLE.sub("", word.lower) if word else ""
         if word and short == word.lower and len(short) > 3 and short[0] in ARABIC_PREFIXES and short[1:] in alone:
             short = short[1:]
-        yield Word(word.written, short, word.is_first) if word else None
+        yield PostWord(word.written, short, word.is_first) if word else None
 
 
-def _hebrew(words: Sequence[Word | None]) -> Iterator[Word | None]:
+def _hebrew(words: Sequence[PostWord | None]) -> Iterator[PostWord | None]:
     """Yield words without a prefix where the word stands without it elsewhere: many words begin so by nature."""
     alone = {word.lower for word in words if word}
     for word in words:
         short = _HEBREW_PREFIX.sub("", word.lower) if word else ""
-        yield Word(word.written, short, word.is_first) if word and short in alone else word
+        yield PostWord(word.written, short, word.is_first) if word and short in alone else word
 
 
-def _korean(word: Word) -> Word | None:
+def _korean(word: PostWord) -> PostWord | None:
     short = KOREAN_PARTICLES.sub("", word.lower)
     if short == word.lower and len(short) > 2 and KOREAN_VERBS.search(short):
         return None
-    return Word(short, short, word.is_first)
+    return PostWord(short, short, word.is_first)
 
 
-def without_title_case(words: Sequence[Word | None]) -> list[Word | None]:
+def without_title_case(words: Sequence[PostWord | None]) -> list[PostWord | None]:
     """Return a line's words; in title case each counts as first in a sentence, since its capital proves nothing."""
     long = [word for word in words if word and len(word.written) > 3]
     if len(long) > 1 and sum(word.is_capital for word in long) >= 0.8 * len(long):
-        return [word and Word(word.written, word.lower, True) for word in words]
+        return [word and PostWord(word.written, word.lower, True) for word in words]
     return list(words)

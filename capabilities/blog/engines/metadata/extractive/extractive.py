@@ -14,7 +14,7 @@ from capabilities.blog.engines.metadata.extractive.excerpt import excerpt_of, ti
 from capabilities.blog.engines.metadata.extractive.sentences import without_orders
 from capabilities.blog.engines.metadata.extractive.sorting import sort_post
 from capabilities.blog.engines.metadata.extractive.tags import tags_of
-from capabilities.blog.engines.metadata.extractive.words import Word, words_of
+from capabilities.blog.engines.metadata.extractive.words import PostWord, words_of
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES
@@ -113,7 +113,7 @@ def _prose(post: Post, text: str) -> str:
     return prose if len(prose) >= SHORTEST_PROSE else text
 
 
-def _words_of_lines(text: str, language: languages.Language) -> Iterator[Word | None]:
+def _words_of_lines(text: str, language: languages.Language) -> Iterator[PostWord | None]:
     """Yield a text's words, and None after each line; in title case, capitals are no sign of a name, but in German."""
     for line in text.split("\n"):
         words = list(words_of(line, language))

@@ -15,8 +15,8 @@ from capabilities.blog.engines.metadata.extractive.evidence import (
     without_title_case,
 )
 from capabilities.blog.engines.metadata.extractive.sorting import Sorted
-from capabilities.blog.engines.metadata.extractive.weighing import LONG, Weights
-from capabilities.blog.engines.metadata.extractive.words import Word, segmented, words_of
+from capabilities.blog.engines.metadata.extractive.weighing import LONG, SentenceWeights
+from capabilities.blog.engines.metadata.extractive.words import PostWord, segmented, words_of
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import COMPOUNDING, Language
 
@@ -41,7 +41,7 @@ class _Candidate:
     worth: float
 
 
-def tags_of(title: str, text: Sequence[Word | None], language: Language, category: Sorted) -> list[str]:
+def tags_of(title: str, text: Sequence[PostWord | None], language: Language, category: Sorted) -> list[str]:
     """Return a post's tags, the best first: names that stand in its title or recur in its text."""
     titled = list(words_of(title, language))
     cues = category.cues
@@ -50,7 +50,7 @@ def tags_of(title: str, text: Sequence[Word | None], language: Language, categor
     if language.code == "zh":
         in_title, in_text = segmented(in_title, in_text, language, cues)
     seen = observed([*in_title, None, *in_text], language)
-    weights = Weights(
+    weights = SentenceWeights(
         language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1), category.places
     )
     candidates = [c for c in _Ranking(weights).candidates(in_title, in_text) if c.text not in category.passing]
@@ -60,13 +60,13 @@ def tags_of(title: str, text: Sequence[Word | None], language: Language, categor
 class _Ranking:
     """Ranks single words and names of several words as tags."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: SentenceWeights) -> None:
         self._weights = weights
         self._language, self._seen, self._cues = weights.language, weights.seen, weights.cues
         # Arabic names, with the articles that belong to them.
         self._written: dict[tuple[str, ...], str] = {}
 
-    def candidates(self, title: Sequence[Word | None], text: Sequence[Word | None]) -> list[_Candidate]:
+    def candidates(self, title: Sequence[PostWord | None], text: Sequence[PostWord | None]) -> list[_Candidate]:
         """Return the candidates, the best first."""
         found: list[_Candidate] = []
         for word in self._seen:
@@ -91,7 +91,7 @@ class _Ranking:
                 found.append(_Candidate(self._written.get(name) or ELISION.sub("'", " ".join(name)), content, worth))
         return sorted(found, key=lambda candidate: (-candidate.worth, candidate.text))
 
-    def _names(self, words: Sequence[Word | None]) -> Iterator[tuple[str, ...]]:
+    def _names(self, words: Sequence[PostWord | None]) -> Iterator[tuple[str, ...]]:
         """Yield the names of two or three words; the middle one may be a joint, such as *of*."""
         joints = self._language.joints
         for run in _runs([w if w and (w.lower in joints or self._weights.parts[w.lower] > 0) else None for w in words]):
@@ -140,7 +140,7 @@ class _Ranking:
         return worth
 
 
-def _is_german(part: Sequence[Word], language: Language) -> bool:
+def _is_german(part: Sequence[PostWord], language: Language) -> bool:
     """Return whether German words are a capitalised adjective and its noun: *Erneuerbare Energien*."""
     return len(part) == 2 and part[0].is_capital and not any(language.is_empty_word(word.lower) for word in part)
 
@@ -149,8 +149,8 @@ def _stems(name: Sequence[str]) -> tuple[str, ...]:
     return tuple(stem(word) for word in name)
 
 
-def _runs(words: Sequence[Word | None]) -> Iterator[list[Word]]:
-    run: list[Word] = []
+def _runs(words: Sequence[PostWord | None]) -> Iterator[list[PostWord]]:
+    run: list[PostWord] = []
     for word in [*words, None]:
         if word is not None:
             run.append(word)

@@ -36,7 +36,7 @@ COUNTED = regex.compile(
 )
 
 
-class Weights:
+class SentenceWeights:
     """What the words of a post are worth: by how often and where they stand, and how likely they are nouns."""
 
     def __init__(

@@ -43,7 +43,7 @@ _IN_NAMES = frozenset("小大中本人地日年月")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PostWord:
     """A word as it stands in a text, and whether it begins a sentence."""
 
     written: str
@@ -61,7 +61,7 @@ def lowered(text: str, code: str) -> str:
     return (text.replace("İ", "i").replace("I", "ı") if code in ("tr", "az") else text).lower()
 
 
-def words_of(text: str, language: Language) -> Iterator[Word | None]:
+def words_of(text: str, language: Language) -> Iterator[PostWord | None]:
     """Yield the words of a text in order; None stands for what parts them: signs and ends of lines."""
     text = _HANDLES.sub(" \n ", ADDRESSES.sub(" \n ", text))
     if language.code in UNSPACED:
@@ -77,7 +77,7 @@ def words_of(text: str, language: Language) -> Iterator[Word | None]:
             yield None
             continue
         written = _without_ending(piece, language.code) if "'" in piece or "’" in piece else piece
-        yield Word(written, lowered(written, language.code).replace("’", "'"), is_first)
+        yield PostWord(written, lowered(written, language.code).replace("’", "'"), is_first)
         is_first = False
 
 
@@ -91,16 +91,16 @@ def _without_ending(word: str, code: str) -> str:
     return word
 
 
-def _unspaced(text: str, code: str) -> Iterator[Word | None]:
+def _unspaced(text: str, code: str) -> Iterator[PostWord | None]:
     pattern = {"ja": _JAPANESE, "zh": _CHINESE}.get(code, _THAI)
     for found in pattern.finditer(text):
-        yield Word(found.group(), found.group().lower(), False)
+        yield PostWord(found.group(), found.group().lower(), False)
         yield None
 
 
 def segmented(
-    title: Sequence[Word | None], text: Sequence[Word | None], language: Language, cues: Iterable[str]
-) -> tuple[list[Word | None], list[Word | None]]:
+    title: Sequence[PostWord | None], text: Sequence[PostWord | None], language: Language, cues: Iterable[str]
+) -> tuple[list[PostWord | None], list[PostWord | None]]:
     """Return a Chinese title and text split into words: character sequences that recur, and the cues."""
     runs = [word.lower for word in [*title, *text] if word]
     known = set(cues) | _recurring(runs, language)
@@ -130,7 +130,7 @@ def _recurring(runs: Sequence[str], language: Language) -> set[str]:
     return set(found)
 
 
-def _cut_up(words: Sequence[Word | None], known: set[str]) -> Iterator[Word | None]:
+def _cut_up(words: Sequence[PostWord | None], known: set[str]) -> Iterator[PostWord | None]:
     pattern = "|".join(regex.escape(word) for word in sorted(known, key=len, reverse=True)) or r"(?!)"
     compiled = regex.compile(rf"{pattern}|[A-Za-z][\w+#.-]*")
     for word in words:
@@ -138,5 +138,5 @@ def _cut_up(words: Sequence[Word | None], known: set[str]) -> Iterator[Word | No
             yield None
             continue
         for found in compiled.finditer(word.lower):
-            yield Word(found.group(), found.group(), False)
+            yield PostWord(found.group(), found.group(), False)
             yield None

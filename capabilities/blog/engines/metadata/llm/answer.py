@@ -22,7 +22,7 @@ _PARTS = regex.compile(r"\bwww\b|https?\b|\bdotcom\b|\w\s?\.\s?(?:com|net|org|io
 _NUMBERS = regex.compile(r"\d+")
 
 
-class Answer(BaseModel):
+class ModelAnswer(BaseModel):
     """The model's answer, not checked against the post."""
 
     model_config = ConfigDict(strict=True)

@@ -8,7 +8,7 @@ from capabilities.blog.engines.metadata import Metadata, Post
 from capabilities.blog.engines.metadata.checks import finished
 from capabilities.blog.engines.metadata.extractive.extractive import LONGEST_TEXT, Extractive
 from capabilities.blog.engines.metadata.extractive.sentences import without_orders
-from capabilities.blog.engines.metadata.llm.answer import Answer
+from capabilities.blog.engines.metadata.llm.answer import ModelAnswer
 from capabilities.blog.engines.metadata.llm.prompt import prompt, schema
 from capabilities.blog.settings import MetadataSettings
 from pipeline.errors import NotReady
@@ -93,7 +93,7 @@ class Llm:
         if stop():
             raise Stopped
         extracted = self._extractive.write(post, stop=stop)
-        written = Answer.parsed(answer)
+        written = ModelAnswer.parsed(answer)
         fault = written.fault(post, language) if written else "it was not in the form asked for"
         if written is None or fault is not None:
             log.warning("model answer not used", engine=self.name, fault=fault)

@@ -13,7 +13,7 @@ from capabilities.blog.engines.pictures.drawn.fonts import NEEDED, Face, Fonts, 
 from capabilities.blog.engines.pictures.drawn.plans import DESIGNS, Plan, plans_of
 from capabilities.blog.engines.pictures.drawn.scene import Scene
 from capabilities.blog.engines.pictures.drawn.shapes import MOTIFS, NOTHING
-from capabilities.blog.engines.pictures.drawn.typesetting import Page, draw, is_right_to_left, typeset
+from capabilities.blog.engines.pictures.drawn.typesetting import TypesetPage, draw, is_right_to_left, typeset
 from capabilities.blog.engines.pictures.encoding import CONTENT_TYPE, encoded
 from capabilities.blog.engines.pictures.wording import with_title, words_of
 from capabilities.blog.settings import PicturesSettings
@@ -82,7 +82,7 @@ class Drawn:
         )
 
 
-def _set_title(canvas: Canvas, page: Page, text: str, face: Face, language: str) -> None:
+def _set_title(canvas: Canvas, page: TypesetPage, text: str, face: Face, language: str) -> None:
     if is_right_to_left(text):
         # Reading starts at the right, so the whole composition is turned round.
         canvas.image = ImageOps.mirror(canvas.image)

@@ -10,7 +10,7 @@ from PIL import Image
 from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Canvas, Pen, Point, leaf
 from capabilities.blog.engines.pictures.drawn.colours import Colour, Palette, blended
 from capabilities.blog.engines.pictures.drawn.shapes import Drawing
-from capabilities.blog.engines.pictures.drawn.typesetting import Box, Page
+from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
 #: From the edges to the title.
 MARGIN = 72
@@ -42,17 +42,17 @@ class Scene:
         """Draw a thing of `size` pixels from its middle to its edge so that it stands on a floor."""
         thing(self.pen(x, floor - size, size), self.palette)
 
-    def beside(self, largest: int = 118) -> Page:
+    def beside(self, largest: int = 118) -> TypesetPage:
         """Return a page left of the picture."""
-        return Page(Box(MARGIN, MARGIN, 572, HEIGHT - MARGIN), self.palette.ink, down="middle", largest=largest)
+        return TypesetPage(Box(MARGIN, MARGIN, 572, HEIGHT - MARGIN), self.palette.ink, down="middle", largest=largest)
 
-    def above(self, bottom: float = 268, right: float = WIDTH - MARGIN) -> Page:
+    def above(self, bottom: float = 268, right: float = WIDTH - MARGIN) -> TypesetPage:
         """Return a page above the picture."""
-        return Page(Box(MARGIN, 60, right, bottom), self.palette.ink, largest=124, smallest=32, lines=4)
+        return TypesetPage(Box(MARGIN, 60, right, bottom), self.palette.ink, largest=124, smallest=32, lines=4)
 
 
 #: Draws a scene, and returns where its title goes.
-Design = Callable[[Scene], Page]
+Design = Callable[[Scene], TypesetPage]
 
 
 def by_name(*designs: Design) -> Mapping[str, Design]:

@@ -44,7 +44,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class TypesetPage:
     """Where a title is set: `across` is start or centre; `down` is top, middle or bottom; sizes in pixels."""
 
     box: Box
@@ -97,7 +97,7 @@ def is_right_to_left(text: str) -> bool:
     return next((name for name in classes if name in ("L", "R", "AL")), "L") != "L"
 
 
-def typeset(text: str, face: Face, page: Page, language: str) -> Title:
+def typeset(text: str, face: Face, page: TypesetPage, language: str) -> Title:
     """Return a title that fits its page, shortened at a word's edge if it must be."""
     tag = language if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", language) else None
     script = Script(face, tag, "rtl" if is_right_to_left(text) else "ltr")
@@ -114,7 +114,7 @@ def typeset(text: str, face: Face, page: Page, language: str) -> Title:
     return _largest(_shortened(text, max(1, low)), script, page)
 
 
-def draw(image: Image.Image, title: Title, page: Page) -> None:
+def draw(image: Image.Image, title: Title, page: TypesetPage) -> None:
     """Draw a title onto its page."""
     brush, font, box = ImageDraw.Draw(image), sized(title.script.face, title.size), page.box
     slack = box.height - title.height
@@ -156,7 +156,7 @@ def _shortened(text: str, length: int) -> str:
     return head + "…"
 
 
-def _largest(text: str, script: Script, page: Page) -> Title:
+def _largest(text: str, script: Script, page: TypesetPage) -> Title:
     """Return the title as large as it goes, in any number of lines; it may be smaller than it should be."""
     # A word stays whole as long as the title would not get much smaller for it.
     comfortable = max(page.smallest, 0.55 * page.largest)

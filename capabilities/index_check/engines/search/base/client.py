@@ -40,7 +40,7 @@ class Unreachable(EngineUnavailable):
     code = "transport"
 
 
-class Stopped(Exception):
+class RequestStopped(Exception):
     """Nobody wants the answer any more."""
 
 
@@ -76,7 +76,7 @@ class SearchClient:
             except TimeoutError:
                 if stop():
                     coming.cancel()
-                    raise Stopped from None
+                    raise RequestStopped from None
             if time.monotonic() - signed >= SIGN_EVERY:
                 signed = time.monotonic()
                 while_waiting()

@@ -42,7 +42,7 @@ class ServiceTrouble(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ServiceAnswer:
     """What a service says of a URL. Without a `reason` it is facts alone, from which nothing follows for the index."""
 
     inspection: Inspection
@@ -51,7 +51,7 @@ class Told:
     proof_url: str = ""
 
 
-class Access(Protocol):
+class ServiceAccess(Protocol):
     """What requests are made with; it keeps a token, if the service wants one."""
 
     name: str  # whose it is; no secret
@@ -80,15 +80,15 @@ class SiteService:
         limits: SiteServiceSettings = getattr(self.settings, self.name)
         return limits
 
-    def open(self, credentials: dict[str, Any]) -> Access:
+    def open(self, credentials: dict[str, Any]) -> ServiceAccess:
         """Return the access that stored credentials give. Raises ServiceTrouble, NotReady."""
         raise NotImplementedError
 
-    def list_sites(self, ask: Ask, access: Access) -> list[str]:
+    def list_sites(self, ask: Ask, access: ServiceAccess) -> list[str]:
         """Return the properties that an access is good for. Raises ServiceTrouble."""
         return self.read_sites(send(ask, access, self.sites_request()))
 
-    def inspect(self, ask: Ask, access: Access, url: str, site: str) -> Told:
+    def inspect(self, ask: Ask, access: ServiceAccess, url: str, site: str) -> ServiceAnswer:
         """Return what the service says of a URL of one of its properties. Raises ServiceTrouble."""
         return self.read(send(ask, access, self.request(url, site)), site)
 
@@ -104,12 +104,12 @@ class SiteService:
         """Return the request about a URL."""
         raise NotImplementedError
 
-    def read(self, reply: Reply, site: str) -> Told:
+    def read(self, reply: Reply, site: str) -> ServiceAnswer:
         """Return what a reply says of a URL. Raises ServiceTrouble."""
         raise NotImplementedError
 
 
-def send(ask: Ask, access: Access, request: SearchRequest) -> Reply:
+def send(ask: Ask, access: ServiceAccess, request: SearchRequest) -> Reply:
     """Send a request with an access, and once more with a new token where the first was refused."""
     reply = _send_once(ask, access, request)
     if reply.status != 401:
@@ -118,7 +118,7 @@ def send(ask: Ask, access: Access, request: SearchRequest) -> Reply:
     return _send_once(ask, access, request)
 
 
-def _send_once(ask: Ask, access: Access, request: SearchRequest) -> Reply:
+def _send_once(ask: Ask, access: ServiceAccess, request: SearchRequest) -> Reply:
     try:
         return ask(access.authorize(request))
     except (Unreachable, PageTooLarge) as error:

@@ -11,7 +11,13 @@ from typing import Any, ClassVar
 
 from capabilities.index_check.engines.search.base.api import document_of
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
-from capabilities.index_check.engines.search.base.site_service import Access, ServiceTrouble, SiteService, Told, Trouble
+from capabilities.index_check.engines.search.base.site_service import (
+    ServiceAccess,
+    ServiceAnswer,
+    ServiceTrouble,
+    SiteService,
+    Trouble,
+)
 from capabilities.index_check.sites.connections import BING_WEBMASTER
 from capabilities.index_check.sites.inspection import Inspection
 from pipeline.timestamps import timestamp
@@ -61,7 +67,7 @@ class BingWebmaster(SiteService):
     title = "Bing Webmaster Tools"
     index: ClassVar[str] = "bing"
 
-    def open(self, credentials: dict[str, Any]) -> Access:
+    def open(self, credentials: dict[str, Any]) -> ServiceAccess:
         """Return the access of a key."""
         key = credentials.get("api_key")
         if not isinstance(key, str) or not re.fullmatch(r"[0-9A-Za-z_-]{16,128}", key):
@@ -87,12 +93,12 @@ class BingWebmaster(SiteService):
         """Return the request about a URL."""
         return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUrlInfo", query={"siteUrl": site, "url": url})
 
-    def read(self, reply: Reply, site: str) -> Told:
+    def read(self, reply: Reply, site: str) -> ServiceAnswer:
         """Return what Bing says of its last crawl; zero and the year 1 are its way to say nothing."""
         info = _told(reply)
         if not isinstance(info, dict):
             raise ServiceTrouble(Trouble.UNKNOWN, "unrecognised_page", "Bing's answer has no page in it")
-        return Told(
+        return ServiceAnswer(
             Inspection(
                 service=self.name,
                 property=site,

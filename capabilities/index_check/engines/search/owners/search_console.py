@@ -8,7 +8,13 @@ from typing import Any, ClassVar
 
 from capabilities.index_check.engines.search.base.api import document_of
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
-from capabilities.index_check.engines.search.base.site_service import Access, ServiceTrouble, SiteService, Told, Trouble
+from capabilities.index_check.engines.search.base.site_service import (
+    ServiceAccess,
+    ServiceAnswer,
+    ServiceTrouble,
+    SiteService,
+    Trouble,
+)
 from capabilities.index_check.engines.search.owners.google_access import open_access
 from capabilities.index_check.results.urls import Reason
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE
@@ -47,7 +53,7 @@ class SearchConsole(SiteService):
     title = "Search Console"
     index: ClassVar[str] = "google"
 
-    def open(self, credentials: dict[str, Any]) -> Access:
+    def open(self, credentials: dict[str, Any]) -> ServiceAccess:
         """Return the access of a service account, or of a user who has consented."""
         return open_access(credentials, self.settings)
 
@@ -70,7 +76,7 @@ class SearchConsole(SiteService):
         asked = {"inspectionUrl": url, "siteUrl": site, "languageCode": "en-US"}
         return SearchRequest(self.settings.search_console.url, "POST", json=asked)
 
-    def read(self, reply: Reply, site: str) -> Told:
+    def read(self, reply: Reply, site: str) -> ServiceAnswer:
         """Return what Google says of a URL."""
         result = _document(reply).get("inspectionResult")
         status = result.get("indexStatusResult") if isinstance(result, dict) else None
@@ -79,7 +85,7 @@ class SearchConsole(SiteService):
         found = {ours: str(status[theirs]) for theirs, ours in FIELDS.items() if status.get(theirs)}
         inspection = Inspection.model_validate({"service": self.name, "property": site, **found})
         reason, code = judge(inspection.verdict, inspection.coverage_state)
-        return Told(inspection, reason, code, str(result.get("inspectionResultLink") or ""))
+        return ServiceAnswer(inspection, reason, code, str(result.get("inspectionResultLink") or ""))
 
 
 def judge(verdict: str | None, coverage_state: str | None) -> tuple[Reason, str]:

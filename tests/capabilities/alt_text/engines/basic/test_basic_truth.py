@@ -7,28 +7,28 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from capabilities.alt_text.engines import Caption, Mode, Wish
+from capabilities.alt_text.engines import Caption, CaptionRequest, Mode
 from capabilities.alt_text.engines.basic.basic import Basic
-from workers.engines.ocr import Line, Reader
+from workers.engines.ocr import Reader, TextLine
 from workers.media.images.picture import Note, Picture
 
 
 class Given(Reader):
     """A reader that finds the lines that a test gives it."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[TextLine]) -> None:
         self._lines = lines
 
-    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[Line]:
+    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[TextLine]:
         return self._lines
 
 
-def line(text: str, left: float, top: float, width: float = 0.3, height: float = 0.1, **more: bool) -> Line:
-    return Line(text, 0.99, left, top, left + width, top + height, **more)
+def line(text: str, left: float, top: float, width: float = 0.3, height: float = 0.1, **more: bool) -> TextLine:
+    return TextLine(text, 0.99, left, top, left + width, top + height, **more)
 
 
-def say(picture: Picture, *lines: Line, mode: Mode = "short", language: str = "en") -> Caption:
-    (texts,) = Basic(Given(lines)).caption([Wish(picture, (mode,), language)])
+def say(picture: Picture, *lines: TextLine, mode: Mode = "short", language: str = "en") -> Caption:
+    (texts,) = Basic(Given(lines)).caption([CaptionRequest(picture, (mode,), language)])
     assert not isinstance(texts, Exception), texts
     return texts[mode]
 
@@ -93,7 +93,7 @@ MONTHS = [line(month, 0.2 + place * 0.25, 0.9, 0.06, 0.04) for place, month in e
         line("Revenue", 0.4, 0.25, 0.2, 0.04),
     ],
 )
-def test_the_label_of_an_axis_is_no_title(label: Line) -> None:
+def test_the_label_of_an_axis_is_no_title(label: TextLine) -> None:
     caption = say(drawn.picture_of(Image.new("RGB", (900, 600), "white")), label, *AXIS, *MONTHS)
 
     assert caption.text.startswith("Chart with the text")

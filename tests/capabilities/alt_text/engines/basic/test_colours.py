@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from capabilities.alt_text.engines.basic.colours import ink_of, palette_of
-from workers.engines.ocr import Line
+from workers.engines.ocr import TextLine
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_ink_is_what_stands_out_and_not_the_mixtures_at_its_edges() -> None:
     image = Image.new("RGB", (400, 100), "#141e5a")
     ImageDraw.Draw(image).text((20, 20), "Summer", font_size=50, fill="white")
 
-    assert ink_of(image, [Line("Summer", 1.0, 0.04, 0.2, 0.52, 0.75)]) == ("white", "dark_blue")
-    assert ink_of(image, [Line("", 1.0, 0.9, 0.1, 1.0, 0.9)]) is None
+    assert ink_of(image, [TextLine("Summer", 1.0, 0.04, 0.2, 0.52, 0.75)]) == ("white", "dark_blue")
+    assert ink_of(image, [TextLine("", 1.0, 0.9, 0.1, 1.0, 0.9)]) is None
     assert ink_of(image, []) is None
 
 
@@ -71,6 +71,6 @@ def test_letters_of_one_colour_on_several_grounds_are_not_said_to_have_one_of_th
     draw.text((20, 20), "Update", font_size=50, fill="white")
     draw.text((20, 120), "Install", font_size=50, fill="white")
 
-    above, below = Line("Update", 1.0, 0.04, 0.1, 0.5, 0.4), Line("Install", 1.0, 0.04, 0.6, 0.5, 0.9)
+    above, below = TextLine("Update", 1.0, 0.04, 0.1, 0.5, 0.4), TextLine("Install", 1.0, 0.04, 0.6, 0.5, 0.9)
     assert ink_of(image, [above]) == ("white", "blue")
     assert ink_of(image, [above, below]) is None

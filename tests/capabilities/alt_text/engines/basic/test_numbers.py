@@ -3,7 +3,7 @@
 import pytest
 
 from capabilities.alt_text.engines.basic.numbers import are_a_chart, value_of
-from workers.engines.ocr import Line
+from workers.engines.ocr import TextLine
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,6 @@ def test_marks_with_units_are_numbers(mark: str, value: float) -> None:
 )
 def test_shares_of_a_whole_prove_a_chart(texts: tuple[str, ...], is_chart: bool) -> None:
     assert (
-        are_a_chart([Line(text, 1.0, 0.3 * place, 0.5, 0.3 * place + 0.2, 0.6) for place, text in enumerate(texts)])
+        are_a_chart([TextLine(text, 1.0, 0.3 * place, 0.5, 0.3 * place + 0.2, 0.6) for place, text in enumerate(texts)])
         is is_chart
     )

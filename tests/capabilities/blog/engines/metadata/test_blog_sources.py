@@ -2,8 +2,8 @@
 
 import pytest
 
+from capabilities.blog.engines.metadata.boilerplate import is_boilerplate
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
-from capabilities.blog.engines.metadata.furniture import is_furniture
 from capabilities.blog.engines.metadata.plain import lines_of, plain_text, read_post
 
 
@@ -42,7 +42,7 @@ def test_the_source_of_a_post_is_reduced_to_what_its_reader_sees(content: str, t
     assert plain_text(content) == text
 
 
-def test_an_article_whose_element_is_named_like_furniture_is_read() -> None:
+def test_an_article_whose_element_is_named_like_boilerplate_is_read() -> None:
     article = "<p>" + "A sentence of the article itself. " * 30 + "</p>"
     assert plain_text(f'<div class="post has-newsletter">{article}</div>').startswith("A sentence of the article")
 
@@ -72,8 +72,8 @@ def test_an_article_whose_element_is_named_like_furniture_is_read() -> None:
         ),
     ],
 )
-def test_credits_share_bars_and_newsletters_are_furniture(line: str) -> None:
-    assert is_furniture(line)
+def test_credits_share_bars_and_newsletters_are_boilerplate(line: str) -> None:
+    assert is_boilerplate(line)
     assert plain_text(f"<p>{line}</p><p>The text.</p>") == "The text."
 
 
@@ -89,7 +89,7 @@ def test_credits_share_bars_and_newsletters_are_furniture(line: str) -> None:
     ],
 )
 def test_sentences_that_begin_alike_are_text(line: str) -> None:
-    assert not is_furniture(line)
+    assert not is_boilerplate(line)
     assert plain_text(line) == line
 
 

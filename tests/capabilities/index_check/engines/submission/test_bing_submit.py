@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from told_engines import ToldEngines, told_engines
 
-from capabilities.index_check.engines.submission import Site
+from capabilities.index_check.engines.submission import SubmittedSite
 from capabilities.index_check.engines.submission.bing_submit import BingSubmit
 from pipeline.settings import Settings
 
@@ -27,7 +27,7 @@ def bing(engines: ToldEngines) -> Iterator[BingSubmit]:
 
 
 def codes(engines: ToldEngines, bing: BingSubmit, urls: list[str]) -> list[str]:
-    return [verdict.code for verdict in bing.submit(Site(engines.here, is_secure=False), urls)]
+    return [verdict.code for verdict in bing.submit(SubmittedSite(engines.here, is_secure=False), urls)]
 
 
 def test_a_call_has_500_urls_at_most(engines: ToldEngines, bing: BingSubmit) -> None:
@@ -81,7 +81,7 @@ def test_each_error_means_what_the_documents_say(
 ) -> None:
     engines.bing_error = number
 
-    (verdict,) = bing.submit(Site(engines.here, is_secure=False), engines.urls(1))
+    (verdict,) = bing.submit(SubmittedSite(engines.here, is_secure=False), engines.urls(1))
 
     assert (verdict.code, verdict.wait) == (code, timedelta() if is_passing else None)
     assert verdict.cause
@@ -95,7 +95,7 @@ def test_a_call_with_a_url_that_is_refused_costs_the_next_call_nothing(engines: 
 
 
 def test_a_site_that_is_not_verified_is_told_so(engines: ToldEngines, bing: BingSubmit) -> None:
-    (verdict,) = bing.submit(Site(engines.there, is_secure=False), engines.urls(1, engines.there))
+    (verdict,) = bing.submit(SubmittedSite(engines.there, is_secure=False), engines.urls(1, engines.there))
 
     assert verdict.code == "site_not_verified"
     assert "verif" in verdict.cause

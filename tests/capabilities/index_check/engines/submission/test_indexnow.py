@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from told_engines import KEY, ToldEngines, told_engines
 
-from capabilities.index_check.engines.submission import Site, Verdict
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.indexnow import IndexNow
 from pipeline.settings import Settings
 
@@ -35,8 +35,8 @@ def make(engines: ToldEngines, **own: Any) -> IndexNow:
     return engine
 
 
-def site(engines: ToldEngines) -> Site:
-    return Site(engines.here, is_secure=False)
+def site(engines: ToldEngines) -> SubmittedSite:
+    return SubmittedSite(engines.here, is_secure=False)
 
 
 def test_all_urls_of_a_site_go_out_in_one_call_with_its_key(engines: ToldEngines, indexnow: IndexNow) -> None:
@@ -124,7 +124,7 @@ def test_a_key_file_may_have_a_mark_of_its_encoding_and_line_ends(
 ) -> None:
     engines.files[engines.here, f"/{KEY}.txt"] = text
 
-    assert indexnow.submit(site(engines), engines.urls(1)) == [Verdict("accepted")]
+    assert indexnow.submit(site(engines), engines.urls(1)) == [SubmissionVerdict("accepted")]
 
 
 def test_a_site_on_a_private_network_is_not_looked_at_unless_it_is_allowed(engines: ToldEngines) -> None:
@@ -150,7 +150,7 @@ def test_a_key_in_a_folder_counts_for_that_folder_alone(engines: ToldEngines) ->
 
     assert (first.code, second.code) == ("accepted", "url_not_covered")
     assert engines.told == [(engines.here, [inside])]
-    assert not own.covers(Site(engines.there))
+    assert not own.covers(SubmittedSite(engines.there))
     own.close()
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from capabilities.speech.engines.espeak.phonemes import has_voice
 from capabilities.speech.engines.neural.synthesizer import catalogue_voice
-from workers.models.catalogue import Model, read_catalogue
+from workers.models.catalogue import CatalogueModel, read_catalogue
 
 MODELS = [model for model in read_catalogue().values() if model.family == "synthesis"]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_voices_have_ids_and_names_that_people_understand(model: Model) -> None:
+def test_voices_have_ids_and_names_that_people_understand(model: CatalogueModel) -> None:
     for details in model.details["voices"]:
         language = details.get("language", model.languages[0])
         voice = catalogue_voice(model, details, sample_rate=22_050, languages=[language])

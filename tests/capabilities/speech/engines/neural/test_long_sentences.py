@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capabilities.speech.engines.neural.alignment import WordPhonemes, find_words
-from capabilities.speech.engines.neural.speaking import NeuralVoice, Reading, speak
+from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading, speak
 from capabilities.speech.engines.neural.voiced import Frames, Voiced, timed
 from workers.engines import never
 from workers.engines.locks import FairLock
@@ -26,9 +26,9 @@ class Spelling(NeuralVoice):
     def sentences(self, text: str) -> Iterator[str]:
         yield text
 
-    def read(self, sentence: str) -> Reading:
+    def read(self, sentence: str) -> SentenceReading:
         self.have_read.append(sentence)
-        return Reading(sentence, [WordPhonemes(start, end, start, end) for start, end in find_words(sentence)])
+        return SentenceReading(sentence, [WordPhonemes(start, end, start, end) for start, end in find_words(sentence)])
 
     def voice(self, phonemes: str, speed: float) -> Voiced:
         frames = np.ones(len(phonemes) + 2, np.float32)

@@ -14,7 +14,7 @@ from capabilities.speech.voices.voices import VoiceUnknown
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.engines import EngineUnavailable
-from workers.models.catalogue import File, Model, find_model
+from workers.models.catalogue import CatalogueModel, File, find_model
 from workers.models.store import ModelStore
 
 JOE = "en_US-joe-medium.onnx"
@@ -33,7 +33,9 @@ def fetched(joe: Path, tmp_path: Path) -> ModelStore:
     """Models of a catalogue whose one voice comes by download, and is not here yet."""
     known = find_model("piper-en_US-joe-medium")
     files = tuple(File(file.name, file.sha256, file.size_bytes) for file in known.files)
-    model = Model("joe", "synthesis", "piper", "a voice", ("en-US",), "CC0-1.0", "", 1, files, details=known.details)
+    model = CatalogueModel(
+        "joe", "synthesis", "piper", "a voice", ("en-US",), "CC0-1.0", "", 1, files, details=known.details
+    )
     return ModelStore(Settings(data=tmp_path), {"joe": model})
 
 

@@ -17,7 +17,7 @@ from capabilities.transcription.engines.whisper.weights import in_catalogue, in_
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
-from workers.models.catalogue import File, Hub, Model, Needs, read_catalogue
+from workers.models.catalogue import CatalogueModel, File, Hub, Needs, read_catalogue
 from workers.models.machine import Machine
 from workers.models.store import ModelStore
 
@@ -68,7 +68,7 @@ def test_what_the_catalogue_has_no_such_model_of_is_left_to_the_hub(tmp_path: Pa
 # A small catalogue: two models, of which one knows English alone.
 
 
-def model(name: str, folder: Path, *languages: str) -> Model:
+def model(name: str, folder: Path, *languages: str) -> CatalogueModel:
     """Return a catalogue entry of what is in a folder."""
     files = [
         File(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size)
@@ -76,7 +76,7 @@ def model(name: str, folder: Path, *languages: str) -> Model:
         if path.suffix in {".bin", ".json"} and path.is_file()
     ]
     size = sum(file.size_bytes or 0 for file in files)
-    return Model(
+    return CatalogueModel(
         name=f"whisper-{name}", family="transcription", engine="whisper", gives="texts", languages=languages,
         licence="MIT", origin="random", size_bytes=size, files=tuple(files), hub=Hub(f"someone/{name}"), needs=Needs(),
     )  # fmt: skip

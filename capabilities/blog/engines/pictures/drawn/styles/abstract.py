@@ -17,10 +17,10 @@ from capabilities.blog.engines.pictures.drawn.canvas import (
 )
 from capabilities.blog.engines.pictures.drawn.colours import Colour, blended, mixed
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name
-from capabilities.blog.engines.pictures.drawn.typesetting import Box, Page
+from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
 
-def tiles(scene: Scene) -> Page:
+def tiles(scene: Scene) -> TypesetPage:
     """A grid of quarter circles, half circles, dots and stripes."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     side = 126
@@ -31,10 +31,10 @@ def tiles(scene: Scene) -> Page:
             back, front, third = random.sample([*p.colours, p.pale, p.ground], 3)
             canvas.fill(rounded(x, y, x + side, y + side), back)
             _tile(scene, x, y, side, front, third)
-    return Page(Box(MARGIN, MARGIN, first * side - 50, HEIGHT - MARGIN), p.ink, down="bottom", largest=104)
+    return TypesetPage(Box(MARGIN, MARGIN, first * side - 50, HEIGHT - MARGIN), p.ink, down="bottom", largest=104)
 
 
-def arcs(scene: Scene) -> Page:
+def arcs(scene: Scene) -> TypesetPage:
     """Truchet tiles: quarter rings that join into winding bands."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     side, left = 126, 624 if scene.has_title else 0
@@ -42,10 +42,10 @@ def arcs(scene: Scene) -> Page:
     for column in range(math.ceil((WIDTH - left) / side)):
         for row in range(HEIGHT // side):
             canvas.image.paste(random.choice(kinds), (left + column * side, row * side))
-    return Page(Box(MARGIN, MARGIN, left - 64, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
+    return TypesetPage(Box(MARGIN, MARGIN, left - 64, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
 
 
-def paper(scene: Scene) -> Page:
+def paper(scene: Scene) -> TypesetPage:
     """Layers of cut paper, one over the other, in graded colours."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     x, y = (1045.0, 330.0) if scene.has_title else (640.0, 320.0)
@@ -56,10 +56,10 @@ def paper(scene: Scene) -> Page:
         outline = _blob((x + 12 * index, y - 6 * index), 455 - index * 76, wobbled)
         _shadow(scene, outline)
         canvas.fill(outline, paint)
-    return Page(Box(MARGIN, MARGIN, 520, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
+    return TypesetPage(Box(MARGIN, MARGIN, 520, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
 
 
-def flow(scene: Scene) -> Page:
+def flow(scene: Scene) -> TypesetPage:
     """Bands that flow one under the other like waves."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     bend, phase, count = random.uniform(34, 52), random.uniform(0, 6), 13
@@ -79,7 +79,7 @@ def flow(scene: Scene) -> Page:
     return scene.above(bottom=256)
 
 
-def glow(scene: Scene) -> Page:
+def glow(scene: Scene) -> TypesetPage:
     """Soft light in several colours, with thin rings."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     paints = [p.mid, p.bright, p.mid, p.bright, p.accent]
@@ -100,10 +100,10 @@ def glow(scene: Scene) -> Page:
         canvas.ring((x, HEIGHT / 2), radius, 2.5, p.ground, 0.85)
         angle = random.uniform(0, 6.28)
         canvas.disc((x + radius * math.cos(angle), HEIGHT / 2 + radius * math.sin(angle)), 11, p.ground)
-    return Page(Box(MARGIN, MARGIN, 560, HEIGHT - MARGIN), p.ink, down="middle", largest=104)
+    return TypesetPage(Box(MARGIN, MARGIN, 560, HEIGHT - MARGIN), p.ink, down="middle", largest=104)
 
 
-def overlap(scene: Scene) -> Page:
+def overlap(scene: Scene) -> TypesetPage:
     """Large translucent circles that overlap."""
     canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
     turn = random.uniform(0, 360)
@@ -118,7 +118,7 @@ def overlap(scene: Scene) -> Page:
     return scene.beside(largest=108)
 
 
-def halftone(scene: Scene) -> Page:
+def halftone(scene: Scene) -> TypesetPage:
     """Rows of dots that grow towards a corner."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     first, last = (p.accent, p.mid) if random.random() < 0.5 else (p.mid, p.accent)
@@ -131,7 +131,7 @@ def halftone(scene: Scene) -> Page:
             share = min(1.0, 0.62 * (x - left) / (WIDTH - left) + 0.38 * down)
             if share > 0.12:
                 canvas.disc((x, y), 3 + 19 * share, mixed(first, last, share))
-    return Page(Box(MARGIN, MARGIN, 572, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
+    return TypesetPage(Box(MARGIN, MARGIN, 572, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
 
 
 def _tile(scene: Scene, x: float, y: float, side: float, front: Colour, third: Colour) -> None:

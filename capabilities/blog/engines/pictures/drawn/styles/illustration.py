@@ -7,13 +7,13 @@ from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circl
 from capabilities.blog.engines.pictures.drawn.colours import mixed
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name, gradient, height_at, ridge, sprig
 from capabilities.blog.engines.pictures.drawn.shapes import PROPS
-from capabilities.blog.engines.pictures.drawn.typesetting import Box, Page
+from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
 #: The plant whose leaves are drawn by a rule, and not from props.toml.
 TALL = "tall"
 
 
-def hero(scene: Scene) -> Page:
+def hero(scene: Scene) -> TypesetPage:
     """The post's motif before an arch or a disc, with leaves around it."""
     canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
     back = p.bright if p.is_dark else p.pale
@@ -28,7 +28,7 @@ def hero(scene: Scene) -> Page:
         canvas.fill(smooth([(x + out * math.cos(turn), 312 + out * math.sin(turn)) for out, turn in ring]), back)
     _surround(scene, floor)
     scene.stand(scene.motif, x, floor, 158)
-    return Page(Box(MARGIN, 116, 574, HEIGHT - MARGIN), p.ink, down="middle", largest=104, bar=p.accent)
+    return TypesetPage(Box(MARGIN, 116, 574, HEIGHT - MARGIN), p.ink, down="middle", largest=104, bar=p.accent)
 
 
 def _surround(scene: Scene, floor: float) -> None:
@@ -44,7 +44,7 @@ def _surround(scene: Scene, floor: float) -> None:
     canvas.fill(rounded(x - 262, floor, x + 262, floor + 10, 5), p.deep if not p.is_dark else p.mid)
 
 
-def hills(scene: Scene) -> Page:
+def hills(scene: Scene) -> TypesetPage:
     """Hills one behind another, with trees, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=420))
@@ -62,7 +62,7 @@ def hills(scene: Scene) -> Page:
     return scene.above()
 
 
-def mountains(scene: Scene) -> Page:
+def mountains(scene: Scene) -> TypesetPage:
     """Mountains with snow, pines before them, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky, mixed(p.sky, p.bright, 0.42)], bottom=470))
@@ -82,7 +82,7 @@ def mountains(scene: Scene) -> Page:
     return scene.above()
 
 
-def sea(scene: Scene) -> Page:
+def sea(scene: Scene) -> TypesetPage:
     """A sailing boat on the waves, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=400))
@@ -96,7 +96,7 @@ def sea(scene: Scene) -> Page:
     return scene.above()
 
 
-def city(scene: Scene) -> Page:
+def city(scene: Scene) -> TypesetPage:
     """A skyline with lit windows, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=430))
@@ -112,7 +112,7 @@ def city(scene: Scene) -> Page:
     return scene.above()
 
 
-def desk(scene: Scene) -> Page:
+def desk(scene: Scene) -> TypesetPage:
     """A desk with a lamp, the post's motif, books and a plant."""
     canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
     table = 512.0
@@ -133,10 +133,10 @@ def desk(scene: Scene) -> Page:
     scene.stand(PROPS["little_pot"], left + 60, table, 34)
     scene.stand(scene.motif, x + 24, 512, 116)
     scene.stand(PROPS["lamp"], x + 232, 512, 120)
-    return Page(Box(MARGIN, MARGIN, 585, 452), p.ink, down="middle", largest=92)
+    return TypesetPage(Box(MARGIN, MARGIN, 585, 452), p.ink, down="middle", largest=92)
 
 
-def garden(scene: Scene) -> Page:
+def garden(scene: Scene) -> TypesetPage:
     """Potted plants in a row on a shelf."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     shelf = 556.0
@@ -161,7 +161,7 @@ def garden(scene: Scene) -> Page:
     return scene.above(bottom=262)
 
 
-def kitchen(scene: Scene) -> Page:
+def kitchen(scene: Scene) -> TypesetPage:
     """Jars, bottles and pots in a row on a shelf, and a towel that hangs from it."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     shelf = 520.0

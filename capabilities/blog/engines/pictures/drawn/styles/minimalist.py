@@ -2,28 +2,28 @@
 
 from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, sector
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name
-from capabilities.blog.engines.pictures.drawn.typesetting import Box, Page
+from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
 
-def rising(scene: Scene) -> Page:
+def rising(scene: Scene) -> TypesetPage:
     """A large disc that rises over the lower edge."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     x = random.uniform(880, 980) if scene.has_title else WIDTH / 2
     canvas.disc((x, HEIGHT + 20), 262, p.accent)
-    return Page(Box(MARGIN, 76, 1056, 356), p.ink, largest=136, lines=4)
+    return TypesetPage(Box(MARGIN, 76, 1056, 356), p.ink, largest=136, lines=4)
 
 
-def rainbow(scene: Scene) -> Page:
+def rainbow(scene: Scene) -> TypesetPage:
     """Quarter rings in a corner."""
     canvas, p = scene.canvas, scene.palette
     corner = (WIDTH, HEIGHT) if scene.random.random() < 0.5 else (WIDTH, 0)
     for radius, paint in ((430, p.pale), (340, p.bright), (250, p.mid), (160, p.accent), (70, p.ground)):
         canvas.disc((float(corner[0]), float(corner[1])), radius, paint)
     down = "bottom" if corner[1] == 0 else "top"
-    return Page(Box(MARGIN, MARGIN, 735, HEIGHT - MARGIN), p.ink, down=down, largest=120)
+    return TypesetPage(Box(MARGIN, MARGIN, 735, HEIGHT - MARGIN), p.ink, down=down, largest=120)
 
 
-def band(scene: Scene) -> Page:
+def band(scene: Scene) -> TypesetPage:
     """A band of colour at the side, with a disc on its edge."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     left = 900.0
@@ -31,10 +31,10 @@ def band(scene: Scene) -> Page:
     y = random.uniform(190, 440)
     canvas.fill(circle((left, y), 92, -90, 90), p.ground)
     canvas.fill(circle((left, y), 92, 90, 270), p.accent)
-    return Page(Box(MARGIN, MARGIN, 740, HEIGHT - MARGIN), p.ink, down="middle", largest=120)
+    return TypesetPage(Box(MARGIN, MARGIN, 740, HEIGHT - MARGIN), p.ink, down="middle", largest=120)
 
 
-def emblem(scene: Scene) -> Page:
+def emblem(scene: Scene) -> TypesetPage:
     """The post's motif, small, and a line."""
     canvas, p = scene.canvas, scene.palette
     if not scene.has_title:
@@ -43,10 +43,10 @@ def emblem(scene: Scene) -> Page:
         return scene.beside()
     scene.motif(scene.pen(WIDTH / 2, 158, 66), p.on_ground())
     canvas.fill(rounded(WIDTH / 2 - 44, HEIGHT - 84, WIDTH / 2 + 44, HEIGHT - 78, 3), p.accent)
-    return Page(Box(150, 262, WIDTH - 150, 506), p.ink, across="centre", down="middle", largest=100, lines=4)
+    return TypesetPage(Box(150, 262, WIDTH - 150, 506), p.ink, across="centre", down="middle", largest=100, lines=4)
 
 
-def horizon(scene: Scene) -> Page:
+def horizon(scene: Scene) -> TypesetPage:
     """A fine line across, and a small disc that stands on it."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     y = 500.0
@@ -54,20 +54,20 @@ def horizon(scene: Scene) -> Page:
     x = random.uniform(840, 1060) if scene.has_title else WIDTH / 2
     canvas.disc((x, y - 46), 46, p.accent)
     canvas.fill(sector((x, y + 4), 46, 0, 180), p.bright)
-    return Page(Box(MARGIN, 76, 1056, 390), p.ink, largest=140, lines=4)
+    return TypesetPage(Box(MARGIN, 76, 1056, 390), p.ink, largest=140, lines=4)
 
 
-def quarter(scene: Scene) -> Page:
+def quarter(scene: Scene) -> TypesetPage:
     """Two quarter circles that meet in a point."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     x, y, radius = (915.0 if scene.has_title else WIDTH / 2), HEIGHT / 2, 213.0
     first, second = (180, 0) if random.random() < 0.5 else (90, 270)
     canvas.fill(sector((x, y), radius, first, first + 90), p.deep if not p.is_dark else p.bright)
     canvas.fill(sector((x, y), radius, second, second + 90), p.accent)
-    return Page(Box(MARGIN, MARGIN, 650, HEIGHT - MARGIN), p.ink, down="middle", largest=112)
+    return TypesetPage(Box(MARGIN, MARGIN, 650, HEIGHT - MARGIN), p.ink, down="middle", largest=112)
 
 
-def frame(scene: Scene) -> Page:
+def frame(scene: Scene) -> TypesetPage:
     """A double frame around the title, with a disc at the middle of its upper and lower edge."""
     canvas, p = scene.canvas, scene.palette
     paint = p.deep if not p.is_dark else p.bright
@@ -77,10 +77,12 @@ def frame(scene: Scene) -> Page:
     for y in (45.0, HEIGHT - 45.0):
         canvas.disc((WIDTH / 2, y), 34, p.ground)
         canvas.disc((WIDTH / 2, y), 22, p.accent)
-    return Page(Box(120, 112, WIDTH - 120, HEIGHT - 112), p.ink, across="centre", down="middle", largest=124, lines=5)
+    return TypesetPage(
+        Box(120, 112, WIDTH - 120, HEIGHT - 112), p.ink, across="centre", down="middle", largest=124, lines=5
+    )
 
 
-def stripes(scene: Scene) -> Page:
+def stripes(scene: Scene) -> TypesetPage:
     """Upright stripes at the side, from broad to fine."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     paints = [p.deep if not p.is_dark else p.pale, p.mid, p.bright, p.accent]
@@ -89,10 +91,10 @@ def stripes(scene: Scene) -> Page:
     for index, width in enumerate((118, 84, 58, 38, 24, 14)):
         canvas.fill(rounded(x - width, 0, x, HEIGHT), paints[index % len(paints)])
         x -= width + 10
-    return Page(Box(MARGIN, MARGIN, 760, HEIGHT - MARGIN), p.ink, down="middle", largest=124)
+    return TypesetPage(Box(MARGIN, MARGIN, 760, HEIGHT - MARGIN), p.ink, down="middle", largest=124)
 
 
-def card(scene: Scene) -> Page:
+def card(scene: Scene) -> TypesetPage:
     """A card with the title on a ground of two colours."""
     canvas, p = scene.canvas, scene.palette
     first, second = (p.mid, p.accent) if scene.random.random() < 0.5 else (p.accent, p.mid)
@@ -101,7 +103,7 @@ def card(scene: Scene) -> Page:
     canvas.fill(rounded(92, 84, WIDTH - 76, HEIGHT - 68), p.deep if not p.is_dark else p.pale)
     canvas.fill(rounded(80, 72, WIDTH - 88, HEIGHT - 80), p.ground)
     canvas.fill(rounded(128, 120, 224, 130), first if first != p.ground else second)
-    return Page(Box(128, 158, WIDTH - 136, HEIGHT - 122), p.ink, down="middle", largest=124, lines=4)
+    return TypesetPage(Box(128, 158, WIDTH - 136, HEIGHT - 122), p.ink, down="middle", largest=124, lines=4)
 
 
 DESIGNS = by_name(rising, rainbow, band, emblem, horizon, quarter, frame, stripes, card)

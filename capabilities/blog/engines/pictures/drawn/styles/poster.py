@@ -5,13 +5,13 @@ import math
 from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Point, rounded, sector
 from capabilities.blog.engines.pictures.drawn.colours import Colour, mixed
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name
-from capabilities.blog.engines.pictures.drawn.typesetting import Box, Page
+from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
 #: Where the panel begins beside a title.
 EDGE = 616.0
 
 
-def poster(scene: Scene) -> Page:
+def poster(scene: Scene) -> TypesetPage:
     """The motif, large, on a coloured panel."""
     canvas, p, left = scene.canvas, scene.palette, _panel(scene)
     x = (left + WIDTH) / 2
@@ -22,7 +22,7 @@ def poster(scene: Scene) -> Page:
     return _beside(scene)
 
 
-def pattern(scene: Scene) -> Page:
+def pattern(scene: Scene) -> TypesetPage:
     """The motif again and again, in staggered rows."""
     canvas, p, left = scene.canvas, scene.palette, _panel(scene)
     columns = 4 if scene.has_title else 8
@@ -39,7 +39,7 @@ def pattern(scene: Scene) -> Page:
     return _beside(scene)
 
 
-def rays(scene: Scene) -> Page:
+def rays(scene: Scene) -> TypesetPage:
     """The motif before rays that go out from it."""
     canvas, p, left = scene.canvas, scene.palette, _panel(scene)
     x, y = (left + WIDTH) / 2, 330.0
@@ -54,7 +54,7 @@ def rays(scene: Scene) -> Page:
     return _beside(scene)
 
 
-def stamp(scene: Scene) -> Page:
+def stamp(scene: Scene) -> TypesetPage:
     """The motif on a postage stamp that lies a little askew."""
     canvas, p = scene.canvas, scene.palette
     left = EDGE if scene.has_title else 0.0
@@ -74,9 +74,9 @@ def stamp(scene: Scene) -> Page:
     return _beside(scene)
 
 
-def _beside(scene: Scene) -> Page:
+def _beside(scene: Scene) -> TypesetPage:
     """Return the page left of the panel."""
-    return Page(Box(MARGIN, MARGIN, EDGE - 56, HEIGHT - MARGIN), scene.palette.ink, down="middle", largest=108)
+    return TypesetPage(Box(MARGIN, MARGIN, EDGE - 56, HEIGHT - MARGIN), scene.palette.ink, down="middle", largest=108)
 
 
 def _back(scene: Scene) -> Colour:

@@ -20,7 +20,7 @@ from capabilities.blog.engines.pictures.drawn.drawn import Drawn
 from capabilities.blog.engines.pictures.drawn.fonts import Fonts, sized
 from capabilities.blog.engines.pictures.drawn.plans import DESIGNS, plans_of
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene
-from capabilities.blog.engines.pictures.drawn.typesetting import Page, _width
+from capabilities.blog.engines.pictures.drawn.typesetting import TypesetPage, _width
 from workers.engines import Stopped
 
 DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in designs]
@@ -40,7 +40,7 @@ def _opened(picture: Painted) -> Image.Image:
     return Image.open(io.BytesIO(picture.data)).convert("RGB")
 
 
-def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, Page]:
+def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, TypesetPage]:
     canvas = Canvas(palette.ground)
     return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), shapes.MOTIFS["book"], has_title=True))
 

@@ -16,17 +16,17 @@ from capabilities.blog.engines.pictures.drawn.colours import LIGHT
 from capabilities.blog.engines.pictures.drawn.drawn import DESIGNS
 from capabilities.blog.engines.pictures.drawn.fonts import Fonts
 from capabilities.blog.engines.pictures.drawn.scene import Scene
-from capabilities.blog.engines.pictures.drawn.typesetting import Box, Page, draw, typeset
+from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage, draw, typeset
 
 DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in designs]
 
 
-def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, Page]:
+def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, TypesetPage]:
     canvas = Canvas(palette.ground)
     return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), shapes.MOTIFS["book"], has_title=True))
 
 
-def _ink(fonts: Fonts, text: str, language: str, page: Page, serif: bool = False) -> tuple[int, int, int, int]:
+def _ink(fonts: Fonts, text: str, language: str, page: TypesetPage, serif: bool = False) -> tuple[int, int, int, int]:
     """Return where a title leaves ink, on a sheet that is larger than the picture on all sides."""
     face = fonts.face_for(text, fonts.serif if serif else fonts.sans)
     assert face is not None, text
@@ -82,7 +82,7 @@ def test_chinese_and_latin_titles_are_of_like_weight(fonts: Fonts) -> None:
 def test_long_words_are_parted_where_their_language_parts_them(
     fonts: Fonts, word: str, language: str, lines: tuple[str, ...]
 ) -> None:
-    page = Page(Box(72, 72, 492, 558), (0, 0, 0), largest=60, lines=3)
+    page = TypesetPage(Box(72, 72, 492, 558), (0, 0, 0), largest=60, lines=3)
 
     assert typeset(word, fonts.sans, page, language).lines == lines
 
@@ -101,7 +101,7 @@ def test_any_title_is_set_within_its_box_or_not_at_all(fonts: Fonts, title: str,
     text, missing = fonts.settable(title)
     if not text:
         return
-    page = Page(Box(72, 72, 600, 558), (0, 0, 0))
+    page = TypesetPage(Box(72, 72, 600, 558), (0, 0, 0))
     face = fonts.face_for(text, fonts.sans)
     assert face is not None
     left, top, right, bottom = _ink(fonts, text, language, page)

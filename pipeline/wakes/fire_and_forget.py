@@ -15,7 +15,7 @@ from redis.exceptions import RedisError, ResponseError
 SEND_SECONDS = 0.05
 
 
-class OneWay:
+class FireAndForget:
     """A connection whose server is told not to reply. Safe for many threads."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ UNKNOWN = "No engine here could tell what this picture shows, so the text is a d
 
 
 @dataclass(eq=False, slots=True)
-class Portrait:
+class PendingCaption:
     """`is_stopped` says whether nobody wants the texts any more; `sha256` and `picture` are set once it is loaded."""
 
     modes: tuple[Mode, ...]

@@ -1,4 +1,4 @@
-"""Furniture: what stands in a post beside its text, such as credits, share bars, newsletters and tables of contents."""
+"""Boilerplate: what stands in a post beside its text, such as credits, share bars, newsletters and tables of contents."""
 
 import tomllib
 from pathlib import Path
@@ -7,10 +7,10 @@ import regex
 
 _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-#: Characters of a line that is furniture at most; a longer one is a paragraph that begins alike.
+#: Characters of a line that is boilerplate at most; a longer one is a paragraph that begins alike.
 LONGEST_LINE, LONGEST_WITHIN = 320, 160
 
-#: Characters of a heading that opens a section of furniture or steps.
+#: Characters of a heading that opens a section of boilerplate or steps.
 LONGEST_HEADING = 60
 
 #: Signs that may stand before a line's first word; atomic, or a line of dashes would be tried from each of them.
@@ -25,7 +25,7 @@ _SECTIONS, _PROCEDURES = (
 _CLASSES = frozenset(_KNOWN["classes"].split())
 
 
-def is_furniture(line: str) -> bool:
+def is_boilerplate(line: str) -> bool:
     """Return whether a line is no text of the post's: a credit, a byline, a share bar, an offer to subscribe."""
     if len(line) > LONGEST_LINE:
         return False
@@ -38,7 +38,7 @@ def is_step(line: str) -> bool:
     return _STEP.search(line) is not None
 
 
-def opens_furniture(heading: str) -> bool:
+def opens_boilerplate(heading: str) -> bool:
     """Return whether what stands under a heading is no text of the post's."""
     return len(heading) <= LONGEST_HEADING and _SECTIONS.fullmatch(heading) is not None
 
@@ -48,8 +48,8 @@ def opens_procedure(heading: str) -> bool:
     return len(heading) <= LONGEST_HEADING and _PROCEDURES.fullmatch(heading) is not None
 
 
-def is_named_furniture(names: str) -> bool:
-    """Return whether an element's class or id, as written, is one of furniture."""
+def is_named_boilerplate(names: str) -> bool:
+    """Return whether an element's class or id, as written, is one of boilerplate."""
     for name in names.lower().replace("_", "-").split():
         if name in _CLASSES or not _CLASSES.isdisjoint(name.split("-")):
             return True

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from capabilities.speech.engines import NothingToSpeak, Synthesizer
 from capabilities.speech.engines.utterance import Utterance
-from capabilities.speech.handlers.script import Line
+from capabilities.speech.handlers.script import ScriptLine
 from capabilities.speech.kinds.lexicon import Replacements
 from capabilities.speech.kinds.pauses import NONE
 from capabilities.speech.normalization.reading import Span, joined, read, spoken_form
@@ -20,10 +20,10 @@ Uttered = tuple[Sequence[Span], Utterance | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenLine:
     """A line as it was spoken: the silence before it, and what was said; None: it has no word."""
 
-    line: Line
+    line: ScriptLine
     silence: timedelta
     utterance: Utterance | None
     #: What was said for what of the line; its ends without white space.
@@ -31,7 +31,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
+class SpeechRenderer:
     """One text's engine and voice, with speed, pitch and gain."""
 
     engine: Synthesizer
@@ -48,7 +48,7 @@ class Speaking:
         """The tag of the language that the text is read in: one of the voice's."""
         return self.voice.code_for(self.asked) if self.asked else self.voice.language_codes[0]
 
-    def perform(self, script: Sequence[Line], *, stop: Callable[[], bool]) -> Iterator[Spoken]:
+    def perform(self, script: Sequence[ScriptLine], *, stop: Callable[[], bool]) -> Iterator[SpokenLine]:
         """Yield the lines of a script as they are spoken, in order, as many at once as the engine can.
 
         Raises NothingToSpeak when no line has a word, Stopped, and what the engine raises."""
@@ -62,11 +62,11 @@ class Speaking:
                 has_begun = has_begun or is_spoken
                 # Silence that no word has followed yet is held back: a text without a word is refused, and not begun.
                 held, silence = (NONE, silence) if has_begun else (silence, NONE)
-                yield Spoken(line, silence, utterance, spans)
+                yield SpokenLine(line, silence, utterance, spans)
         if not has_begun:
             raise NothingToSpeak
 
-    def _utter_ahead(self, script: Sequence[Line], stop: Callable[[], bool]) -> Generator[Uttered, None, None]:
+    def _utter_ahead(self, script: Sequence[ScriptLine], stop: Callable[[], bool]) -> Generator[Uttered, None, None]:
         ahead = self.engine.parallel
         has_left = False
         waiting: list[Future[Uttered]] = []
@@ -83,7 +83,7 @@ class Speaking:
                 has_left = True
                 pool.shutdown(cancel_futures=True)
 
-    def _utter(self, line: Line, stop: Callable[[], bool]) -> Uttered:
+    def _utter(self, line: ScriptLine, stop: Callable[[], bool]) -> Uttered:
         if stop():
             raise Stopped
         spans, voice = self._read(line.text.strip()), self.voice.id

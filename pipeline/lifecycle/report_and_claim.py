@@ -8,10 +8,12 @@ from pipeline.lifecycle.leases import ClaimedItem
 from pipeline.lifecycle.reports import Taken
 
 #: What a turn answers: what of the report counted, and what was claimed.
-Turn = tuple[list[Taken], list[ClaimedItem]]
+ReportedAndClaimed = tuple[list[Taken], list[ClaimedItem]]
 
 
-def report_then_claim(report: Statement[list[Taken]], claim: Statement[list[ClaimedItem]]) -> Statement[Turn]:
+def report_then_claim(
+    report: Statement[list[Taken]], claim: Statement[list[ClaimedItem]]
+) -> Statement[ReportedAndClaimed]:
     """Join a report and a claim: the claim is made after the report and sees what it changed.
 
     One statement is sent, bound, carried out and read once, where a pipeline of two takes twice that and a third for
@@ -22,7 +24,7 @@ def report_then_claim(report: Statement[list[Taken]], claim: Statement[list[Clai
         f" LEFT JOIN LATERAL ({claim.sql.replace('%(lease)s', lease)}) claimed ON true"
     )
 
-    def read(rows: list[Row]) -> Turn:
+    def read(rows: list[Row]) -> ReportedAndClaimed:
         taken, *_ = [row.pop("taken") for row in rows]
         return [_taken(row) for row in taken or ()], claim.read([row for row in rows if row["item_id"] is not None])
 

@@ -18,7 +18,7 @@ log = get_logger(__name__)
 SEND_EVERY_SECONDS = 1.0
 
 
-class Telling:
+class ProcessReporter:
     """What one process tells. What can't be sent is lost: it is for looking, and nothing waits for it."""
 
     def __init__(self, program: Callable[[], str]) -> None:
