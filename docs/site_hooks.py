@@ -8,11 +8,12 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from api.capabilities import load_families
+from api.capabilities import load_routes
 from api.openapi.document import operations
 from api.openapi.service import describe_service
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
+from pipeline.settings.sections import complete
 from scripts.commands.settings import list_variables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,7 +47,7 @@ def start() -> str:
 
 def settings() -> str:
     """Return a table of all settings."""
-    defaults = Settings.model_construct()
+    defaults = complete(Settings).model_construct()
     rows = [f"| `{name}` | {_cell(value)} | {_cell(meaning)} |" for name, value, _, meaning in list_variables(defaults)]
     head = (
         "Each is an environment variable, or a line of `pressroom.toml`: see [Running Pressroom](../operations.md).\n"
@@ -56,7 +57,7 @@ def settings() -> str:
 
 def routes() -> str:
     """Return all routes with their fields."""
-    document = describe_service(load_kinds(Settings()), load_families())
+    document = describe_service(load_kinds(Settings()), load_routes())
     lines = ["# Routes", "", "A running system has these with examples, to be tried, at `/docs`.", ""]
     for path, method, operation in sorted(operations(document), key=lambda one: (one[0], one[1])):
         lines += [f"## {method.upper()} {path}", "", str(operation["summary"]), ""]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from payers import Payer, open_account
 from servers import start_postgres, start_redis
 
-from capabilities.index_check.kinds.index_check import PROVIDERS
+from capabilities.index_check.results.jobs import PROVIDERS
 from pipeline.database import Database
 from pipeline.lifecycle.migrations import migrate
 

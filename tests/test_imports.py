@@ -24,6 +24,17 @@ HEAVY = {
     "scipy",
     "sqlalchemy",
 }
+#: What only engines, handlers and the media of workers import.
+HEAVY_FOR_ENGINES = {"PIL", "diffusers", "edge_tts", "espeakng_loader", "faster_whisper", "imageio_ffmpeg", "numpy"} | {
+    "onnxruntime",
+    "pydub",
+    "rapidocr",
+    "torch",
+    "transformers",
+}
+ROOMS = ("api", "capabilities", "pipeline", "workers")
+#: Modules of a folder that are no package of their own.
+MOST_LOOSE = 12
 SERVERS = {"DATABASE_URL": "postgresql://nobody@/none", "REDIS_URL": "redis://nobody"}
 
 
@@ -98,6 +109,25 @@ print([name for name in sys.modules.keys() - before if name.startswith(("api.", 
 """
 
     assert said(code) == "[]"
+
+
+def test_the_api_starts_where_no_engine_s_library_is_installed() -> None:
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys({sorted(HEAVY_FOR_ENGINES)})
+from api.app import import_parts
+import_parts()
+print('[]')
+"""
+
+    assert said(code) == "[]"
+
+
+def test_no_room_has_more_loose_modules_than_one_can_take_in() -> None:
+    rooms = {path.parent for top in ROOMS for path in (ROOT / top).rglob("*.py") if "versions" not in path.parts}
+    loose = {str(room.relative_to(ROOT)): len([*room.glob("[!_]*.py")]) for room in rooms}
+
+    assert {room: count for room, count in loose.items() if count > MOST_LOOSE} == {}
 
 
 def test_an_installation_compiles_all_of_ours(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Settings as they are read from the environment and from a file, and what is said of a misspelt one."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ from pydantic import ValidationError
 
 from pipeline.errors import InvalidSetting
 from pipeline.settings import Settings
+from scripts.system.programs import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +114,24 @@ def test_networks_are_checked_when_they_are_read(name: str, monkeypatch: pytest.
     monkeypatch.setenv(name, "10.0.0.0/8,banana")
     with pytest.raises(ValidationError, match="banana"):
         Settings()
+
+
+def test_another_package_s_engine_has_settings_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "pressroom_drum-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: pressroom-drum\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[pressroom.settings]\nsynthesis.drum = pressroom_drum:DrumSettings\n")
+    (tmp_path / "pressroom_drum.py").write_text(
+        "from pydantic import BaseModel\n\n\nclass DrumSettings(BaseModel):\n    beats: int = 4\n"
+    )
+    code = "from pipeline.settings import Settings; print(Settings().synthesis.drum.beats)"
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PRESSROOM_SYNTHESIS__DRUM__BEATS": "7", "PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout.strip() == "7"

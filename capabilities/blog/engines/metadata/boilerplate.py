@@ -1,4 +1,4 @@
-"""Boilerplate: what stands in a post beside its text, such as credits, share bars, newsletters and tables of contents."""
+"""Boilerplate: what stands in a post beside its text, such as credits, share bars and newsletters."""
 
 import tomllib
 from pathlib import Path
