@@ -9,7 +9,7 @@ import psycopg
 from pipeline import lifecycle
 
 #: Not found by way of `models`, which would import SQLAlchemy.
-MIGRATIONS = Path(__file__).parents[1] / "models" / "migrations" / "versions"
+MIGRATIONS = Path(__file__).parents[2] / "models" / "migrations" / "versions"
 
 
 def newest_revision() -> str:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 #: The folder that holds our packages: a clone, or site-packages.
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def install_command(extra: str) -> str:

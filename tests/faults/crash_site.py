@@ -31,18 +31,19 @@ from told_engines import ToldEngines, told_engines
 from web_server import web_server
 from webhook_receiver import Receiver, webhook_receiver
 
+import capabilities.speech.demo as speech_demo
+import capabilities.transcription.demo as transcription_demo
 from capabilities.alt_text.kinds.fields import EXAMPLE_URL
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
 from pipeline.registry import Kinds, load_kinds, queues
 from pipeline.settings import Settings
-from scripts.system.programs import ROOT, environment
+from scripts.system.programs import environment
 
 #: Runs at once; Redis has 16 databases, and waiting for leases and for each other costs no processor.
 SLOTS = 4
-DEMO = ROOT / "scripts" / "demo"
-FILES = {"music": DEMO / "music.ogg", "audio": DEMO / "recording.ogg"}
+FILES = speech_demo.FILES | transcription_demo.FILES
 
 
 @dataclass

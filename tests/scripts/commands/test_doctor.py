@@ -10,6 +10,7 @@ from payers import Payer
 from ran import Ran
 from search_engine import search_engine
 
+from capabilities.index_check import doctor
 from capabilities.index_check.engines.search.duckduckgo import DuckDuckGo
 from capabilities.index_check.engines.search.serper import Serper
 from capabilities.index_check.providers import pacing
@@ -18,7 +19,7 @@ from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.settings import Settings
-from scripts.doctor import engines, examination, servers
+from scripts.doctor import engines, servers
 from scripts.system.control import SupervisorSilent
 
 
@@ -178,7 +179,7 @@ def test_the_doctor_waits_once_for_a_database_that_is_away(
         return Database(url, **options)
 
     monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:9/nothing")
-    for place in (examination, servers, engines):
+    for place in (doctor, servers, engines):
         monkeypatch.setattr(place, "Database", counted)
     monkeypatch.setattr(servers, "PATIENCE", timedelta())
 

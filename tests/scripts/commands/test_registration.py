@@ -68,7 +68,7 @@ def callbacks(command: Any) -> Iterator[Any]:
 
 def test_the_module_that_a_command_is_looked_for_in_has_all_of_it() -> None:
     for name, command in get_command(create_app()).commands.items():  # type: ignore[attr-defined]  # a group
-        modules = {f"scripts.commands.{module}" for module in modules_of(name)}
+        modules = set(modules_of(name))
 
         assert {function.__module__ for function in callbacks(command)} <= modules, name
 

@@ -268,7 +268,7 @@ def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(blip_
 def test_a_process_with_a_model_keeps_its_memory() -> None:
     program = """if True:
         import sys
-        from workers import malloc
+        from workers.engines import malloc
         def resident():
             with open("/proc/self/status") as status:
                 return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) // 1024

@@ -9,6 +9,7 @@ import pytest
 from sound import file_of
 from spoken import LOSSLESS, LOSSY, RATE, TEXTS, encoded, samples_of, word_error_rate
 
+from capabilities.speech.demo import FILES
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.settings import Settings
@@ -210,6 +211,6 @@ def test_where_nobody_speaks_no_words_are_made_up(english: Whisper, heard: Any, 
 
 
 def test_music_is_an_empty_text(english: Whisper, heard: Any) -> None:
-    music = Path(__file__).parents[5] / "scripts" / "demo" / "music.ogg"
+    music = FILES["music"]
 
     assert heard(english, decoded(music.read_bytes())[: 30 * RATE]) == ("", [])
