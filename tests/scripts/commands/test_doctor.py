@@ -19,7 +19,7 @@ from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.settings import Settings
-from scripts.doctor import engines, servers
+from scripts.doctor import engines, examination, servers
 from scripts.system.control import SupervisorSilent
 
 
