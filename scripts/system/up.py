@@ -31,6 +31,7 @@ from scripts.system.programs import Program, Server
 from scripts.system.supervisor import Supervisor
 from scripts.system.terminal_lines import readable
 from workers.engines.registry import list_families, named_engines
+from workers.pools import processes_of
 
 #: A server that ended so often without an answer of the database between will not start.
 HOPELESS_RESTARTS = 4
@@ -48,8 +49,8 @@ DRAIN_SLACK = timedelta(seconds=5)
 def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], any_port: bool = False) -> int:
     """Run a system until it is stopped; return the exit code.
 
-    `pools` says how many processes a queue's pool has, 1 where it says nothing. `any_port`: take a free port when
-    `port` is taken. Raises NotReady when something that it needs is missing or taken, SecretsUnavailable.
+    `pools` says how many processes a queue's pool has, by default as workers/pools.py has it. `any_port`: take a free
+    port when `port` is taken. Raises NotReady when something that it needs is missing or taken, SecretsUnavailable.
     """
     settings = settings.model_copy(update={"data": settings.data.resolve()})
     sizes = _sizes(settings, pools)
@@ -234,4 +235,4 @@ def _sizes(settings: Settings, pools: Mapping[str, int]) -> dict[str, int]:
     for name in pools:
         if name not in known:
             raise NotFound(f"There is no pool {name}; there is {', '.join(known)}.")
-    return {queue: pools.get(queue, 1) for queue in known}
+    return {queue: pools.get(queue, processes_of(queue)) for queue in known}

@@ -16,7 +16,7 @@ from pipeline.accounts.sessions import end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
-PAGE = Page("/dashboard/account", "AccountPage", NavigationSection.ACCOUNT, order=100)
+PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100)
 #: Fields of the form that can be wrong, by the code of what is.
 FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email"}
 

@@ -19,7 +19,7 @@ from pipeline.database import Statement
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
-PAGE = Page("/dashboard/usage", "UsagePage", NavigationSection.ACCOUNT, order=20)
+PAGE = Page("/dashboard/usage", "Usage", NavigationSection.ACCOUNT, order=20)
 #: Lines of the ledger on a page.
 LINES = 50
 #: Routes and keys that a plot tells apart; the others are summed.

@@ -20,7 +20,7 @@ from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries
 
-PAGE = Page("/dashboard/webhooks", "WebhooksPage", NavigationSection.ACCOUNT, order=50)
+PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50)
 DELIVERIES_A_PAGE = 25
 
 

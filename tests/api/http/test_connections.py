@@ -290,7 +290,7 @@ def test_what_is_no_request_is_refused_in_our_words(service: Running, case: str)
     answer, document = answer_to(service, sent)
 
     assert (answer.status, document["code"]) == (status, code)
-    assert (answer.getheader("Content-Type"), answer.getheader("ClientConnection")) == ("application/json", "close")
+    assert (answer.getheader("Content-Type"), answer.getheader("Connection")) == ("application/json", "close")
     assert answer.getheader("X-Request-Id") == document["request_id"]
     service.wait_for_line(document["request_id"])
 
@@ -304,7 +304,7 @@ def test_a_chunk_that_is_none_is_refused(service: Running, chunk: str) -> None:
     answer, document = answer_to(service, sent.encode())
 
     assert (answer.status, document["code"], document["details"]) == (400, "request_unreadable", [])
-    assert (answer.getheader("Content-Type"), answer.getheader("ClientConnection")) == ("application/json", "close")
+    assert (answer.getheader("Content-Type"), answer.getheader("Connection")) == ("application/json", "close")
     service.wait_for_line(document["request_id"])
 
 
