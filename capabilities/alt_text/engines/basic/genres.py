@@ -27,6 +27,15 @@ LEAST_GRID = 3
 MOST_NAMES, LONGEST_NAME, MOST_OPAQUE = 2, 30, 0.6
 #: Least tones of a shaded object on white; flat drawings have fewer, although edges add some.
 SHADED = 16
+#: What a photo has at least of soft pixels, in grey and in colour, and of tones; and at most in its four commonest
+#: tones. Measured: photos ≥0.2 soft, graphics ≤0.15.
+LEAST_SOFT_GREY, LEAST_SOFT, LEAST_TONES, MOST_IN_FOUR_TONES = 0.16, 0.18, 60, 0.85
+#: Share of the commonest tone from which on a picture of one tone is plain.
+PLAIN = 0.995
+#: Flat pixels from which on a picture may be a page or a screen, and share of its ground; flat pixels of a graphic.
+LEAST_FLAT, LEAST_GROUND, LEAST_FLAT_GRAPHIC = 0.5, 0.3, 0.75
+#: Share of the four commonest tones under which an object is shaded.
+SHADED_TONES = 0.5
 #: Most even pixels of a photo, and least of a graphic; tones that run into each other are neither.
 MOST_EVEN, LEAST_EVEN = 0.25, 0.45
 #: The longest side that is measured, in pixels.
@@ -63,18 +72,18 @@ class Texture:
 
     @property
     def is_photographic(self) -> bool:
-        """Whether it has a camera's many soft tones. Measured: photos ≥0.2 soft, graphics ≤0.15;
-        even: photos ≤0.20, graphics and drawings ≥0.30."""
+        """Whether it has a camera's many soft tones. Measured even pixels: photos ≤0.20, graphics and drawings ≥0.30."""
         if self.even > MOST_EVEN:
             return False
         if self.is_grey:
-            return self.soft >= 0.16
-        return self.soft >= 0.18 and self.tones >= 60 and self.four_commonest <= 0.85
+            return self.soft >= LEAST_SOFT_GREY
+        has_tones = self.tones >= LEAST_TONES and self.four_commonest <= MOST_IN_FOUR_TONES
+        return self.soft >= LEAST_SOFT and has_tones
 
     @property
     def is_plain(self) -> bool:
         """Whether it has one tone only."""
-        return self.commonest > 0.995 and self.tones == 1
+        return self.commonest > PLAIN and self.tones == 1
 
 
 def genre_of(picture: Picture, lines: Sequence[TextLine], palette: DominantColours, texture: Texture) -> Genre:
@@ -83,7 +92,7 @@ def genre_of(picture: Picture, lines: Sequence[TextLine], palette: DominantColou
         return "document"
     if not texture.is_photographic and are_a_chart(lines):
         return "chart"
-    if texture.flat >= 0.5 and (texture.commonest >= 0.3 or not texture.is_photographic):
+    if texture.flat >= LEAST_FLAT and (texture.commonest >= LEAST_GROUND or not texture.is_photographic):
         if palette.named[0][0] == "white" and texture.is_grey:
             if len(lines) >= LEAST_LINES and SHEETS[0] <= picture.image.height / picture.image.width <= SHEETS[1]:
                 return "document"
@@ -97,13 +106,13 @@ def genre_of(picture: Picture, lines: Sequence[TextLine], palette: DominantColou
 def _by_texture(picture: Picture, lines: Sequence[TextLine], palette: DominantColours, texture: Texture) -> Genre:
     if texture.is_photographic and min(picture.image.size) >= LEAST_PHOTO:
         return "photo"
-    if texture.flat < 0.75 or texture.even < LEAST_EVEN:
+    if texture.flat < LEAST_FLAT_GRAPHIC or texture.even < LEAST_EVEN:
         return "picture"
     texts = [line.text for line in lines if sum(map(str.isalpha, line.text)) > 1]
     is_named = 1 <= len(texts) <= MOST_NAMES and all(len(text) <= LONGEST_NAME for text in texts)
     if picture.has_transparency and is_named and _opaque_share(picture) <= MOST_OPAQUE:
         return "logo"
-    is_shaded = texture.four_commonest < 0.5 or (texture.tones >= SHADED and palette.background == "white")
+    is_shaded = texture.four_commonest < SHADED_TONES or (texture.tones >= SHADED and palette.background == "white")
     # A picture with soft tones, or of a shaded object, may be drawn or photographed.
     return "picture" if not texts and (texture.is_plain or is_shaded) else "graphic"
 
