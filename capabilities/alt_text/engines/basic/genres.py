@@ -72,7 +72,7 @@ class Texture:
 
     @property
     def is_photographic(self) -> bool:
-        """Whether it has a camera's many soft tones. Measured even pixels: photos ≤0.20, graphics and drawings ≥0.30."""
+        """Whether it has a camera's many soft tones. Even pixels measured: photos ≤0.20, drawings ≥0.30."""
         if self.even > MOST_EVEN:
             return False
         if self.is_grey:
