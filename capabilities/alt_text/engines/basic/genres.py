@@ -27,8 +27,8 @@ LEAST_GRID = 3
 MOST_NAMES, LONGEST_NAME, MOST_OPAQUE = 2, 30, 0.6
 #: Least tones of a shaded object on white; flat drawings have fewer, although edges add some.
 SHADED = 16
-#: What a photo has at least of soft pixels, in grey and in colour, and of tones; and at most in its four commonest
-#: tones. Measured: photos ≥0.2 soft, graphics ≤0.15.
+#: Least soft pixels of a photo in grey and in colour, least tones, and most pixels in its four commonest tones.
+#: Measured soft pixels: photos ≥0.2, graphics ≤0.15.
 LEAST_SOFT_GREY, LEAST_SOFT, LEAST_TONES, MOST_IN_FOUR_TONES = 0.16, 0.18, 60, 0.85
 #: Share of the commonest tone from which on a picture of one tone is plain.
 PLAIN = 0.995
