@@ -119,4 +119,5 @@ def test_nothing_of_a_workplace_stands_in_the_project() -> None:
     # Examples in documents name two folders in which a clone may lie.
     place = ROOT if str(ROOT.parent) in {"/tmp", "/srv"} else ROOT.parent
     for name in tracked():
-        assert f"{place}/" not in text_of(name), name
+        # A folder of ours, such as api/work/, may have the place's name.
+        assert not re.search(rf"(?<![\w.-]){re.escape(str(place))}/", text_of(name)), name

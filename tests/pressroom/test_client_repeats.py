@@ -369,6 +369,7 @@ def test_an_error_that_is_no_json_is_told_too() -> None:
 
 def test_the_key_of_a_system_here_is_found_and_sent_to_no_other_machine(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.delenv("PRESSROOM_API_KEY", raising=False)
+    monkeypatch.delenv("PRESSROOM_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".pressroom").mkdir()
     (tmp_path / ".pressroom" / "first-key").write_text("pr_live_here\n")
