@@ -32,7 +32,7 @@ BUSY_FOR = timedelta(seconds=2 * LONGEST_WAIT_SECONDS)
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """What a provider said just now; `cause` is why it was no answer."""
+    """A provider's answer to the doctor; `cause` says why it was none."""
 
     is_good: bool
     cause: str

@@ -169,7 +169,6 @@ async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *,
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
         body = await response.read()
-    seconds = time.monotonic() - started
     name = response.content_disposition.filename if response.content_disposition else None
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
     file = OUT / f"{kind.name}{suffix}"
@@ -178,6 +177,7 @@ async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *,
     shows = {name: show for part in parts("demo") for name, show in getattr(part, "SHOWN", {}).items()}
     is_good = response.status < HTTPStatus.BAD_REQUEST and kind.name in shows
     shown = await shows[kind.name](Answered(session, response, document, file, is_to_cancel)) if is_good else None
+    seconds = time.monotonic() - started
     is_skipped = b'"image_blocked"' in body
     return Shown(
         kind.routes[0],

@@ -1,4 +1,4 @@
-"""What an index check may be asked for: its fields, and the lanes of its URLs."""
+"""The request for an index check: its fields, and the lanes of its URLs."""
 
 from typing import Literal
 

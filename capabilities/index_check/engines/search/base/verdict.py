@@ -41,7 +41,7 @@ NO_MATCH = Match()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found out, and the finer cause."""
+    """The finding about a URL, and its finer cause."""
 
     reason: Reason
     code: str
