@@ -1,6 +1,6 @@
-"""Take the picture of the README: `.venv/bin/python docs/make_picture.py LINK`, with a sign-in link of a running system.
+"""Take the README's picture: `.venv/bin/python docs/make_picture.py LINK`.
 
-`pressroom accounts sign-in-link ACCOUNT` prints one. It costs three credits."""
+LINK signs in to a running system; `pressroom accounts sign-in-link ACCOUNT` prints one. The card costs 3 credits."""
 
 import io
 import shutil
@@ -39,7 +39,6 @@ def main(link: str) -> None:
         browser.close()
     PICTURE.parent.mkdir(exist_ok=True)
     shown.quantize(COLOURS, Image.Quantize.MEDIANCUT, kmeans=4, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
-    print(f"{PICTURE.name}: {PICTURE.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
