@@ -44,7 +44,7 @@ def test_a_rate_that_comes_back_after_neither_strike_fails_the_run() -> None:
 
 
 def test_crash_points_are_summed_from_their_table(tmp_path: Path) -> None:
-    table = tmp_path / "table.md"
+    table = tmp_path / "table"
     assert crash_points(table) == "this run had none | |"
     table.write_text("| kind | calls | deaths |\n|---|---:|---:|\n| a | 21 | 26 | 1 |\n| b | - | 4 | 2 |\n")
     assert crash_points(table) == "2 | 21 | 30"
