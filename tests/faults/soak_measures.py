@@ -49,7 +49,7 @@ BY_DESIGN = re.compile(
 )
 
 HEADINGS = ("| measure | median | rise | verdict |", "|---|---:|---:|---|")
-#: What the page shows of each run; of the rest only what is not flat.
+#: Measures that the page always shows; others only if they are not flat.
 SHOWN = re.compile(
     r".*: memory MiB|PostgreSQL: (connections|jobs|items)|Redis: .*|files: .*|API: (descriptors|threads)"
 )
