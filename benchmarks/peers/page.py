@@ -33,6 +33,7 @@ def write_page(findings: Findings, folder: Path) -> None:
 def page(findings: Findings) -> str:
     """Return the page."""
     return Template(TEXT.read_text()).substitute(
+        summary=summary(findings),
         machine=findings.machine,
         versions=", ".join(f"{name} {version}" for name, version in findings.versions.items()),
         rounds=findings.rounds,
@@ -43,6 +44,20 @@ def page(findings: Findings) -> str:
         losses=losses(findings),
         patience=f"{findings.patience:g}",
         kills=max((loss.kills for loss in findings.losses), default=0),
+    )
+
+
+def summary(findings: Findings) -> str:
+    """Return the sentence that answers the page's question: round trips of 32 clients, and jobs lost after kills."""
+    speeds = [speed for speed in findings.speeds if speed.what == ROUND_TRIPS and speed.clients == 32]
+    ratios = [ratio for speed in speeds for peer in PEERS if (ratio := speed.ratio(peer.name)) is not None] or [0.0]
+    ours = [loss for loss in findings.losses if loss.name == OURS]
+    theirs = [loss for loss in findings.losses if loss.name != OURS]
+    lost, accepted = sum(loss.lost for loss in ours), sum(loss.submitted for loss in ours)
+    return (
+        f"With 32 clients Pressroom makes {min(ratios):.2f} to {max(ratios):.1f} times as many round trips as the others."
+        f" It lost {lost} of {accepted:,} jobs when its worker was killed;"
+        f" {sum(loss.lost > 0 for loss in theirs)} of the {len(theirs)} other set-ups lost some."
     )
 
 

@@ -98,6 +98,8 @@ def test_the_page_has_every_peer_with_version_ratio_and_losses() -> None:
         assert one == [label.strip("| "), "4.0 ms [4.0 – 4.0]", "1.50"]
         assert kills == [label.strip("| "), "100", "96", "1", "3", "2", "5", "–"]
     assert rows(text, f"| **{OURS}** ")[0][1:4] == ["200/s"] * 3
+    assert "makes 2.00 to 2.0 times as many round trips" in text
+    assert "lost 0 of 100 jobs" in text
     assert rows(text, f"| **{OURS}** ")[-1][1:] == ["100", "100", "0", "0", "1", "6", "8 s"]
     assert "$" not in text
 
