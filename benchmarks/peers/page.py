@@ -55,8 +55,8 @@ def summary(findings: Findings) -> str:
     theirs = [loss for loss in findings.losses if loss.name != OURS]
     lost, accepted = sum(loss.lost for loss in ours), sum(loss.submitted for loss in ours)
     return (
-        f"With 32 clients Pressroom makes {min(ratios):.2f} to {max(ratios):.1f} times as many round trips as the others."
-        f" It lost {lost} of {accepted:,} jobs when its worker was killed;"
+        f"With 32 clients Pressroom makes {min(ratios):.2f} to {max(ratios):.1f} times as many round trips as the"
+        f" others. It lost {lost} of {accepted:,} jobs when its worker was killed;"
         f" {sum(loss.lost > 0 for loss in theirs)} of the {len(theirs)} other set-ups lost some."
     )
 
