@@ -37,7 +37,8 @@ from capabilities.index_check.results.jobs import (
     providers_for,
     type_of,
 )
-from capabilities.index_check.results.urls import REASONS, STATUSES, UrlRecord, list_urls, urls_to_retry
+from capabilities.index_check.results.raw_result import REASONS
+from capabilities.index_check.results.urls import STATUSES, UrlRecord, list_urls, urls_to_retry
 from capabilities.index_check.routes.export import COLUMNS, Export, csv_pieces
 from capabilities.index_check.routes.from_sitemap import FromSitemap
 from capabilities.index_check.routes.spreadsheet import CONTENT_TYPE, xlsx_pieces
