@@ -1,4 +1,4 @@
-"""Speech: the voices that can speak, and an account's lexicon."""
+"""The routes of speech: the kinds that speak, the voices, and an account's lexicon."""
 
 import json
 from collections.abc import Mapping
@@ -30,5 +30,5 @@ MODELS = (LexiconRequest, LexiconDocument)
 
 
 def resources(services: Services) -> Mapping[str, object]:
-    """Return the list of voices, and the lexicon."""
+    """Return the other routes."""
     return {"/tts/voices": Voices(services), "/tts/lexicon": LexiconResource(services)}

@@ -1,4 +1,4 @@
-"""Voices: what can speak just now."""
+"""Voices: the list of those that can speak now."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from capabilities.speech.voices.offered_voices import offered_voices
 from capabilities.speech.voices.voices import QUALITIES, filter_voices
 
 GENDERS = ("male", "female", "neutral")
-#: A list of voices changes when a pool is set up anew; a minute late is soon enough.
+#: The list changes when a pool is set up anew; a minute late is soon enough.
 CACHE_CONTROL = "public, max-age=60"
 
 
@@ -19,7 +19,7 @@ class Voices(Resource):
     """GET /tts/voices."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the voices that have what the query asks for; needs no key."""
+        """Answer with the voices that match the query; needs no key."""
         language = read_text(req, "language", longest=35)
         gender = read_text(req, "gender", longest=7)
         if gender is not None and gender.lower() not in GENDERS:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from capabilities.transcription.engines import SAMPLE_RATE, Foreign, Recognition
-from capabilities.transcription.handlers.begun import SUFFIX
+from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput, Transcription
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable

@@ -9,7 +9,7 @@ import srt
 import webvtt
 from pydantic import ValidationError
 
-from capabilities.transcription.kinds.forms import render
+from capabilities.transcription.handlers.delivery import render
 from capabilities.transcription.kinds.transcription import (
     RecordingInput,
     RecordingLanguageUnknown,
@@ -17,18 +17,12 @@ from capabilities.transcription.kinds.transcription import (
     Transcription,
     TranscriptionRequest,
 )
-from capabilities.transcription.kinds.transcripts import (
-    FORMATS,
-    Segment,
-    Transcript,
-    Word,
-    join_texts,
-    transcription_credits,
-)
+from capabilities.transcription.kinds.transcripts import FORMATS, Transcript, transcription_credits
 from pipeline.kind import FinishedItem, as_json
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer, Offers
+from pipeline.subtitles.segments import Segment, Word, join_texts
 
 SEGMENTS = [
     Segment(start=0.5, end=2.25, text="Hello & <b>welcome</b>.", words=[Word(start=0.5, end=1, word="Hello")]),
@@ -61,7 +55,7 @@ def clock(text: str) -> float:
 
 
 def test_subrip_is_read_by_a_library_that_others_wrote() -> None:
-    cues = list(srt.parse(render(transcript(), "srt").decode()))
+    cues = list(srt.parse(render(transcript(), "srt")))
 
     assert [cue.index for cue in cues] == [1, 2, 3, 4]
     for cue, segment in zip(cues, SEGMENTS, strict=True):
@@ -71,7 +65,7 @@ def test_subrip_is_read_by_a_library_that_others_wrote() -> None:
 
 
 def test_webvtt_is_read_by_a_library_that_others_wrote() -> None:
-    cues = webvtt.from_string(render(transcript(), "vtt").decode()).captions
+    cues = webvtt.from_string(render(transcript(), "vtt")).captions
 
     for cue, segment in zip(cues, SEGMENTS, strict=True):
         assert clock(cue.start) == pytest.approx(segment.start, abs=0.05)
