@@ -15,7 +15,7 @@ import typer
 from capabilities.speech.kinds.batch import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
-from pressroom.saving import whole_file
+from pressroom.files import whole_file
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from api.http.bodies.bodies import read_json, refuse_length
 from api.http.bodies.fields import read_fields
 from api.http.bodies.forms import Upload
+from api.http.operations import Operation, Reply
 from api.services.auth import header_key
 from api.services.resource import Resource
 from api.services.services import Services
@@ -94,6 +95,12 @@ def _read_lexicon(rows: list[Row]) -> StoredLexicon | None:
 class LexiconResource(Resource):
     """GET and PUT /tts/lexicon."""
 
+    @Operation(
+        id="get_lexicon",
+        tag="synthesis",
+        summary="Return the account's lexicon: words and how to say them.",
+        replies={200: Reply("The lexicon; empty if it was never written.", LexiconDocument)},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the account's lexicon."""
         caller = await self._services.authenticate_reader(req)
@@ -101,6 +108,15 @@ class LexiconResource(Resource):
 
     on_head = on_get
 
+    @Operation(
+        id="put_lexicon",
+        tag="synthesis",
+        summary=f"Replace the lexicon with up to {MAX_ENTRIES:,} entries, for texts sent from now on.",
+        body=LexiconRequest,
+        example={"entries": [{"word": "Siobhan", "replacement": "Shivawn"}]},
+        replies={200: Reply("The new lexicon.", LexiconDocument)},
+        errors=(415,),
+    )
     async def on_put(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Replace the account's lexicon, for all later submissions."""
         services = self._services
