@@ -11,10 +11,10 @@ from api.services.auth import header_key
 from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_json
-from api.work.job_documents import job_document
 from pipeline import lifecycle
 from pipeline.accounts.keys import Caller
 from pipeline.errors import PressroomError
+from pipeline.jobs.job_documents import job_document
 from pipeline.lifecycle.jobs import FINAL_STATES, Job
 from pipeline.log import get_logger
 from pipeline.wakes import notices

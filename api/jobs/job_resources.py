@@ -10,9 +10,9 @@ from api.http.queries import ParameterInvalid, read_choices, read_moment, read_t
 from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_delivery, show_json
-from api.work.job_documents import job_document
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict, NotFound
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobFilter, JobPage, list_jobs
 from pipeline.lifecycle.jobs import JOB_STATES, Job, find_delivery, find_job
 from pipeline.registry import Kinds

@@ -18,8 +18,8 @@ from api.openapi.parts import (
     with_nulls,
     without_paths,
 )
-from api.work.job_documents import JobDocument
 from api.work.webhook_fields import ADDRESS
+from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import AnyKind
 from pipeline.registry import Kinds
 from pipeline.webhooks.events import JOB_EVENTS

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from api.http.error_forms import ShownError, with_details
+from api.http.error_forms import ShownError
+from pipeline.errors import with_details
 
 #: What OpenAI calls what is called otherwise here: programs that know its API match on these.
 CODES = {
