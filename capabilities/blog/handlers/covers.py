@@ -9,7 +9,7 @@ from pipeline.errors import PressroomError
 from pipeline.log import get_logger
 from workers.engines import Stopped
 from workers.engines.locks import FairLock
-from workers.media.images.measuring import Measures, measure
+from workers.media.images.picture import Measures, measure
 
 log = get_logger(__name__)
 
