@@ -12,7 +12,7 @@ import typer
 from capabilities.speech.commands.recordings import FORMATS, check_format, write_recording
 from capabilities.speech.kinds.batch import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
-from pressroom.saving import whole_file
+from pressroom.files import whole_file
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
