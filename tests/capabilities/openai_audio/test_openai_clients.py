@@ -20,7 +20,7 @@ import tools
 from spoken import FOLDER, TEXTS, word_error_rate
 from systems import FAST, Running, only, system
 
-from capabilities.speech.voices.voice_aliases import voice_aliases
+from capabilities.speech.voices.offered_voices import voice_aliases
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
 from pipeline.settings import Settings

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from capabilities.speech.voices.offered_voices import OfferedVoices
-from capabilities.speech.voices.voice_aliases import voice_aliases
+from capabilities.speech.voices.offered_voices import OfferedVoices, voice_aliases
 from capabilities.speech.voices.voices import Voice
 from pipeline.errors import InvalidRequest
 from pipeline.offers.offers import Offer, Offers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from capabilities.speech.normalization.sentence_ends import sentences
+from capabilities.speech.normalization.sentences import sentences
 
 #: Never the end of a sentence, and not before a number.
 ABBREVIATIONS = {
