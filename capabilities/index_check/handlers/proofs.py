@@ -1,4 +1,4 @@
-"""Proofs: whether a search provider's empty pages may be believed now (capabilities/index_check/results/proofs.py)."""
+"""Proofs: whether a search provider's empty pages can be believed now (capabilities/index_check/results/proofs.py)."""
 
 import threading
 import time
@@ -11,15 +11,15 @@ from capabilities.index_check.results import proofs
 from capabilities.index_check.results.proofs import SHOWN_LASTS, Proof
 from pipeline.database import Database
 
-#: A proof is written down so often at most: at full speed there would be one for each URL.
+#: Proofs are written at most this often: at full speed there would be one for each URL.
 WRITTEN_EVERY_SECONDS = 1.0
-#: The control query is asked once in so many queries, at most.
+#: The control query is asked at most once in so many queries.
 CONTROL_EVERY_QUERIES = 10
 
 
 @dataclass
 class _Seen:
-    """What this process has seen of a provider, in monotonic seconds."""
+    """The proofs that this process has seen of a provider, in monotonic seconds."""
 
     proven: float = -1.0
     written: float = -WRITTEN_EVERY_SECONDS
@@ -35,7 +35,7 @@ class Proofs:
         self._lock = threading.Lock()
 
     def keep(self, provider: Provider, engines: Sequence[str]) -> None:
-        """Note that a provider has just shown rows of a site that was asked for, and which engines behind it did."""
+        """Note that a provider has just shown rows of a site that was asked for, and the engines that had them."""
         now = time.monotonic()
         with self._lock:
             seen = self._seen.setdefault(provider.name, _Seen())
@@ -51,18 +51,18 @@ class Proofs:
         """Return whether this process has seen a proof since a time, in monotonic seconds."""
         with self._lock:
             seen = self._seen.get(provider.name, _Seen())
-            of_late = time.monotonic() - SHOWN_LASTS.total_seconds()
-            return seen.proven > since and all(seen.shown_by.get(one, of_late) > of_late for one in provider.engines)
+            recent = time.monotonic() - SHOWN_LASTS.total_seconds()
+            return seen.proven > since and all(seen.shown_by.get(one, recent) > recent for one in provider.engines)
 
     def missed_at(self, provider: Provider, since: float) -> float:
-        """Return a time in monotonic seconds as one of the database."""
+        """Return a time in monotonic seconds as one of the database's clock."""
         return self.find(provider).now - (time.monotonic() - since)
 
     def find(self, provider: Provider) -> Proof:
-        """Return what a provider has proven."""
+        """Return a provider's proof."""
         return self._database.run(proofs.find_proof(provider.pace_name))
 
     def book_control(self, provider: Provider) -> timedelta:
-        """Book the control query of a provider; returns how long to wait for it. Zero: it may be asked now."""
+        """Book a provider's control query; return the time to wait for it, or zero if it may be asked now."""
         every = CONTROL_EVERY_QUERIES * provider.pace.interval
         return self._database.run(proofs.book_control(provider.pace_name, every))

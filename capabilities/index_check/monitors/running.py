@@ -13,9 +13,7 @@ from psycopg.types.json import Jsonb
 
 from capabilities.index_check.monitors.changes import settle_ended
 from capabilities.index_check.monitors.monitor import INTERVALS, Every
-from capabilities.index_check.requests.owned_sites import with_lanes
-from capabilities.index_check.requests.refusals import check_engine
-from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest
+from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest, check_engine, with_lanes
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites.connections import sites_of
 from capabilities.index_check.sites.sites import OwnedSite

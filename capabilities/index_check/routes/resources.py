@@ -20,8 +20,7 @@ from api.services.services import Services
 from api.work.answers import refuse_gone, show_json
 from api.work.submitting import Order
 from api.work.work import Work
-from capabilities.index_check.requests.owned_sites import services_for, with_lanes
-from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest
+from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest, services_for, with_lanes
 from capabilities.index_check.results.jobs import (
     JOB_STATUSES,
     KIND,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from api.try_pages import Call, Trial, TryPage
-from capabilities.index_check.requests.refusals import index_of
+from capabilities.index_check.requests.request import index_of
 from pipeline.offers.offers import Offers
 
 #: What is done with the records that come back.

@@ -13,7 +13,7 @@ from search_engine import SearchEngine
 from web_server import Answer, WebServer, reply, web_server
 
 from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing, Diagnostician
-from capabilities.index_check.handlers.diagnosis.directives import forbidding_headers
+from capabilities.index_check.handlers.diagnosis.page import forbidding_headers
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.results.raw_result import RawResult

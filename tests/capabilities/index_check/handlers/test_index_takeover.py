@@ -4,7 +4,7 @@ import pytest
 from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
 
-from capabilities.index_check.handlers.check import MAX_TRIES
+from capabilities.index_check.handlers.rounds import MAX_TRIES
 
 
 @pytest.mark.parametrize(

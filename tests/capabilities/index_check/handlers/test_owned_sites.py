@@ -15,8 +15,7 @@ from search_engine import SearchEngine
 from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
 
 from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.requests.owned_sites import with_lanes
-from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE

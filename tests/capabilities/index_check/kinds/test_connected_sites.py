@@ -6,8 +6,7 @@ from uuid import uuid4
 import pytest
 
 from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.requests.owned_sites import SiteNotConnected, with_lanes
-from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.requests.request import IndexCheckRequest, SiteNotConnected, with_lanes
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites.sites import OwnedSite, SiteMap
 from pipeline.kind import as_rows
