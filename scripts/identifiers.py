@@ -3,7 +3,7 @@
 from typing import Any, Literal
 from uuid import UUID
 
-from pipeline.database import Database, Row, Statement
+from pipeline.database import SQL, Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotFound
 
 Table = Literal["account", "api_key", "job"]
@@ -52,11 +52,11 @@ def _span(text: str) -> tuple[UUID, UUID] | None:
 def _candidates(table: Table, text: str, span: tuple[UUID, UUID] | None) -> Statement[list[UUID]]:
     """Read up to two ids, so that a doubt is seen. A beginning is a span, which the primary key finds at once."""
     first, last = span or (None, None)
-    wanted = "(id >= %(first)s::uuid AND id <= %(last)s::uuid)"
-    if table in _NAMED:
-        wanted += " OR lower(name) = lower(%(name)s)"
+    is_named = SQL("lower(name) = lower(%(name)s)") if table in _NAMED else SQL("false")
     parameters: dict[str, Any] = {"first": first, "last": last, "name": text.strip()}
-    sql = f"SELECT id FROM {table} WHERE {wanted} ORDER BY id LIMIT 2"  # noqa: S608  names of tables alone
+    sql = SQL(
+        "SELECT id FROM {table} WHERE id BETWEEN %(first)s::uuid AND %(last)s::uuid OR {is_named} ORDER BY id LIMIT 2"
+    ).format(table=SQL(table), is_named=is_named)
     return Statement(sql, parameters, _ids)
 
 

@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from capabilities.index_check.results.raw_result import RawResult
-from pipeline.database import Row, Statement
-from pipeline.lifecycle.jobs import ITEM_COLUMNS, Item
+from pipeline.database import SQL, Statement, page_of, read_page
+from pipeline.lifecycle.jobs import SELECT_ITEMS, Item
 from pipeline.timestamps import Timestamp
 
 Status = Literal["pending", "processing", "done", "failed"]
@@ -21,7 +21,7 @@ STATES: Mapping[str, tuple[str, ...]] = {
     "failed": ("failed", "cancelled"),
 }
 STATUSES: tuple[Status, ...] = get_args(Status)
-_REASON = (
+_REASON = SQL(
     "CASE WHEN i.state = 'done' THEN coalesce(i.output->>'reason', 'error')"
     " WHEN i.state IN ('failed', 'cancelled') THEN coalesce(i.error->>'reason', 'error') END"
 )
@@ -81,18 +81,18 @@ def list_urls(
     """Read a page of a job's URLs, in input order, and how many fit in all; of some statuses and reasons, or any.
 
     `waits` is why its URLs wait, where they do."""
-
-    def read(rows: list[Row]) -> tuple[list[UrlRecord], int]:
-        totals = [row.pop("total") for row in rows]
-        return [UrlRecord.of(Item(**row), waits=waits) for row in rows if row["id"] is not None], totals[0]
-
-    where = "i.job_id = %(job)s"
-    where += " AND i.state = ANY(%(states)s)" if statuses else ""
-    where += f" AND {_REASON} = ANY(%(reasons)s)" if reasons else ""
+    where = SQL("i.job_id = %(job)s AND {has_status} AND {has_reason}").format(
+        has_status=SQL("i.state = ANY(%(states)s)" if statuses else "true"),
+        has_reason=SQL("{} = ANY(%(reasons)s)").format(_REASON) if reasons else SQL("true"),
+    )
     return Statement(
-        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM item i WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"SELECT {ITEM_COLUMNS} FROM item i WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s) p ON true"
-        " ORDER BY p.index",
+        page_of(
+            SQL("{select} WHERE {where} ORDER BY i.index LIMIT %(limit)s OFFSET %(offset)s").format(
+                select=SELECT_ITEMS, where=where
+            ),
+            total=SQL("item i WHERE {}").format(where),
+            order=SQL("p.index"),
+        ),
         {
             "job": job_id,
             "states": [state for status in statuses for state in STATES[status]],
@@ -100,15 +100,14 @@ def list_urls(
             "limit": limit,
             "offset": offset,
         },
-        read,
+        read_page(lambda **row: UrlRecord.of(Item(**row), waits=waits)),
     )
 
 
 def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
     """Read the URLs that come after one in input order; -1 begins."""
     return Statement(
-        f"SELECT {ITEM_COLUMNS} FROM item i WHERE i.job_id = %(job)s AND i.index > %(after)s"  # noqa: S608
-        " ORDER BY i.index LIMIT %(limit)s",
+        f"{SELECT_ITEMS} WHERE i.job_id = %(job)s AND i.index > %(after)s ORDER BY i.index LIMIT %(limit)s",
         {"job": job_id, "after": after, "limit": limit},
         lambda rows: [Item(**row) for row in rows],
     )
@@ -118,9 +117,11 @@ def urls_to_retry(job_id: UUID, *, reason: str | None = None) -> Statement[list[
     """Read the URLs of a job with a reason, or all that have no answer."""
     # One that can't be checked is no other the next time.
     return Statement(
-        "SELECT i.input->>'url' AS url FROM item i"  # noqa: S608
-        " WHERE i.job_id = %(job)s AND i.input->>'fault' IS NULL AND CASE WHEN %(reason)s::text IS NULL"
-        f" THEN i.state IN ('failed', 'cancelled') ELSE {_REASON} = %(reason)s END ORDER BY i.index",
+        SQL(
+            "SELECT i.input->>'url' AS url FROM item i"
+            " WHERE i.job_id = %(job)s AND i.input->>'fault' IS NULL AND CASE WHEN %(reason)s::text IS NULL"
+            " THEN i.state IN ('failed', 'cancelled') ELSE {} = %(reason)s END ORDER BY i.index"
+        ).format(_REASON),
         {"job": job_id, "reason": reason},
         lambda rows: [row["url"] for row in rows],
     )
