@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from capabilities.index_check.monitors.changes import forget_changes, forget_pages
 from capabilities.index_check.monitors.running import MonitorRuns
-from capabilities.index_check.providers.provider_states import list_breakers
+from capabilities.index_check.providers.rests import list_breakers
 from capabilities.index_check.requests.given import Given, read_urls
 from capabilities.index_check.requests.request import (
     ENGINE_LANES,

@@ -1,4 +1,4 @@
-"""Index check: its jobs, their URLs, both as files, and monitors that make jobs by the clock."""
+"""The routes of index jobs, their URLs and exports, and of monitors."""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ MODELS = (
 
 
 def resources(services: Services) -> Mapping[str, object]:
-    """Return the resources of index jobs and of monitors."""
+    """Return the resources by path."""
     retry = "/indexing/jobs/{job_id}/retry"
     return {
         "/indexing/jobs/{job_id}": IndexJobResource(services),

@@ -1,4 +1,4 @@
-"""Connections: the access that accounts have given to services for site owners, and the sites that it is for."""
+"""Connections: accounts' access to services for site owners, and the sites that it covers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ BING_WEBMASTER = "bing_webmaster"
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One account's access to a service. `name` says whose it is; `fault` why it can't be used, if so."""
+    """An account's access to a service. `name` is its owner; `fault` says why it can't be used."""
 
     id: UUID
     account_id: UUID
@@ -34,7 +34,7 @@ class Connection:
 def connect(
     account_id: UUID, service: str, name: str, credentials: bytes, properties: Sequence[str]
 ) -> Statement[UUID | None]:
-    """Keep an account's access to some sites, in place of an earlier one of that name; None: no such account."""
+    """Store an account's access to sites, in place of one of the same name; None if there is no such account."""
     return Statement(
         "WITH c AS (INSERT INTO site_connection (id, account_id, service, name, credentials)"
         " SELECT %(id)s, a.id, %(service)s, %(name)s, %(credentials)s FROM account a WHERE a.id = %(account)s"
@@ -45,7 +45,7 @@ def connect(
         " made AS (INSERT INTO owned_site (connection_id, property, account_id) SELECT c.id, p, %(account)s"
         " FROM c, unnest(%(properties)s::text[]) p ON CONFLICT (connection_id, property) DO UPDATE"
         " SET refusals = 0, refused_until = NULL, reason = NULL),"
-        # A quota that is used up stays so, whoever connects.
+        # A used-up quota stays used up, whoever connects.
         " q AS (INSERT INTO site_quota (service, property)"
         " SELECT %(service)s, p FROM c, unnest(%(properties)s::text[]) p ON CONFLICT DO NOTHING)"
         " SELECT id FROM c",
@@ -62,7 +62,7 @@ def connect(
 
 
 def list_connections(*, service: str | None = None, account_id: UUID | None = None) -> Statement[list[Connection]]:
-    """Read connections, of one service or account or of all, oldest first."""
+    """Read connections of a service or an account, or all, oldest first."""
     return Statement(
         "SELECT c.id, c.account_id, c.service, c.name, c.fault, c.created_at, c.credentials,"
         " ARRAY(SELECT s.property::text FROM owned_site s WHERE s.connection_id = c.id ORDER BY s.property)"
@@ -74,7 +74,7 @@ def list_connections(*, service: str | None = None, account_id: UUID | None = No
 
 
 def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
-    """Forget a connection with its credentials and sites; returns its name, None when there is none."""
+    """Delete a connection with its credentials and sites; returns its name, or None if there is none."""
     return Statement(
         "DELETE FROM site_connection WHERE id = %(id)s AND service = %(service)s RETURNING name",
         {"id": connection_id, "service": service},
@@ -83,7 +83,7 @@ def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
 
 
 def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
-    """Read the sites that an account's working connections have access to."""
+    """Read the sites of an account's working connections."""
     return Statement(
         "SELECT c.service, s.property, s.connection_id FROM owned_site s"
         " JOIN site_connection c ON c.id = s.connection_id AND c.account_id = s.account_id"
@@ -94,7 +94,7 @@ def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
 
 
 def note_fault(connection: Connection, fault: str) -> Statement[None]:
-    """Note why a connection can't be used until it is made anew; nothing if that has happened meanwhile."""
+    """Note why a connection can't be used until it is renewed; do nothing if it was renewed meanwhile."""
     return Statement(
         "UPDATE site_connection SET fault = %(fault)s WHERE id = %(id)s AND credentials = %(credentials)s"
         " RETURNING 1 AS noted",

@@ -1,4 +1,4 @@
-"""Sites: which of the sites that an account has connected a URL belongs to."""
+"""Sites: the connected sites of an account that a URL belongs to."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pipeline.downloads.urls import DEFAULT_PORTS, host_key
 
-#: A property of Search Console that is a domain with all its subdomains, schemes and ports.
+#: Begins a property of Search Console that is a domain with its subdomains, schemes and ports.
 DOMAIN_PREFIX = "sc-domain:"
 #: The origin of a URL, and its path with the query.
 PARTS = re.compile(r"([^:/?#]+://[^/?#]*)([^#]*)")
@@ -16,7 +16,7 @@ PARTS = re.compile(r"([^:/?#]+://[^/?#]*)([^#]*)")
 
 @dataclass(frozen=True, slots=True)
 class OwnedSite:
-    """A site as its service writes it, and the connection that has access to it."""
+    """A site as its service writes it, and its connection."""
 
     service: str
     property: str
@@ -28,9 +28,9 @@ class SiteMap:
 
     def __init__(self, sites: Iterable[OwnedSite]) -> None:
         self._domains: dict[str, list[OwnedSite]] = {}
-        #: By origin, with the beginning of the path.
+        #: By origin, with the path that a URL must begin with.
         self._prefixes: dict[str, list[tuple[str, OwnedSite]]] = {}
-        #: What is at an origin, in order: ten thousand URLs have few of them.
+        #: Sites of an origin, in order: ten thousand URLs have few origins.
         self._found: dict[tuple[str, tuple[str, ...]], list[tuple[str, OwnedSite]]] = {}
         for site in sites:
             if site.property.startswith(DOMAIN_PREFIX):
@@ -40,9 +40,7 @@ class SiteMap:
                 self._prefixes.setdefault(origin, []).append((parts[1], site))
 
     def find(self, url: str, services: Sequence[str]) -> list[OwnedSite]:
-        """Return the sites of some services that a URL belongs to: by service, the most specific first.
-
-        The longest prefix is the most specific one, then the longest domain."""
+        """Return the sites of services that a URL belongs to, by service: longest prefix first, then longest domain."""
         if not (self._domains or self._prefixes) or (parts := _parts(url)) is None:
             return []
         origin, path = parts
@@ -52,7 +50,7 @@ class SiteMap:
         return [site for prefix, site in self._found[key] if path.startswith(prefix)]
 
     def _at(self, origin: str, services: Sequence[str]) -> list[tuple[str, OwnedSite]]:
-        """Return the sites of an origin, each with the beginning of the path that it is for."""
+        """Return the sites of an origin, each with the path that a URL must begin with."""
         plain = _plain_origin(origin)
         if plain is None:
             return []
@@ -64,7 +62,7 @@ class SiteMap:
 
 
 def _parts(url: str) -> tuple[str, str] | None:
-    """Return the origin of a URL as it is written, and its path with the query; None for what is no URL."""
+    """Return a URL's origin as written, and its path with the query; None if it is no URL."""
     found = PARTS.match(url)
     if found is None:
         return None
@@ -72,7 +70,7 @@ def _parts(url: str) -> tuple[str, str] | None:
 
 
 def _plain_origin(origin: str) -> str | None:
-    """Return an origin with its host in lower case ASCII and without a default port; None for none that we ask."""
+    """Return an origin with a lower-case ASCII host and no default port; None if it is not HTTP."""
     try:
         parts = urlsplit(origin)
         port = parts.port

@@ -14,8 +14,6 @@ from payers import Payer, open_account
 from search_engine import SearchEngine
 from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
 
-from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
@@ -23,7 +21,6 @@ from capabilities.index_check.sites.sites import OwnedSite
 from pipeline import lifecycle
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
-from pipeline.kind import as_rows
 from pipeline.lifecycle.jobs import Item
 
 DOMAIN, PREFIX, BLOG = "sc-domain:e.example", "https://e.example/", "https://e.example/blog/"
@@ -63,37 +60,13 @@ def connect(pool: Pool, credentials: dict[str, str], service: str, *sites: str, 
     return made
 
 
-def submit(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> UUID:
-    """Submit as the route does."""
-    payer = payer or pool.payer
-    request = IndexCheckRequest(type="check", urls=list(urls), **fields)
-    sites = pool.database.run(connections.sites_of(payer.account_id))
-    submission = lifecycle.Submission(
-        account_id=payer.account_id,
-        api_key_id=payer.api_key_id,
-        kind="index_check",
-        route="/indexing/jobs",
-        request={},
-        request_id="test",
-        request_hash=b"hash",
-        items=with_lanes(as_rows(IndexCheck().items(request)), request, sites),
-        deadline=timedelta(days=7),
-        keep_for=timedelta(days=30),
-        slice_size=10,
-    )
-    assert pool.database.run(lifecycle.submit(submission)).outcome == "accepted"
-    return submission.job_id
-
-
 def check(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> list[dict[str, Any]]:
     """Have URLs checked, and return what their records say."""
-    job_id = submit(pool, *urls, payer=payer, **fields)
-    pool.drain(lambda: pool.job(job_id).is_final)
-    return [shown(item) for item in pool.items(job_id)]
+    return [shown(item) for item in pool.check(*urls, payer=payer, **fields)]
 
 
 def shown(item: Item) -> dict[str, Any]:
-    return {**(raw_result_of(item) or {}), "credits": item.captured}
+    return {**raw_result_of(item), "credits": item.captured}
 
 
 def google(pool: Pool, services: SiteServices, *sites: str, payer: Payer | None = None) -> UUID:
@@ -203,11 +176,10 @@ def test_an_item_in_the_owned_lane_still_only_uses_its_own_accounts_sites(
     pool = start("duckduckgo")
     google(pool, services)
     stranger = open_account(database)
-    job_id = submit(pool, HERE, payer=stranger)
-    with psycopg.connect(pool.url, autocommit=True) as connection:
-        connection.execute("UPDATE item SET lane = %s", (OWNED_LANE,))
+    job_id = pool.submit(HERE, payer=stranger)
+    pool.query("UPDATE item SET lane = %s", OWNED_LANE)
 
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
     assert [shown(item)["provider"] for item in pool.items(job_id)] == ["duckduckgo"]
     assert services.inspected == []
@@ -266,15 +238,14 @@ def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
     google(pool, services)
     services.pages[PAGE] = INDEXED
     services.faults.append(fault)
-    job_id = submit(pool, PAGE)
+    job_id = pool.submit(PAGE)
 
     pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
     rest = pool.query("SELECT extract(epoch FROM rest_until - now()) FROM site_quota")
     assert 0 < rest <= 60
-    with psycopg.connect(pool.url, autocommit=True) as connection:
-        connection.execute("UPDATE site_quota SET rest_until = now()")
-        connection.execute("UPDATE item SET run_at = now() WHERE state = 'waiting'")
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.query("UPDATE site_quota SET rest_until = now()")
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.finish(job_id)
 
     (found,) = map(shown, pool.items(job_id))
     assert (found["provider"], found["reason"]) == ("search_console", "indexed")
@@ -301,15 +272,14 @@ def test_a_quota_that_stays_used_up_is_the_days(start: Start, services: SiteServ
     pool = start("duckduckgo")
     google(pool, services)
     services.always = "quotaExceeded"
-    job_id = submit(pool, HERE)
+    job_id = pool.submit(HERE)
     rests = []
 
     def rested() -> bool:
         """Return whether the job has ended; each rest is over at once."""
         rests.append(pool.query("SELECT round(extract(epoch FROM rest_until - now()) / 60) FROM site_quota"))
-        with psycopg.connect(pool.url, autocommit=True) as connection:
-            connection.execute("UPDATE item SET run_at = now() WHERE state = 'waiting'")
-            connection.execute("UPDATE site_quota SET rest_until = now() WHERE rest_until < now() + interval '2 min'")
+        pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+        pool.query("UPDATE site_quota SET rest_until = now() WHERE rest_until < now() + interval '2 min'")
         return pool.job(job_id).is_final
 
     pool.drain(rested)
@@ -369,7 +339,7 @@ def test_the_quota_of_yesterday_does_not_count(database: Database, start: Start,
     used_up = database.run(site_quota.book(site, limits, most=soon))
     assert (used_up.is_booked, used_up.reason) == (False, "quota")
     assert timedelta() < used_up.wait <= timedelta(hours=25)
-    pool.query("UPDATE site_quota SET day = day - 1 RETURNING 1")
+    pool.query("UPDATE site_quota SET day = day - 1")
 
     assert database.run(site_quota.book(site, limits, most=soon)).is_booked
 
@@ -470,15 +440,15 @@ def test_a_request_that_names_search_console_is_answered_by_nobody_else(
     pool = start("duckduckgo", search_console={"per_day": 1}, unreachable_seconds=0)
     google(pool, services)
 
-    job_id = submit(pool, HERE, PAGE, engine="search_console")
+    job_id = pool.submit(HERE, PAGE, engine="search_console")
     pool.drain(lambda: sorted(item.state for item in pool.items(job_id)) == ["done", "waiting"])
     # It waits for the next day's quota, and not longer than its job.
     assert pool.query(
         "SELECT run_at > now() AND run_at < now() + interval '26 hours' FROM item WHERE state = 'waiting'"
     )
-    pool.query("UPDATE site_quota SET day = day - 1 RETURNING 1")
-    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting' RETURNING 1")
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.query("UPDATE site_quota SET day = day - 1")
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.finish(job_id)
 
     assert [shown(item)["provider"] for item in pool.items(job_id)] == ["search_console", "search_console"]
     assert engine.queries() == []
@@ -506,8 +476,8 @@ def test_urls_of_a_site_that_was_disconnected_meanwhile_go_on(
 ) -> None:
     pool = start("duckduckgo")
     made = google(pool, services)
-    job_id = submit(pool, HERE)
-    named = submit(pool, PAGE, engine="search_console")
+    job_id = pool.submit(HERE)
+    named = pool.submit(PAGE, engine="search_console")
     assert pool.database.run(connections.disconnect(made, SEARCH_CONSOLE)) == EMAIL
 
     pool.drain(lambda: pool.job(job_id).is_final and pool.job(named).is_final)
@@ -602,7 +572,7 @@ def test_what_bing_does_not_tell_holds_nothing_up(start: Start, services: SiteSe
 def test_a_cancelled_job_asks_no_more(start: Start, services: SiteServices) -> None:
     pool = start(search_console={"per_minute": 12})
     google(pool, services)
-    job_id = submit(pool, PAGE, POST)
+    job_id = pool.submit(PAGE, POST)
 
     def cancel() -> None:
         wait_until(lambda: services.inspected)
