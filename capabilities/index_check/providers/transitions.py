@@ -1,6 +1,6 @@
 """Transitions: the states and events of a search provider's circuit breaker, and the table of its transitions.
 
-docs/indexing.md shows the same table. Guards and effects are SQL about a row `p` of search_provider.
+The capability's README shows the same table. Guards and effects are SQL about a row `p` of search_provider.
 """
 
 from collections.abc import Mapping

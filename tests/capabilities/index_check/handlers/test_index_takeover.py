@@ -9,19 +9,10 @@ from capabilities.index_check.handlers.rounds import MAX_TRIES
 
 @pytest.mark.parametrize(
     ("fault", "code"),
-    [
-        ("429", "throttled"),
-        ("202", "throttled"),
-        ("captcha", "captcha"),
-        ("unusual", "captcha"),
-        ("sorry", "captcha"),
-        ("500", "http_500"),
-        ("404", "http_404"),
-        ("empty", "unrecognised_page"),
-        ("endless", "page_too_large"),
-        ("script", "unrecognised_page"),
-    ],
-)
+    [("429", "throttled"), ("202", "throttled"), ("captcha", "captcha"), ("unusual", "captcha"),
+     ("sorry", "captcha"), ("500", "http_500"), ("404", "http_404"), ("empty", "unrecognised_page"),
+     ("endless", "page_too_large"), ("script", "unrecognised_page")],
+)  # fmt: skip
 def test_another_provider_takes_over_from_one_that_is_blocked_or_broken(
     start: Start, engine: SearchEngine, fault: str, code: str
 ) -> None:
