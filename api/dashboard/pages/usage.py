@@ -8,11 +8,10 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.accounts.usage.resources import MAX_ID, read_span
+from api.accounts.usage.resources import BEFORE, read_span
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
-from api.http.queries import read_whole
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.database import SQL, Statement
@@ -42,7 +41,7 @@ class UsagePage(Resource):
         run, account = self._services.database.run, session.account_id
         span = read_span(req)
         today = datetime.now(UTC).date()
-        before = read_whole(req, "before", default=0, most=MAX_ID) or None
+        before = BEFORE.read(req) or None
         used = await run(read_used(account, span))
         month = await run(read_used(account, DaySpan(today.replace(day=1), today)))
         lines = await run(read_ledger(account, span, before=before, limit=LINES))
