@@ -67,13 +67,11 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         self._owned = OwnedSites(self.settings, self._database, answers)
 
     def close(self) -> None:
-        """Close all connections."""
         self._owned.close()
         self._asker.close()
         self._diagnosing.close()
 
     def offers(self) -> Sequence[Offer]:
-        """Return the providers."""
         ready = [
             Offer(FAMILY, name, ready=True, content={"index": provider.index})
             for name, provider in self._providers.items()

@@ -13,8 +13,7 @@ from capabilities.index_check.engines.search.base.site_service import (
     SiteService,
     Trouble,
 )
-from capabilities.index_check.sites.connections import Connection, list_connections
-from capabilities.index_check.sites.sites import SiteMap
+from capabilities.index_check.sites.connections import Connection, SiteMap, list_connections
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
 from pipeline.errors import NotReady

@@ -59,10 +59,10 @@ class KnownAnswers:
     ) -> Done[RawResult]:
         """Keep a provider's answer, and note that it has answered."""
         provider, output = asked.provider, asked.raw_result()
-        feedback.forget_unusable(check.task.job_id, provider.name)
         if self._reuse.longest:
             # If nothing was asked, nothing is noted: another process may be asking the provider by now.
             self.keep(provider.name, check.page, output, pace_name=provider.pace_name if asked.is_spent else "")
         elif is_booked and asked.is_spent:
             feedback.note(provider, Event.ANSWERED)
+        feedback.forget_unusable(check.task.job_id, provider.name)
         return Done(RawResult(**output), engine=provider.name)

@@ -20,9 +20,8 @@ from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of, se
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 from capabilities.index_check.sites import site_quota
-from capabilities.index_check.sites.connections import Connection, note_fault
+from capabilities.index_check.sites.connections import Connection, OwnedSite, note_fault
 from capabilities.index_check.sites.site_quota import Booking
-from capabilities.index_check.sites.sites import OwnedSite
 from pipeline.database import Database
 from pipeline.log import get_logger
 from pipeline.settings import Settings

@@ -49,17 +49,16 @@ class Rounds:
                 # Cancelled meanwhile: another query would cost the provider's pace, or an API's price, for nobody.
                 self._pacer.give_back(permit)
                 return Release()
+            names = check.left if isinstance(permit, OutOfUse) else [permit.provider]
+            known = self._answers.find_for(check, [self._providers[name] for name in names])
             if isinstance(permit, OutOfUse):
-                known = self._answers.find_for(check, [self._providers[name] for name in check.left])
-                return known or Failed(
-                    check.blocked.failure() if check.blocked else unasked(permit.provider, permit.reason)
-                )
-            provider = self._providers[permit.provider]
-            if (known := self._answers.find_for(check, [provider])) is not None:
+                error = check.blocked.failure() if check.blocked else unasked(permit.provider, permit.reason)
+                return known or Failed(error)
+            if known is not None:
                 self._pacer.give_back(permit)
                 return known
             try:
-                asked = self._asker.ask(check, provider, permit)
+                asked = self._asker.ask(check, self._providers[permit.provider], permit)
             except RequestStopped:
                 return Release()
             if isinstance(asked, MoreToAsk):

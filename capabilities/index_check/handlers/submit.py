@@ -102,12 +102,10 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
             self.slots = 0
 
     def close(self) -> None:
-        """Close all connections."""
         for engine in self._family.engines:
             engine.close()
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines."""
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:

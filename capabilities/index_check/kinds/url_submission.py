@@ -39,7 +39,6 @@ class IndexSubmit(IndexCheck):
     engines: Sequence[str] = ()
 
     def configured(self, settings: Settings) -> "IndexSubmit":
-        """Return the kind with the operator's deadline, retention and engines."""
         kind = IndexSubmit()
         kind.limits = super().configured(settings).limits
         kind.engines = settings.of(SubmissionSettings).set_up
@@ -65,6 +64,5 @@ class IndexSubmit(IndexCheck):
         check_urls(request)
 
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
-        """Return an item for each URL, in order, each once."""
         named = {"engine": request.engine} if request.engine else {}
         return [new_item(given, named) for given in read_urls(request.urls)]

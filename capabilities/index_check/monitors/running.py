@@ -15,8 +15,7 @@ from capabilities.index_check.monitors.changes import settle_ended
 from capabilities.index_check.monitors.monitor import INTERVALS, Every
 from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest, check_engine, with_lanes
 from capabilities.index_check.settings import SearchSettings
-from capabilities.index_check.sites.connections import sites_of
-from capabilities.index_check.sites.sites import OwnedSite
+from capabilities.index_check.sites.connections import OwnedSite, sites_of
 from pipeline.database import SQL, Database, Statement, Transaction, columns
 from pipeline.errors import (
     AccountSuspended,

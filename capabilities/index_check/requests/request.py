@@ -7,8 +7,7 @@ from pydantic import ConfigDict, Field
 
 from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl, read_url
 from capabilities.index_check.results.jobs import KIND, OWNED_LANE, PROVIDERS
-from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
-from capabilities.index_check.sites.sites import OwnedSite, SiteMap
+from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite, SiteMap
 from pipeline.downloads.urls import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
 from pipeline.kind import Request

@@ -127,7 +127,6 @@ class Monitors(MonitorBase):
         replies={200: Reply("A page, with its neighbours in Link.", list[IndexMonitor])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's monitors, newest first."""
         services = self._services
         caller = await services.authenticate_reader(req)
         limit, offset = LIMIT.read(req), OFFSET.read(req)
@@ -147,7 +146,6 @@ class Monitors(MonitorBase):
         errors=(409, 415),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Make a monitor that is due at once."""
         services = self._services
         caller, body = await read_sent(services, req, max_bytes=MAX_BODY_BYTES)
         wanted = read_fields(MonitorRequest, body)
@@ -195,7 +193,6 @@ class MonitorResource(MonitorBase):
         replies={200: Reply("The monitor.", IndexMonitor)},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Answer with the monitor."""
         caller = await self._services.authenticate_reader(req)
         show_json(resp, IndexMonitor.of(await self._find(caller, monitor_id)).model_dump(mode="json"))
 
@@ -210,7 +207,6 @@ class MonitorResource(MonitorBase):
         errors=(415,),
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Change the monitor, and answer with it."""
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
         wanted = read_fields(MonitorChanges, body)
@@ -245,7 +241,6 @@ class MonitorResource(MonitorBase):
         errors=(415,),
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Delete the monitor; its jobs go on."""
         caller, _ = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
         await self._services.database.run(delete_monitor(monitor.id, caller.account_id))
@@ -263,7 +258,6 @@ class MonitorChangeList(MonitorBase):
         replies={200: Reply("A page, with its neighbours in Link.", list[IndexMonitorChange])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Answer with a page of changes, newest first."""
         caller = await self._services.authenticate_reader(req)
         change = CHANGE.read(req) or None
         limit, offset = CHANGE_LIMIT.read(req), OFFSET.read(req)

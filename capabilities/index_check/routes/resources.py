@@ -142,7 +142,6 @@ class IndexJobs(FromSitemap, IndexWork):
         replies={200: Reply("A page, with its neighbours in Link.", list[IndexJob])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's index jobs, newest first."""
         services = self._services
         caller = await services.authenticate_reader(req)
         limit, offset = JOB_LIMIT.read(req), OFFSET.read(req)
@@ -177,7 +176,6 @@ class IndexJobResource(Resource):
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the index job."""
         caller = await self._services.authenticate_reader(req)
         show_json(resp, show_index_job(self._services, await find_own(self._services, caller, job_id)))
 
@@ -196,7 +194,6 @@ class IndexJobUrls(Resource):
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with a page of the job's URLs, in input order."""
         caller = await self._services.authenticate_reader(req)
         statuses, reasons = STATUS.read(req), REASON.read(req)
         limit, offset = URL_LIMIT.read(req), OFFSET.read(req)
@@ -222,7 +219,6 @@ class IndexJobExport(Resource):
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the job's URLs as CSV or as a spreadsheet."""
         services = self._services
         caller = await services.authenticate_reader(req)
         form, columns = FORMAT.read(req), COLUMNS[EXPORTED.read(req)]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from capabilities.index_check.settings import SiteServiceSettings
-from capabilities.index_check.sites.sites import OwnedSite
+from capabilities.index_check.sites.connections import OwnedSite
 from pipeline.database import SQL, Row, Statement
 
 #: Reason of a rest: a quota is used up.

@@ -8,7 +8,7 @@ import pytest
 from capabilities.index_check.kinds.index_check import IndexCheck
 from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.jobs import OWNED_LANE
-from capabilities.index_check.sites.sites import OwnedSite, SiteMap
+from capabilities.index_check.sites.connections import OwnedSite, SiteMap
 from pipeline.kind import as_rows
 
 GOOGLE, BING = "search_console", "bing_webmaster"
