@@ -28,6 +28,8 @@ SEED = 0
 #: The package drops the letters of an unknown word after so many.
 MOST_LETTERS = 24
 LONG_WORD = re.compile(rf"[^\W\d_]{{{MOST_LETTERS + 1},}}")
+#: The package reads "API" as a word because of the quotation marks.
+QUOTED = re.compile(r"[\"“”„«»]*\b([A-Z]{2}[A-Z0-9]*)\b[\"“”„«»]*")
 #: Splits long numbers: the package has no word for one of 37 digits.
 NUMBER = re.compile(r"\d{15}(?=\d)")
 #: Unicode has no digit beyond its first two planes; all 17 took 0.2 s of each start.
@@ -66,6 +68,7 @@ class Front:
         apart = NUMBER.sub(r"\g<0> ", text.translate(APART))
         # [word](/phonemes/) would be obeyed.
         plain = normalize(apart.strip().replace("](", "] ("))
+        plain = QUOTED.sub(r"\1", plain)
         plain = LONG_WORD.sub(lambda found: " ".join(self._pieces(found[0])), plain)
         with self._lock:
             tokens: list[Any] = self._read.phonemize_tokens(self._read.tokenize(plain))

@@ -123,3 +123,8 @@ def test_a_long_word_is_read_to_its_end(word: str) -> None:
     assert "".join(sentence[one.start : one.end] for one in reading.words) == f"Say{word}now"
     assert all(2 < one.end - one.start <= 24 for one in reading.words)
     assert len(reading.phonemes) > len(word) * 0.8
+
+
+@pytest.mark.parametrize("text", ['the "API" of', "the “API” of", 'say "API keys" now', "(API) now"])
+def test_capitals_in_quotation_marks_are_spelt(text: str) -> None:
+    assert "ˌApˌiˈI" in Front(is_british=False).read(text).phonemes
