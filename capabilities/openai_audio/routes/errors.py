@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from api.http.error_forms import ShownError, with_details
+from api.http.error_forms import ShownError
+from pipeline.errors import with_details
 
 #: OpenAI's codes for ours; programs match on them.
 CODES = {

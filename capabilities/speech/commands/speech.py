@@ -20,9 +20,8 @@ from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, Language, ServiceUrl
-from scripts.overwriting import check_outputs
 from scripts.service import JobBar, ask_service
-from scripts.terminal import tell
+from scripts.terminal import check_outputs, tell
 
 if TYPE_CHECKING:
     from pressroom import Pressroom
