@@ -1,4 +1,4 @@
-"""Hooks of the documents' site: the first page is the README, the reference is made of settings and routes."""
+"""Hooks of the documents' site: serve the README as first page, and generate a reference of settings and routes."""
 
 import re
 from collections.abc import Iterable
@@ -22,14 +22,14 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made."""
+    """Add the generated pages."""
     for name, text in (("index.md", start()), ("reference/settings.md", settings()), ("reference/routes.md", routes())):
         files.append(File.generated(config, name, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Leave of links to files that are no pages their words alone: the site has no repository beside it."""
+    """Replace links to files that are not pages by their text, because the site has no repository beside it."""
 
     def shown(found: re.Match[str]) -> str:
         target = found[2].partition("#")[0]
@@ -41,7 +41,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def start() -> str:
-    """Return the first page: the README, whose links lead to pages here."""
+    """Return the README with links to pages of the site."""
     return (ROOT / "README.md").read_text("utf-8").replace("](docs/", "](")
 
 

@@ -14,7 +14,7 @@ from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.database import Statement
+from pipeline.database import SQL, Statement
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
@@ -125,8 +125,10 @@ def _key_labels(used: Sequence[Used]) -> dict[UUID, str]:
 def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
     """Read what an account may spend, and what its open jobs hold."""
     return Statement(
-        "SELECT a.available, (SELECT coalesce(sum(u.held), 0)::bigint"  # noqa: S608  no values in it
-        f" FROM ({used_sql()}) u) AS held FROM account a WHERE a.id = %(account)s",
+        SQL(
+            "SELECT a.available, (SELECT coalesce(sum(u.held), 0)::bigint FROM ({used}) u) AS held"
+            " FROM account a WHERE a.id = %(account)s"
+        ).format(used=used_sql()),
         {"account": account_id},
         lambda rows: rows[0],
     )

@@ -1,4 +1,4 @@
-"""Transcription: the page on which recordings are tried."""
+"""The Transcript page of the dashboard."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from pipeline.offers.offers import Offers
 
 __all__ = ["TRY"]
 
-PRICE = f"{CREDITS_PER_MINUTE} credits a started minute"
+PRICE = f"{CREDITS_PER_MINUTE} credits per started minute"
 
 
 def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
@@ -21,11 +21,11 @@ def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="transcript",
     title="Transcript",
-    lead="Upload or record audio to read it; click a word to hear it.",
+    lead="Choose or record audio and read it; click a word to hear it.",
     trials=(Trial("transcription", "A transcript", PRICE, Call("transcribe", "audio", more=("task",))),),
     engines=(FAMILY,),
     main=("audio", "language"),
-    labels={"audio": "Recording", "prompt": "Names and words to expect"},
+    labels={"audio": "Recording", "prompt": "Names and special words"},
     choices={"language": _languages},
     starts={"response_format": "verbose_json"},
     accepts={"audio": "audio/*,video/*"},
