@@ -9,7 +9,7 @@ from uuid import UUID
 from pipeline.database import SQL, Row, Statement, columns
 from pipeline.lifecycle import SCHEMA, Submission, Submitted
 
-#: A job's states, as `models.jobs.job` has them for its CHECK; it never leaves any but the first two.
+#: A job's states, as `models.jobs` has them for its CHECK; it never leaves any but the first two.
 JobState = Literal["queued", "running", "succeeded", "partial", "failed", "cancelled", "expired"]
 JOB_STATES: tuple[str, ...] = get_args(JobState)
 FINAL_STATES = frozenset(JOB_STATES[2:])

@@ -19,7 +19,7 @@ PAUSES = tuple(
 )
 #: So that what failed together is not sent together again.
 JITTER = 0.1
-#: What may become of a delivery, as `models.webhook` has it for its CHECK.
+#: What may become of a delivery, as `models.webhooks` has it for its CHECK.
 STATES = ("pending", "delivered", "failed")
 #: Characters of an error that are kept, and tries of an event.
 MAX_ERROR = 300
