@@ -6,7 +6,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from pipeline.accounts.owners import Owner, find_owner, find_owner_by_id, read_email
+from pipeline.accounts.sessions import Owner, find_owner, find_owner_by_id, read_email
 from pipeline.accounts.sign_in import set_email
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, NotFound

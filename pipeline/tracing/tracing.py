@@ -5,7 +5,7 @@ is stored or sent with a job. Spans are written down when they end. Without PRES
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -17,10 +17,12 @@ EXTRA = "tracing"
 Attributes = Mapping[str, str | int | float | bool]
 
 
-class Tracer(Protocol):
-    """Writes spans down. Who makes many asks first whether it `is_on`: describing one costs more than dropping it."""
+class Tracer:
+    """Writes nothing down; a subclass does.
 
-    is_on: bool
+    Who makes many spans asks first whether it `is_on`: describing one costs more than dropping it."""
+
+    is_on = False
 
     def request(self, request_id: str, traceparent: str | None, name: str, seconds: float, **attributes: Any) -> None:
         """Write down that a request was answered just now, after so many seconds."""
@@ -37,24 +39,9 @@ def open_tracer(settings: Settings, part: str) -> Tracer:
 
     Raises NotReady when the packages for it are missing."""
     if settings.tracing.endpoint is None:
-        return NoTracer()
+        return Tracer()
     try:
         from pipeline.tracing.tracing_otlp import OtlpTracer
     except ImportError:
         raise NotReady(f"Tracing needs the packages of OpenTelemetry: `{install_command(EXTRA)}`.") from None
     return OtlpTracer(settings.tracing.endpoint, settings.tracing.share, part)
-
-
-class NoTracer:
-    """Writes nothing down."""
-
-    is_on = False
-
-    def request(self, request_id: str, traceparent: str | None, name: str, seconds: float, **attributes: Any) -> None:
-        """Do nothing."""
-
-    def work(self, request_id: str, name: str, *, ago: float, seconds: float, **attributes: Any) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""

@@ -10,7 +10,7 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.owners import find_owner, read_email
+from pipeline.accounts.sessions import find_owner, read_email
 from pipeline.accounts.sign_in import set_operator
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.commands import ACCOUNTS, under

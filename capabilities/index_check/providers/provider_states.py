@@ -6,7 +6,7 @@ from capabilities.index_check.providers.causes import cause_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import RESTING
 from pipeline.database import SQL, Row, Statement
-from pipeline.offers.breakers import Breaker
+from pipeline.offers.offers import Breaker
 
 #: Providers have a row for each address and key that they ever had; those not asked for so long are left out.
 DAYS_SHOWN = 30

@@ -9,8 +9,7 @@ from capabilities.index_check.results.jobs import KIND, OWNED_LANE, PROVIDERS
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE
 from pipeline.downloads.urls import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Request
-from pipeline.sources import Source
+from pipeline.kind import Request, Source
 
 #: URLs of one job (docs/api.md, Limits).
 MAX_URLS = 10_000

@@ -9,9 +9,8 @@ from capabilities.speech.handlers.word_times import heard_words
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.timestamps import SpokenTimes
 from capabilities.speech.normalization.sentence_ends import sentences
-from pipeline.subtitles.formats import srt, vtt
 from pipeline.subtitles.segments import Segment, Word
-from pipeline.subtitles.subtitles import subtitles
+from pipeline.subtitles.subtitles import srt, subtitles, vtt
 from workers.handler import Task
 
 

@@ -21,8 +21,7 @@ from capabilities.speech.voices.voices import (
     shipped_voices,
 )
 from pipeline.errors import InvalidRequest, ServiceUnavailable
-from pipeline.offers.fetchable import Fetchable, list_fetchable
-from pipeline.offers.offers import Offer, Offers
+from pipeline.offers.offers import Fetchable, Offer, Offers, list_fetchable
 
 FAMILY = "synthesis"
 #: Pairs of voice and language, as requests spell them, whose voice is cached.

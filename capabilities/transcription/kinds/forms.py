@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from capabilities.transcription.kinds.transcripts import Format, Transcript
-from pipeline.subtitles.formats import srt, vtt
+from pipeline.subtitles.subtitles import srt, vtt
 
 
 def render(transcript: Transcript, wanted: Format) -> bytes:
