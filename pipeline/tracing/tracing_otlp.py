@@ -12,8 +12,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
 
-from pipeline.tracing.trace_context import moment_ago, read_traceparent, span_id_of, trace_id_of
-from pipeline.tracing.tracing import Tracer
+from pipeline.tracing.trace_context import Tracer, moment_ago, read_traceparent, span_id_of, trace_id_of
 
 
 class _Ids(RandomIdGenerator):
