@@ -39,7 +39,7 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target
 from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
-from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 
 TAG = "search_check"
 LIMIT = limit(20, 100)

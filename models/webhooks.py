@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Column, ForeignKey, Index, String, Uuid, text
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-from models.columns import document, moment, one_of
+from models.columns import Row, document, moment, one_of
 
 #: What may become of a delivery.
 DELIVERY_STATES = ("pending", "delivered", "failed")
@@ -16,7 +16,7 @@ DELIVERY_STATES = ("pending", "delivered", "failed")
 PAYER = text("coalesce(account_id, webhook_id)")
 
 
-class Webhook(SQLModel, table=True):
+class WebhookRow(Row, table=True):
     """The account's own (`account.webhook_id`), or a monitor's: an address, and the secret that signs what is sent."""
 
     id: UUID = Field(primary_key=True)
@@ -30,12 +30,11 @@ class Webhook(SQLModel, table=True):
     created_at: datetime = Field(sa_column=moment(now=True))
 
 
-class WebhookDelivery(SQLModel, table=True):
+class WebhookDeliveryRow(Row, table=True):
     """One event for one address: tried until it is taken, or for a day (pipeline/webhooks/deliveries.py).
 
     That of a monitor goes to its webhook. Others have an address of their own, and the secret of their account."""
 
-    __tablename__ = "webhook_delivery"
     __table_args__ = (
         CheckConstraint(one_of("state", DELIVERY_STATES), name="webhook_delivery_state_check"),
         Index("webhook_delivery_due_idx", "next_at", postgresql_where=text("state = 'pending'")),
