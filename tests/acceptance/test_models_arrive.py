@@ -8,10 +8,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from hub import FakeHub, serve_hub
 from PIL import Image
 from systems import Running, only, system
-from tiny_gguf import build_gguf
 
 pytestmark = pytest.mark.system
 
