@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from pipeline.errors import NotReady
 from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.settings.endpoints import Endpoints
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
 from pipeline.settings.settings_sources import check_environment, read_config
@@ -214,6 +215,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
+    endpoints: Endpoints = {}
 
     @field_validator("database_url")
     @classmethod
