@@ -8,6 +8,7 @@ from pipeline.database import DatabaseUnavailable
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
 from pipeline.storage.artifacts import StoreUnavailable
+from workers.engines import EngineBusy
 from workers.handler import Done, Failed, Outcome, Release, Retry
 
 #: An exception that nobody foresaw: once more, in case it was the weather, then failed.
@@ -16,6 +17,8 @@ RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 #: When an item is tried again that the database or the artifact store kept from its end, in seconds: four minutes in
 #: all. A full disk or a server that restarts is mended within them, and its user did nothing wrong.
 RETRY_SERVERS_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
+#: How long an item waits for a service that asked for a pause and named no time.
+PAUSE = timedelta(seconds=10)
 
 
 def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
@@ -32,6 +35,8 @@ def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
         case Failed(DatabaseUnavailable() | StoreUnavailable() as error, credits=0):
             if attempts < len(RETRY_SERVERS_AFTER):
                 return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
+        case Failed(EngineBusy() as error, credits=0):
+            return Release(error.retry_after or PAUSE)
     return outcome
 
 

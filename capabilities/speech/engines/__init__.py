@@ -20,6 +20,8 @@ ENGINES: Mapping[str, str] = {
     "edge": "capabilities.speech.engines.edge.edge:Edge",
     "espeak": "capabilities.speech.engines.espeak.espeak:Espeak",
 }
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "speech", "capabilities.speech.engines.endpoint:EndpointSpeech"
 #: What does without a model, less well; who gets an answer of it is told what brings better.
 FALLBACK = "espeak"
 

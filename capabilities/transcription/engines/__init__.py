@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {"whisper": "capabilities.transcription.engines.whisper.whisper:Whisper"}
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "transcripts", "capabilities.transcription.engines.endpoint:EndpointTranscriber"
 
 #: The sample rate that every engine takes, in hertz.
 SAMPLE_RATE = 16_000

@@ -64,10 +64,13 @@ class EndpointClient:
         self.settings = settings
         self._key = settings.key.get_secret_value() if settings.key else None
         self._busy_until = 0.0
+        self._opening = threading.Lock()
 
     def send(self, calls: Sequence[Call], *, stop: Callable[[], bool] = never) -> list[bytes | EndpointFailed]:
         """Return the body of each answer, or why there is none. Raises Stopped when `stop` returns True."""
-        running = [asyncio.run_coroutine_threadsafe(self._send(call), self._loop) for call in calls]
+        with self._opening:
+            loop = self._loop
+        running = [asyncio.run_coroutine_threadsafe(self._send(call), loop) for call in calls]
         try:
             while wait_for(running, timeout=STOP_CHECK_SECONDS).not_done:
                 if stop():
@@ -159,10 +162,21 @@ class EndpointClient:
         if (left := self._busy_until - time.monotonic()) > 0:
             raise EndpointBusy(self.name, "asked for a pause", retry_after=timedelta(seconds=max(1.0, left)))
 
+    def close(self) -> None:
+        """Close the connections, and end the event loop; the client is of no use from then on."""
+        with self._opening:
+            if "_loop" not in self.__dict__:
+                return
+            asyncio.run_coroutine_threadsafe(self._session.close(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
     @cached_property
     def _loop(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.new_event_loop()
-        threading.Thread(target=loop.run_forever, name=f"endpoint {self.name}", daemon=True).start()
+        self._thread = threading.Thread(target=loop.run_forever, name=f"endpoint {self.name}", daemon=True)
+        self._thread.start()
         asyncio.run_coroutine_threadsafe(self._open(), loop).result()
         return loop
 

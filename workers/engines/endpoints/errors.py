@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from pipeline.downloads.retry_after import read_retry_after
-from workers.engines import EngineUnavailable
+from workers.engines import EngineBusy, EngineUnavailable
 
 #: Characters that are quoted of a server's own message.
 MOST_QUOTED = 200
@@ -33,7 +33,7 @@ class EndpointAway(EndpointFailed):
     lasting = True
 
 
-class EndpointBusy(EndpointFailed):
+class EndpointBusy(EndpointFailed, EngineBusy):
     """The endpoint asks for a pause (429)."""
 
     code = "endpoint_busy"
