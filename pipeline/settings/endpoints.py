@@ -1,7 +1,9 @@
 """Endpoints: servers of the operator's that speak OpenAI's API, such as Ollama, vLLM or a hosted service."""
 
 import re
+from collections.abc import Iterator
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
@@ -33,6 +35,24 @@ def _checked_names(endpoints: dict[str, EndpointSettings]) -> dict[str, Endpoint
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name of an endpoint: use up to 32 lowercase letters, digits and _")
     return endpoints
+
+
+#: What is sent for each setting that names a model.
+SENT = {
+    "captions": "pictures",
+    "posts": "posts",
+    "covers": "titles and excerpts",
+    "speech": "texts to be spoken",
+    "transcripts": "recordings",
+}
+
+
+def privacy(endpoints: dict[str, EndpointSettings]) -> Iterator[str]:
+    """Yield lines that say what is sent to which host."""
+    for name, endpoint in endpoints.items():
+        sent = [what for use, what in SENT.items() if getattr(endpoint, use) is not None]
+        if sent:
+            yield f"  {', '.join(sent).capitalize()} go to {urlsplit(endpoint.url).netloc} (endpoint {name})."
 
 
 Endpoints = Annotated[dict[str, EndpointSettings], AfterValidator(_checked_names)]

@@ -89,7 +89,7 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
         """Return the text as sound. Raises EndpointFailed, NothingToSpeak, Stopped."""
-        self.breaker.require()
+        self.require()
         if not any(map(str.isalnum, text)):
             raise NothingToSpeak
         body = {

@@ -52,7 +52,7 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
         stop: Callable[[], bool] = never,
     ) -> Iterator[Recognition]:
         """Send a sound as WAV. Raises EndpointFailed, Stopped."""
-        self.breaker.require()
+        self.require()
         seconds = len(samples) / SAMPLE_RATE
         wav = Upload(encode_wav(Pcm(samples.astype("<i2").tobytes(), SAMPLE_RATE)), "sound.wav", "audio/wav")
         form: list[tuple[str, str | Upload]] = [("model", self.model), ("file", wav)]

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from pipeline.log import get_logger
 from pipeline.settings import Settings
+from pipeline.settings.endpoints import SENT
+from workers.engines import EngineUnavailable
 from workers.engines.circuit_breaker import CircuitBreaker, ignore
 from workers.engines.endpoints.client import EndpointClient
 from workers.engines.endpoints.errors import EndpointFailed, ModelUnknown
@@ -27,8 +30,8 @@ class EndpointEngine:
         self.client = EndpointClient(name, own)
         self.models: tuple[str, ...] = ()
         self._on_change: Callable[[], None] = ignore
-        pause = timedelta(seconds=own.pause_seconds)
-        self.breaker = CircuitBreaker(name, self.probe, pause=pause, on_change=lambda: self._on_change())
+        self.pause = timedelta(seconds=own.pause_seconds)
+        self.breaker = CircuitBreaker(name, self.probe, pause=self.pause, on_change=lambda: self._on_change())
 
     @classmethod
     def from_endpoint(cls, settings: Settings, name: str) -> Self:
@@ -56,6 +59,21 @@ class EndpointEngine:
     def is_available(self) -> bool:
         """Return whether the server answered last."""
         return self.breaker.is_available()
+
+    @property
+    def away(self) -> str:
+        """Return why the server can't be used now."""
+        return f"the server {self.breaker.reason}"
+
+    def require(self) -> None:
+        """Raise EngineUnavailable unless the server answered last."""
+        if (reason := self.breaker.reason) is not None:
+            raise EngineUnavailable(f"The endpoint {self.name} is unavailable: it {reason}.", retry_after=self.pause)
+
+    @property
+    def promise(self) -> str:
+        """Return what leaves this machine, and where it goes, for operators."""
+        return f"sends {SENT[self.use]} to {urlsplit(self.client.settings.url).netloc}"
 
     def offer(self) -> Mapping[str, Any]:
         """Return the model, and that the work leaves this machine."""

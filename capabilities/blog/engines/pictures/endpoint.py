@@ -42,7 +42,7 @@ class EndpointPainter(EndpointEngine):
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
         """Return `count` pictures, each of a request of its own, or why there is none. Raises Stopped."""
-        self.breaker.require()
+        self.require()
         answers = self._asked(brief, count, stop)
         for answer in answers:
             if isinstance(answer, EndpointFailed):

@@ -106,7 +106,7 @@ def test_a_refused_key_takes_the_voices_away_until_a_probe_succeeds(engine: Engi
         with pytest.raises(KeyRefused):
             speech.speak("Good morning.", voice="house-nova")
         assert not speech.is_available()
-        with pytest.raises(EngineUnavailable, match="house is unavailable: refuses the key"):
+        with pytest.raises(EngineUnavailable, match="house is unavailable: it refuses the key"):
             speech.render("Good morning.", voice="house-nova", speed=1, pitch=0, stop=never)
         with pytest.raises(VoiceUnknown):
             speech.speak("Good morning.", voice="nova")
