@@ -1,4 +1,4 @@
-"""Make the examples of docs/engines.md: `python docs/make_examples.py` runs the light engines on the sample posts."""
+"""Write the examples of docs/engines.md: `python docs/make_examples.py` runs the light engines on sample posts."""
 
 import importlib.util
 import io
@@ -22,12 +22,12 @@ PAGE, PICTURES = ROOT / "docs" / "engines.md", ROOT / "docs" / "pictures"
 START, END = "<!-- made by docs/make_examples.py -->", "<!-- end -->"
 STYLES = ("illustration", "abstract", "minimalist")
 
-#: A third of a cover's side: three stand next to each other on the page.
+#: A third of a cover's size, as three stand side by side.
 WIDTH, HEIGHT, GAP = 400, 210, 8
 
 
 def main() -> None:
-    """Write the pictures, and what stands between the marks of the page."""
+    """Write the pictures, and the examples between the marks of the page."""
     PICTURES.mkdir(exist_ok=True)
     for old in PICTURES.glob("cover-*.jpg"):
         old.unlink()
@@ -46,9 +46,11 @@ def _examples() -> Iterator[str]:
 
 
 def chosen_posts() -> list[Any]:
-    """Return the sample posts that the page shows: the first two of each language."""
-    posts = _samples().POSTS
-    return [post for index, post in enumerate(posts) if [p.language for p in posts[:index]].count(post.language) < 2]
+    """Return the sample posts that the page shows: the first of each language."""
+    first: dict[str, Any] = {}
+    for post in _samples().POSTS:
+        first.setdefault(post.language, post)
+    return list(first.values())
 
 
 def _example(index: int, sample: Any, writer: Any, painter: Any) -> str:
@@ -58,12 +60,11 @@ def _example(index: int, sample: Any, writer: Any, painter: Any) -> str:
     covers = [cover for cover in painter.paint(brief, count=3) if isinstance(cover, Painted)]
     name = f"cover-{index + 1:02}-{style}.jpg"
     _strip(covers).save(PICTURES / name, "JPEG", quality=82, optimize=True, progressive=True)
-    described = "\n".join(f"{place}. {cover.description}" for place, cover in enumerate(covers, 1))
     tags = " · ".join(f"`{tag}`" for tag in made.tags)
     warnings = "".join(f"\n\n*{warning}*" for warning in dict.fromkeys(w for cover in covers for w in cover.warnings))
     return (
         f"### {sample.title}\n\n`{sample.language}`, style `{style}`\n\n"
-        f"![The three covers that are described below](pictures/{name})\n\n{described}\n\n"
+        f"![{covers[0].description}](pictures/{name})\n\n"
         f"> {made.excerpt}\n\n**{made.category}** · {tags}{warnings}"
     )
 
@@ -77,7 +78,7 @@ def _strip(covers: list[Painted]) -> Image.Image:
 
 
 def _samples() -> ModuleType:
-    """Return the posts that the tests use, too."""
+    """Return the tests' sample posts."""
     spec = importlib.util.spec_from_file_location("sample_posts", ROOT / "tests" / "examples" / "posts.py")
     if spec is None or spec.loader is None:
         raise SystemExit("tests/examples/posts.py is missing.")

@@ -1,4 +1,4 @@
-"""Write the table of models in docs/licences.md anew, from the catalogue: `.venv/bin/python docs/make_licences.py`."""
+"""Write the catalogue's models into docs/licences.md: `.venv/bin/python docs/make_licences.py`."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ BEGIN, END = "<!-- models: made by docs/make_licences.py -->\n", "<!-- end of mo
 
 
 def make_table() -> str:
-    """Return the models with who made them and their licence; those that have all in common share a row."""
+    """Return the table of models by origin and licence."""
     from workers.models.catalogue import read_catalogue
 
     rows: dict[tuple[str, str], list[str]] = {}
@@ -20,7 +20,7 @@ def make_table() -> str:
 
 
 def with_table(page: str) -> str:
-    """Return the page with today's table."""
+    """Return the page with the current table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{make_table()}\n{END}{after}"

@@ -1,4 +1,4 @@
-"""Put the figures of the last `make security`, from out/security.md, into docs/security.md; `make security` runs it."""
+"""Copy out/security.md, the figures of `make security`, into docs/security.md; `make security` runs this."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ BEGIN, END = "<!-- figures: made by make security -->\n", "<!-- end of figures -
 
 
 def with_figures(page: str, figures: str) -> str:
-    """Return the page with the figures of a report."""
+    """Return the page with a report's figures."""
     before, _, rest = page.partition(BEGIN)
     _, found, after = rest.partition(END)
     if not found:

@@ -1,4 +1,4 @@
-"""The documents are true: lengths, links, and the commands that they name."""
+"""The documents are true: lengths, links, commands, files and settings."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ from scripts.main import create_app
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 TARGETS = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
-#: Pages of the site that docs/site_hooks.py makes.
+#: Pages that docs/site_hooks.py generates.
 MADE_PAGES = {"index.md", "settings.md", "routes.md"}
 
 
@@ -35,12 +35,15 @@ def headings(document: Path) -> set[str]:
 
 
 def plain_heading(text: str) -> str:
-    """Return a heading without the signs that its anchor leaves out."""
+    """Return a heading without the characters that its anchor leaves out."""
     return re.sub(r"[^\w -]", "", text).strip()
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+def test_the_readme_is_short_and_shows_the_dashboard() -> None:
+    text = text_of("README.md")
+    (picture,) = re.findall(r"^!\[.+\]\((.+)\)$", text, re.MULTILINE)
+    assert len(text.splitlines()) <= 100
+    assert (ROOT / picture).stat().st_size <= 150_000
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -103,7 +106,7 @@ def test_make_security_runs_the_tests_that_the_security_page_names() -> None:
     named = set(re.findall(r"`(tests/[^` ]+)`", text_of("docs/security.md")))
     told = subprocess.run(["make", "-n", "security"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
-    # A browser's, which the page excepts.
+    # The page excepts the browser's test.
     assert named - set(re.findall(r"tests/\S+", told)) == {"tests/acceptance/test_dashboard_in_a_browser.py"}
     assert set(re.findall(r"tests/\S+", told)) - named == set()
 
@@ -115,9 +118,9 @@ def test_make_help_lists_what_there_is() -> None:
         assert f"make {target}" in listed
 
 
-def test_nothing_of_a_workplace_stands_in_the_project() -> None:
-    # Examples in documents name two folders in which a clone may lie.
+def test_no_file_contains_the_path_of_its_checkout() -> None:
+    # Examples in documents name these two folders.
     place = ROOT if str(ROOT.parent) in {"/tmp", "/srv"} else ROOT.parent
     for name in tracked():
-        # A folder of ours, such as api/work/, may have the place's name.
+        # A folder such as api/work/ may have the same name.
         assert not re.search(rf"(?<![\w.-]){re.escape(str(place))}/", text_of(name)), name

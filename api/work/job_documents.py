@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
-from pydantic import Field, NonNegativeInt, TypeAdapter, WithJsonSchema
+from pydantic import ConfigDict, Field, NonNegativeInt, TypeAdapter, WithJsonSchema
 
 from api.http.error_forms import with_details
 from pipeline.lifecycle.jobs import Job, JobState
@@ -39,6 +39,8 @@ class JobCredits:
 @dataclass(slots=True, kw_only=True)
 class JobDocument:
     """A job, as it is now."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(title="Job")
 
     id: UUID
     kind: str

@@ -20,7 +20,9 @@ ASGI = ("-m", "uvicorn", f"--workers={API_PROCESSES}", "--loop=uvloop", "--http=
 
 @dataclass(frozen=True)
 class Peer:
-    """A job queue; commands follow its environment's Python."""
+    """A job queue; commands follow its environment's Python.
+
+    `promise`, `settings`, `keeps` and `by_default` are for readers of docs/benchmarks.md."""
 
     name: str
     front: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Page: docs/benchmarks.md and its plots, made of findings and page.md beside this file.
+"""Page: docs/benchmarks.md and its plots, from findings and page.md beside this file.
 
-`python -m benchmarks.peers.page` writes it again from what the last full run found.
+`python -m benchmarks.peers.page` writes it again from the findings of the last full run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,14 @@ from string import Template
 
 from benchmarks.environments import CACHE
 from benchmarks.peers.bars import Bar, Panel, draw
-from benchmarks.peers.catalogue import PEERS, Peer
+from benchmarks.peers.catalogue import PEERS
 from benchmarks.peers.findings import ONE_AT_A_TIME, OURS, ROUND_TRIPS, SUBMISSIONS, Findings, Loss, Speed, Spread
 from benchmarks.report import Table
 from scripts.system.programs import ROOT
 
 DOCS = ROOT / "docs"
 TEXT = Path(__file__).with_name("page.md")
-#: Where plots lie beside the page, and what each shows.
+#: Each plot's file beside the page, and its measurement.
 PLOTS = {"pictures/benchmarks-round-trips.svg": ROUND_TRIPS, "pictures/benchmarks-submissions.svg": SUBMISSIONS}
 NAMES = (OURS, *(peer.name for peer in PEERS))
 NONE = "–"
@@ -33,6 +33,7 @@ def write_page(findings: Findings, folder: Path) -> None:
 def page(findings: Findings) -> str:
     """Return the page."""
     return Template(TEXT.read_text()).substitute(
+        summary=summary(findings),
         machine=findings.machine,
         versions=", ".join(f"{name} {version}" for name, version in findings.versions.items()),
         rounds=findings.rounds,
@@ -43,18 +44,31 @@ def page(findings: Findings) -> str:
         losses=losses(findings),
         patience=f"{findings.patience:g}",
         kills=max((loss.kills for loss in findings.losses), default=0),
-        settings=markdown(("peer", "how it is run"), [(_named(peer, findings), peer.settings) for peer in PEERS]),
+    )
+
+
+def summary(findings: Findings) -> str:
+    """Return the sentence that answers the page's question: round trips of 32 clients, and jobs lost after kills."""
+    speeds = [speed for speed in findings.speeds if speed.what == ROUND_TRIPS and speed.clients == 32]
+    ratios = [ratio for speed in speeds for peer in PEERS if (ratio := speed.ratio(peer.name)) is not None] or [0.0]
+    ours = [loss for loss in findings.losses if loss.name == OURS]
+    theirs = [loss for loss in findings.losses if loss.name != OURS]
+    lost, accepted = sum(loss.lost for loss in ours), sum(loss.submitted for loss in ours)
+    return (
+        f"With 32 clients Pressroom makes {min(ratios):.2f} to {max(ratios):.1f} times as many round trips as the"
+        f" others. It lost {lost} of {accepted:,} jobs when its worker was killed;"
+        f" {sum(loss.lost > 0 for loss in theirs)} of the {len(theirs)} other set-ups lost some."
     )
 
 
 def rates(findings: Findings, what: str) -> str:
-    """Return a table of rates: ours first, then each peer with the ratio ours / theirs."""
+    """Return a table of median rates: ours first, then each peer with the ratio ours / theirs."""
     speeds = [speed for speed in findings.speeds if speed.what == what and speed.unit == "/s"]
     head = ["", *(_clients(speed) for speed in speeds), *(f"ours / theirs, {speed.clients}" for speed in speeds)]
     rows = [
         (
             _label(name, findings),
-            *(_spread(speed, name) for speed in speeds),
+            *(_median(speed, name) for speed in speeds),
             *(_ratio(speed, name) for speed in speeds),
         )
         for name in NAMES
@@ -70,7 +84,7 @@ def times(findings: Findings) -> str:
 
 
 def failed(findings: Findings) -> str:
-    """Say which peers' rounds failed."""
+    """Return the sentence that names the peers whose rounds failed."""
     told = [
         f"{name}: {times} of {findings.rounds} rounds of {speed.what.lower()} with {_clients(speed)}"
         for speed in findings.speeds
@@ -80,18 +94,8 @@ def failed(findings: Findings) -> str:
 
 
 def losses(findings: Findings) -> str:
-    """Return the table of kills: what is promised beside what came of it."""
-    head = (
-        "",
-        "promised",
-        "accepted",
-        "with a result",
-        "ended as failed",
-        "lost",
-        "done twice",
-        "begun again",
-        "last result after",
-    )
+    """Return the table of kills."""
+    head = ("", "accepted", "with a result", "failed", "lost", "done twice", "begun again", "last result after")
     return markdown(head, [_loss(loss, findings) for loss in sorted(findings.losses, key=_order)])
 
 
@@ -103,17 +107,7 @@ def _loss(loss: Loss, findings: Findings) -> tuple[str, ...]:
     when = NONE if loss.lost else f"{loss.seconds:.0f} s"
     counts = (loss.submitted, loss.results, loss.failed, loss.lost, loss.done_twice, loss.begun_again)
     name = _label(loss.name, findings) + (", by default" if loss.by_default else "")
-    return name, _promise(loss), *map(str, counts), when
-
-
-def _promise(loss: Loss) -> str:
-    if loss.name == OURS:
-        return (
-            "every job ends, its result is stored and charged once; an item whose worker died is done again after its"
-            " lease, and ended as failed after three such deaths"
-        )
-    peer = next(peer for peer in PEERS if peer.name == loss.name)
-    return peer.by_default if loss.by_default else peer.promise
+    return name, *map(str, counts), when
 
 
 def plot(findings: Findings, what: str) -> str:
@@ -133,7 +127,7 @@ def _bars(speed: Speed) -> Iterator[Bar]:
 
 
 def tables(findings: Findings) -> Iterator[Table]:
-    """Return the same for the terminal."""
+    """Return the same tables for the terminal."""
     for speed in findings.speeds:
         table = Table(
             f"{speed.what}, {_clients(speed)}", "The peer stands under raw limit; the ratio is ours / theirs."
@@ -150,7 +144,7 @@ def tables(findings: Findings) -> Iterator[Table]:
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table; the first column is words, and so is one that says what is promised."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -163,8 +157,9 @@ def _label(name: str, findings: Findings) -> str:
     return f"**{OURS}**" if name == OURS else f"{name} {findings.versions[name]}"
 
 
-def _named(peer: Peer, findings: Findings) -> str:
-    return f"[{_label(peer.name, findings)}]({peer.documents}), keeps jobs in {peer.keeps}"
+def _median(speed: Speed, name: str) -> str:
+    spread = speed.spread(name)
+    return f"{spread.median:,.0f}{speed.unit}" if spread else "failed"
 
 
 def _spread(speed: Speed, name: str) -> str:

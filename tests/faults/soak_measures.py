@@ -49,33 +49,31 @@ BY_DESIGN = re.compile(
 )
 
 HEADINGS = ("| measure | median | rise | verdict |", "|---|---:|---:|---|")
+#: Measures that the page always shows; others only if they are not flat.
+SHOWN = re.compile(
+    r".*: memory MiB|PostgreSQL: (connections|jobs|items)|Redis: .*|files: .*|API: (descriptors|threads)"
+)
 INTRODUCTION = f"""# Soak
 
-`make soak HOURS=2` runs a whole system under mixed load and measures every {APART_SECONDS:g} seconds what it holds:
-memory, descriptors, threads, connections, rows, keys and files. It writes this page, and fails when something grows.
+Does Pressroom leak? `make soak HOURS=2` runs a whole system under mixed load, measures every {APART_SECONDS:g}
+seconds what it holds (memory, descriptors, threads, connections, rows, keys, files), and fails if something grows.
+It writes this page.
 
-Results are kept for about a minute and summaries of jobs for two minutes, so that soon as many jobs are deleted as are
-made: `PostgreSQL: jobs` are those of the last two minutes, and go up and down with the load. What is kept for longer
-than a run lasts can only grow, and is marked **by design** when it does: the ledger (`credit_entry`), which outlives
-its jobs; artifacts, each in the folder of a day, with which it is deleted; rows that are kept for days, such as
-`queue_sample`; and the log. After the run the folders of all days are deleted, and no artifact may be left.
+Results are kept for about a minute and summaries of jobs for two, so jobs are soon deleted as fast as they are
+made. What outlives the run can only grow, and is marked **by design**: the ledger (`credit_entry`), which also
+fills PostgreSQL's buffers; rows that are kept for days; the log; and artifacts, which lie in the folder of a day.
+After the run the folders of all days are deleted, and no artifact may be left.
 
-The first third of a run is not compared: caches fill meanwhile. Median and rise are those of the other two thirds.
+The first third of the run is left out, because caches fill. Over the rest:
 
-- A measure **grows** when it rises by more than {100 * SHARE:.0f} % of its median and three quarters of all pairs of
-  measurements rise. A rise of up to {LEAST["MiB"]:g} MiB, {LEAST["kB"]:g} kB or {LEAST[""]:g} of anything
-  else does not count, whatever its share: a small table may double by a few pages.
-- `{LOAD}` are the requests that the clients had answered. They **fall** when the second half of what is
-  compared has less than {100 * STEADY:.0f} % of the first half, and this fails the run as well: a leak could hide
-  behind less load.
-- All else is **flat**, also what falls otherwise.
+- A measure **grows** if it rises by more than {100 * SHARE:.0f} % of its median and three quarters of all pairs of
+  measurements rise. Rises up to {LEAST["MiB"]:g} MiB, {LEAST["kB"]:g} kB or {LEAST[""]:g} of anything else do not
+  count.
+- `{LOAD}` **falls** if the second half has less than {100 * STEADY:.0f} % of the first, and that fails the run too:
+  a leak could hide behind less load.
+- Everything else is **flat**.
 
-`files: temporary` are the files in the system's own TMPDIR, and those that its processes hold open there without a
-name. The orphan reaper is a process that ends what a killed supervisor leaves running.
-
-`memory` is a process's own. `mapped files`, its share of libraries and models, are counted apart: it rises when another
-process that maps them ends. So is `shared memory`: PostgreSQL's are its buffers, which the ledger fills, so that they
-grow by design until they are full; it may be no more than PostgreSQL's settings say.
+Memory is a process's own. The orphan reaper is a process that ends what a killed supervisor leaves running.
 
 """
 
@@ -261,9 +259,16 @@ def opened_below(folder: Path, pid: int) -> list[Path]:
 
 def page(judged: Mapping[str, Judgement], minutes: float, answered: int, run: str) -> str:
     """Return the document that a run leaves; `run` says when, of what and where it was."""
-    rows = [f"| {name} | {one.median:,.0f} | {one.rise:+,.0f} | {verdict(name, one)} |" for name, one in judged.items()]
+    shown = {name: one for name, one in judged.items() if is_shown(name, one)}
+    rows = [f"| {name} | {one.median:,.0f} | {one.rise:+,.0f} | {verdict(name, one)} |" for name, one in shown.items()]
     said = f"{minutes:,.0f} minutes, {answered:,} requests answered; {run}."
-    return INTRODUCTION + "\n".join(["## The last run", "", said, "", *HEADINGS, *rows, ""])
+    rest = f"{len(judged) - len(shown)} more measures were flat."
+    return INTRODUCTION + "\n".join(["## The last run", "", said, "", *HEADINGS, *rows, "", rest, ""])
+
+
+def is_shown(name: str, one: Judgement) -> bool:
+    """Return whether the page has a row of a measure."""
+    return name == LOAD or one.grows or one.falls or bool(SHOWN.fullmatch(name))
 
 
 def verdict(name: str, one: Judgement) -> str:

@@ -1,9 +1,10 @@
 """A storm's report: when the rate of answers counts as sunk."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from storm_report import AGAIN, Back, Books, Outcome, Report
+from storm_report import AGAIN, Back, Books, Outcome, Report, crash_points
 
 BACK = Back(5.0, 1.0)
 BOOKS = Books(frozenset(), 0, 0, 0)
@@ -40,3 +41,12 @@ def test_a_rate_that_comes_back_after_neither_strike_fails_the_run() -> None:
         found.check_rates()
     found.outcomes[1] = replace(found.outcomes[1], back=BACK)
     found.check_rates()
+
+
+def test_crash_points_are_summed_from_their_table(tmp_path: Path) -> None:
+    table = tmp_path / "table"
+    assert crash_points(table) == "this run had none | |"
+    table.write_text("| kind | calls | deaths |\n|---|---:|---:|\n| a | 21 | 26 | 1 |\n| b | - | 4 | 2 |\n")
+    assert crash_points(table) == "2 | 21 | 30"
+    table.write_text("41 calls, 77 deaths: before each of them.\n")
+    assert crash_points(table) == "1 | 41 | 77"

@@ -20,7 +20,7 @@ from capabilities.index_check.providers.transitions import Event
 from capabilities.index_check.requests.request import FAULTY_LANE, lane_of
 from capabilities.index_check.results import verdicts
 from capabilities.index_check.results.jobs import OWNED_LANE
-from capabilities.index_check.results.urls import RawResult
+from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
 from pipeline.downloads.urls import match_key

@@ -11,14 +11,14 @@ from typing import Any
 
 from capabilities.index_check.engines.search.base.client import SearchClient
 from capabilities.index_check.engines.search.base.site_service import ServiceAnswer, ServiceTrouble, Trouble
-from capabilities.index_check.engines.search.owners.site_services import site_services
+from capabilities.index_check.engines.search.owners import site_services
 from capabilities.index_check.handlers.connected import Connections
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.requests.owned_sites import services_for
 from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of
 from capabilities.index_check.results import verdicts
-from capabilities.index_check.results.urls import RawResult
+from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 from capabilities.index_check.sites import site_quota
 from capabilities.index_check.sites.connections import Connection, note_fault

@@ -13,7 +13,7 @@ from yarl import URL
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite, Submitter
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.requests.request import MAX_URLS
-from capabilities.index_check.results.urls import RawResult
+from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import SubmissionSettings
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger

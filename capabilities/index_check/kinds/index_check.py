@@ -29,7 +29,7 @@ from capabilities.index_check.results.jobs import (
     status_of_job,
     type_of,
 )
-from capabilities.index_check.results.urls import RawResult
+from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.results.verdicts import forget_verdicts
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database, Statement

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 from uuid import UUID
 
-from pipeline.database import Database, Row, Statement
+from pipeline.database import SQL, Database, Statement, columns, page_of, read_page
 from pipeline.timestamps import timestamp
 from pipeline.webhooks.deliveries import add_delivery, add_to_account
 from pipeline.webhooks.events import MONITOR_CHANGED, event_body
@@ -36,7 +36,7 @@ class Change:
     before_at: datetime
 
 
-_COLUMNS = ", ".join(Change.__dataclass_fields__)
+_COLUMNS = columns(Change.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +90,30 @@ def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
 
     A URL that had no answer before is not changed by its first."""
     return Statement(
-        "WITH answer AS (SELECT DISTINCT ON (page, index) * FROM (SELECT"  # noqa: S608  names of columns alone
-        " i.input->>'url' AS url, sha256(convert_to(i.input->>'url', 'UTF8')) AS page,"
-        " coalesce(nullif(i.output->>'index', ''), i.output->>'provider', '') AS index,"
-        " coalesce(i.output->>'provider', '') AS provider, i.output->>'reason' = 'indexed' AS is_indexed,"
-        " i.output->>'proofUrl' AS proof_url, i.updated_at AS checked_at, i.index AS place"
-        " FROM item i WHERE i.job_id = %(job)s AND i.state = 'done'"
-        " AND i.output->>'reason' IN ('indexed', 'not_indexed')) a ORDER BY page, index, place),"
-        # All parts of a statement see the pages as they were before it.
-        " changed AS (INSERT INTO index_monitor_change"
-        " (monitor_id, job_id, url, change, index, provider, proof_url, checked_at, before_at)"
-        " SELECT %(monitor)s, %(job)s, a.url, CASE WHEN a.is_indexed THEN 'newly_indexed' ELSE 'dropped' END, a.index,"
-        " a.provider, CASE WHEN a.is_indexed THEN a.proof_url END, a.checked_at, p.checked_at FROM answer a"
-        " JOIN index_monitor_page p ON p.monitor_id = %(monitor)s AND p.page = a.page AND p.index = a.index"
-        " WHERE p.is_indexed <> a.is_indexed ORDER BY a.place"
-        f" RETURNING {_COLUMNS}),"
-        " kept AS (INSERT INTO index_monitor_page AS p (monitor_id, page, index, is_indexed, checked_at)"
-        " SELECT %(monitor)s, a.page, a.index, a.is_indexed, a.checked_at FROM answer a"
-        " ON CONFLICT (monitor_id, page, index)"
-        " DO UPDATE SET is_indexed = excluded.is_indexed, checked_at = excluded.checked_at),"
-        " closed AS (UPDATE index_monitor SET open_job_id = NULL WHERE id = %(monitor)s)"
-        " SELECT * FROM changed ORDER BY id",
+        SQL(
+            "WITH answer AS (SELECT DISTINCT ON (page, index) * FROM (SELECT"
+            " i.input->>'url' AS url, sha256(convert_to(i.input->>'url', 'UTF8')) AS page,"
+            " coalesce(nullif(i.output->>'index', ''), i.output->>'provider', '') AS index,"
+            " coalesce(i.output->>'provider', '') AS provider, i.output->>'reason' = 'indexed' AS is_indexed,"
+            " i.output->>'proofUrl' AS proof_url, i.updated_at AS checked_at, i.index AS place"
+            " FROM item i WHERE i.job_id = %(job)s AND i.state = 'done'"
+            " AND i.output->>'reason' IN ('indexed', 'not_indexed')) a ORDER BY page, index, place),"
+            # All parts of a statement see the pages as they were before it.
+            " changed AS (INSERT INTO index_monitor_change"
+            " (monitor_id, job_id, url, change, index, provider, proof_url, checked_at, before_at)"
+            " SELECT %(monitor)s, %(job)s, a.url, CASE WHEN a.is_indexed THEN 'newly_indexed' ELSE 'dropped' END,"
+            " a.index, a.provider, CASE WHEN a.is_indexed THEN a.proof_url END, a.checked_at, p.checked_at"
+            " FROM answer a"
+            " JOIN index_monitor_page p ON p.monitor_id = %(monitor)s AND p.page = a.page AND p.index = a.index"
+            " WHERE p.is_indexed <> a.is_indexed ORDER BY a.place"
+            " RETURNING {}),"
+            " kept AS (INSERT INTO index_monitor_page AS p (monitor_id, page, index, is_indexed, checked_at)"
+            " SELECT %(monitor)s, a.page, a.index, a.is_indexed, a.checked_at FROM answer a"
+            " ON CONFLICT (monitor_id, page, index)"
+            " DO UPDATE SET is_indexed = excluded.is_indexed, checked_at = excluded.checked_at),"
+            " closed AS (UPDATE index_monitor SET open_job_id = NULL WHERE id = %(monitor)s)"
+            " SELECT * FROM changed ORDER BY id"
+        ).format(_COLUMNS),
         {"monitor": ended.id, "job": ended.job_id},
         lambda rows: [Change(**row) for row in rows],
     )
@@ -142,36 +145,37 @@ def list_changes(
     monitor_id: UUID, *, change: str | None, limit: int, offset: int
 ) -> Statement[tuple[list[Change], int]]:
     """Read a page of a monitor's changes, newest first, and how many there are in all."""
-
-    def read(rows: list[Row]) -> tuple[list[Change], int]:
-        totals = [row.pop("total") for row in rows]
-        return [Change(**row) for row in rows if row["id"] is not None], totals[0]
-
-    where = "monitor_id = %(monitor)s" + (" AND change = %(change)s" if change else "")
+    found = SQL("index_monitor_change WHERE monitor_id = %(monitor)s AND {}").format(
+        SQL("change = %(change)s" if change else "true")
+    )
     return Statement(
-        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM index_monitor_change WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"SELECT {_COLUMNS} FROM index_monitor_change WHERE {where} ORDER BY id DESC"
-        " LIMIT %(limit)s OFFSET %(offset)s) p ON true ORDER BY p.id DESC",
+        page_of(
+            SQL("SELECT {} FROM {} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s").format(_COLUMNS, found),
+            total=found,
+            order=SQL("p.id DESC"),
+        ),
         {"monitor": monitor_id, "change": change, "limit": limit, "offset": offset},
-        read,
+        read_page(Change),
     )
 
 
 def forget_changes(*, older_than: timedelta, limit: int) -> Statement[int]:
     """Delete changes of so long ago; returns how many."""
-    return _forget("index_monitor_change", "id", older_than, limit)
+    return _forget("index_monitor_change", ["id"], older_than, limit)
 
 
 def forget_pages(*, older_than: timedelta, limit: int) -> Statement[int]:
     """Delete answers of so long ago: their URLs are not checked any more; returns how many."""
-    return _forget("index_monitor_page", "monitor_id, page, index", older_than, limit)
+    return _forget("index_monitor_page", ["monitor_id", "page", "index"], older_than, limit)
 
 
-def _forget(table: str, key: str, older_than: timedelta, limit: int) -> Statement[int]:
+def _forget(table: str, key: Sequence[str], older_than: timedelta, limit: int) -> Statement[int]:
     return Statement(
-        f"WITH gone AS (DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table}"  # noqa: S608
-        " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
-        " RETURNING 1) SELECT count(*) AS gone FROM gone",
+        SQL(
+            "WITH gone AS (DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table}"
+            " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
+            " RETURNING 1) SELECT count(*) AS gone FROM gone"
+        ).format(table=SQL(table), key=columns(key)),
         {"older_than": older_than, "limit": limit},
         lambda rows: int(rows[0]["gone"]),
     )

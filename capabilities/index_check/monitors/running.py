@@ -19,7 +19,7 @@ from capabilities.index_check.requests.request import MAX_URLS, IndexCheckReques
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites.connections import sites_of
 from capabilities.index_check.sites.sites import OwnedSite
-from pipeline.database import Database, Statement, Transaction
+from pipeline.database import SQL, Database, Statement, Transaction, columns
 from pipeline.errors import (
     AccountSuspended,
     Conflict,
@@ -207,12 +207,13 @@ def _raise_refusal(submitted: Submitted, submission: Submission) -> None:
 
 
 def _claim_due() -> Statement[list[Due]]:
-    columns = ", ".join(f"m.{name}" for name in Due.__dataclass_fields__)
     return Statement(
-        "UPDATE index_monitor m SET busy_until = now() + %(busy)s WHERE m.id = ANY (ARRAY("  # noqa: S608
-        "SELECT o.id FROM index_monitor o WHERE o.state = 'active' AND o.next_at <= now()"
-        " AND coalesce(o.busy_until <= now(), true) ORDER BY o.next_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED))"
-        f" RETURNING {columns}",
+        SQL(
+            "UPDATE index_monitor m SET busy_until = now() + %(busy)s WHERE m.id = ANY (ARRAY("
+            "SELECT o.id FROM index_monitor o WHERE o.state = 'active' AND o.next_at <= now()"
+            " AND coalesce(o.busy_until <= now(), true)"
+            " ORDER BY o.next_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)) RETURNING {}"
+        ).format(columns(Due.__dataclass_fields__, table="m")),
         {"busy": BUSY_FOR, "limit": AT_ONCE},
         lambda rows: [Due(**row) for row in rows],
         repeatable=False,
@@ -236,7 +237,7 @@ def _lock(due: Due) -> Statement[LockedMonitor | None]:
 
 
 #: The next time after now: what was missed is not made up for.
-_NEXT = (
+_NEXT = SQL(
     "next_at = next_at + %(interval)s * (1 + floor(extract(epoch FROM now() - next_at)"
     " / extract(epoch FROM %(interval)s::interval))), busy_until = NULL"
 )
@@ -245,8 +246,10 @@ _NEXT = (
 def _note_run(due: Due, job_id: UUID, total: int) -> Statement[None]:
     return _update(
         due,
-        f"{_NEXT}, open_job_id = %(job)s, last_job_id = %(job)s, last_run_at = now(), total_urls = %(total)s,"
-        " skipped = NULL",
+        SQL(
+            "{}, open_job_id = %(job)s, last_job_id = %(job)s, last_run_at = now(), total_urls = %(total)s,"
+            " skipped = NULL"
+        ).format(_NEXT),
         {"interval": INTERVALS[due.every], "job": job_id, "total": total},
     )
 
@@ -254,17 +257,19 @@ def _note_run(due: Due, job_id: UUID, total: int) -> Statement[None]:
 def _skip(due: Due, error: PressroomError, now: datetime) -> Statement[None]:
     skipped = {"code": error.code, "message": error.message, "at": timestamp(now)}
     return _update(
-        due, f"{_NEXT}, skipped = %(skipped)s", {"interval": INTERVALS[due.every], "skipped": Jsonb(skipped)}
+        due,
+        SQL("{}, skipped = %(skipped)s").format(_NEXT),
+        {"interval": INTERVALS[due.every], "skipped": Jsonb(skipped)},
     )
 
 
 def _put_back(due: Due) -> Statement[None]:
-    return _update(due, "busy_until = NULL", {})
+    return _update(due, SQL("busy_until = NULL"), {})
 
 
-def _update(due: Due, columns: str, values: Mapping[str, Any]) -> Statement[None]:
+def _update(due: Due, changes: SQL, values: Mapping[str, Any]) -> Statement[None]:
     return Statement(
-        f"UPDATE index_monitor SET {columns} WHERE id = %(id)s RETURNING id",  # noqa: S608  names of columns alone
+        SQL("UPDATE index_monitor SET {} WHERE id = %(id)s RETURNING id").format(changes),
         {**values, "id": due.id},
         lambda rows: None,
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import State
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 
 #: When to look again whether a query that is on its way has ended.
 LOOK_AGAIN = timedelta(seconds=0.25)
@@ -56,6 +56,15 @@ def add_providers(names: Sequence[str]) -> Statement[None]:
     )
 
 
+_LOOK = SQL(
+    "SELECT p.name, {state} AS state,"
+    " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason, p.brief_limits, p.evasions,"
+    " ARRAY(SELECT k FROM unnest(%(lanes)s::text[]) k"
+    " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = k)) AS ready"
+    " FROM search_provider p WHERE p.name = ANY(%(names)s)"
+).format(state=STATE)
+
+
 def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]:
     """Read how providers are, and which of the lanes have ready items."""
 
@@ -70,11 +79,7 @@ def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]
         return Overview({one.name: one for one in found}, ready)
 
     return Statement(
-        f"SELECT p.name, {STATE} AS state,"  # noqa: S608  no values in it
-        " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason, p.brief_limits, p.evasions,"
-        " ARRAY(SELECT k FROM unnest(%(lanes)s::text[]) k"
-        " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = k)) AS ready"
-        " FROM search_provider p WHERE p.name = ANY(%(names)s)",
+        _LOOK,
         {"names": list(names), "lanes": list(lanes)},
         read,
     )

@@ -5,7 +5,7 @@ from typing import Any
 from capabilities.index_check.providers.causes import cause_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import RESTING
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.offers.breakers import Breaker
 
 #: Providers have a row for each address and key that they ever had; those not asked for so long are left out.
@@ -15,9 +15,11 @@ DAYS_SHOWN = 30
 def list_breakers() -> Statement[list[Breaker]]:
     """Read how the search providers are."""
     return Statement(
-        f"SELECT p.name, {STATE} AS state, greatest(p.open_until, p.off_until) AS until, p.reason,"  # noqa: S608
-        " p.answered_at, now() AS now FROM search_provider p"
-        " WHERE p.next_at > now() - make_interval(days => %(days)s) ORDER BY p.name LIMIT 100",
+        SQL(
+            "SELECT p.name, {state} AS state, greatest(p.open_until, p.off_until) AS until, p.reason,"
+            " p.answered_at, now() AS now FROM search_provider p"
+            " WHERE p.next_at > now() - make_interval(days => %(days)s) ORDER BY p.name LIMIT 100"
+        ).format(state=STATE),
         {"days": DAYS_SHOWN},
         lambda rows: [_breaker(row) for row in rows],
     )

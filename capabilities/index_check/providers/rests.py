@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from capabilities.index_check.providers.causes import BLOCKS, cause_of, code_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import OUT_OF_USE, RESTING
+from pipeline.database import SQL
 from pipeline.timestamps import Timestamp, timestamp
 
 
@@ -56,36 +57,37 @@ def _provider(provider: str, until: str, reason: str | None) -> RestingProvider:
     )
 
 
-def asked_again(jobs: str) -> str:
+def asked_again(jobs: SQL) -> SQL:
     """Return an SQL expression: the providers as JSON that did not answer when they were asked about URLs of a job, if
     that was the last that became of any of its URLs, or null. `jobs` is the name of a table of jobs.
 
     Only URLs that wait are looked at: there are few of them, and they have an index."""
-    return (
-        "(SELECT jsonb_agg(jsonb_build_object('provider', w.provider, 'until', w.until, 'reason', w.code)"  # noqa: S608
+    return SQL(
+        "(SELECT jsonb_agg(jsonb_build_object('provider', w.provider, 'until', w.until, 'reason', w.code)"
         " ORDER BY w.until, w.provider) FROM (SELECT DISTINCT ON (i.error->>'provider')"
         " i.error->>'provider' AS provider, greatest(i.run_at, now()) AS until, i.error->>'code' AS code, i.updated_at"
         " FROM item i"
-        f" WHERE i.job_id = {jobs}.id AND i.state = 'waiting' AND i.error->>'provider' IS NOT NULL"
+        " WHERE i.job_id = {jobs}.id AND i.state = 'waiting' AND i.error->>'provider' IS NOT NULL"
         " ORDER BY i.error->>'provider', i.updated_at DESC) w WHERE NOT EXISTS (SELECT FROM item d"
-        f" WHERE d.job_id = {jobs}.id AND d.state = 'done' AND d.updated_at > w.updated_at))"
-    )
+        " WHERE d.job_id = {jobs}.id AND d.state = 'done' AND d.updated_at > w.updated_at))"
+    ).format(jobs=jobs)
 
 
-def resting(rows: str, *, unless: str) -> str:
+def resting(rows: SQL, *, unless: SQL) -> SQL:
     """Return an SQL expression: the resting providers as JSON, if all rows of a query of search_provider rest, or null.
 
     Where all are out of use it is null: then URLs fail, and wait for none. `unless` is asked only if all rest."""
-    until = "greatest(f.open_until, f.off_until)"
-    return (
-        f"(SELECT jsonb_agg(jsonb_build_object('provider', f.provider, 'until', {until}, 'reason', f.reason)"  # noqa: S608
-        f" ORDER BY {until}, f.provider) FROM ({rows}) f,"
-        f" LATERAL (SELECT {STATE} AS state FROM (SELECT f.state, f.open_until, f.off_until) p) b"
-        f" HAVING CASE WHEN bool_and(b.state = ANY({_listed(RESTING)})) AND"
-        f" NOT bool_and(b.state = ANY({_listed(OUT_OF_USE)})) THEN NOT ({unless}) ELSE false END)"
+    return SQL(
+        "(SELECT jsonb_agg(jsonb_build_object('provider', f.provider, 'until', {until}, 'reason', f.reason)"
+        " ORDER BY {until}, f.provider) FROM ({rows}) f,"
+        " LATERAL (SELECT {state} AS state FROM (SELECT f.state, f.open_until, f.off_until) p) b"
+        " HAVING CASE WHEN bool_and(b.state IN ({resting})) AND NOT bool_and(b.state IN ({out_of_use}))"
+        " THEN NOT ({unless}) ELSE false END)"
+    ).format(
+        until=SQL("greatest(f.open_until, f.off_until)"),
+        rows=rows,
+        state=STATE,
+        resting=SQL(", ").join(RESTING),
+        out_of_use=SQL(", ").join(OUT_OF_USE),
+        unless=unless,
     )
-
-
-def _listed(states: Sequence[str]) -> str:
-    names = ", ".join(f"'{state}'" for state in states)
-    return f"ARRAY[{names}]"

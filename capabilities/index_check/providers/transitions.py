@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from pipeline.database import SQL
+
 
 class State(StrEnum):
     """What may be done with a provider now."""
@@ -46,18 +48,18 @@ class TransitionGuard(StrEnum):
     LONG_WELL = "p.open_until < now() - %(max_rest)s"  # the last rest ended longer ago than the longest rest
 
 
-def _rest(step: str) -> str:
-    ladder = f"(%(ladder)s::interval[])[least({step}, cardinality(%(ladder)s::interval[]))]"
-    return f"now() + least(%(max_rest)s, greatest(%(asked_for)s, {ladder}) * %(jitter)s)"
+def _rest(step: str) -> SQL:
+    ladder = "(%(ladder)s::interval[])[least({}, cardinality(%(ladder)s::interval[]))]"
+    return SQL(f"now() + least(%(max_rest)s, greatest(%(asked_for)s, {ladder}) * %(jitter)s)").format(SQL(step))
 
 
 # The effects of a transition: the columns that it changes besides the state.
-NOTHING: Mapping[str, str] = {}
-FIRST_REST = {"step": "1", "open_until": _rest("1")}
-NEXT_REST = {"step": "p.step + 1", "open_until": _rest("p.step + 1")}
-SAME_REST = {"open_until": f"greatest(p.open_until, {_rest('greatest(p.step, 1)')})"}
-OFF = {"open_until": "now() + %(off_for)s"}
-FORGET = {"step": "0", "open_until": "NULL", "off_until": "NULL"}
+NOTHING: Mapping[str, SQL] = {}
+FIRST_REST = {"step": SQL("1"), "open_until": _rest("1")}
+NEXT_REST = {"step": SQL("p.step + 1"), "open_until": _rest("p.step + 1")}
+SAME_REST = {"open_until": SQL("greatest(p.open_until, {})").format(_rest("greatest(p.step, 1)"))}
+OFF = {"open_until": SQL("now() + %(off_for)s")}
+FORGET = {"step": SQL("0"), "open_until": SQL("NULL"), "off_until": SQL("NULL")}
 
 
 class Transition(NamedTuple):
@@ -66,7 +68,7 @@ class Transition(NamedTuple):
     state: State
     event: Event
     next: State
-    effect: Mapping[str, str] = NOTHING
+    effect: Mapping[str, SQL] = NOTHING
     guard: TransitionGuard = TransitionGuard.ALWAYS
 
 

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel, Field
 
 from capabilities.index_check.providers.rests import WaitingFor, asked_again, resting
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Statement, page_of, read_page
 from pipeline.lifecycle.jobs import SELECT_JOBS, Job, select_page
 from pipeline.timestamps import Timestamp
 
@@ -147,11 +147,11 @@ def status_of_job(job: Job) -> str:
 
 _ALL_ENDED = "j.items_ok + j.items_failed = j.items_total"
 #: The same in SQL, of a table of jobs that is called j.
-_STATUSES: Mapping[str, str] = {
-    "running": "j.finished_at IS NULL",
-    "complete": f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND {_ALL_ENDED}",
-    "failed": f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND NOT {_ALL_ENDED}",
-    "cancelled": "j.state = 'cancelled'",
+_STATUSES: Mapping[str, SQL] = {
+    "running": SQL("j.finished_at IS NULL"),
+    "complete": SQL(f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND {_ALL_ENDED}"),
+    "failed": SQL(f"j.finished_at IS NOT NULL AND j.state <> 'cancelled' AND NOT {_ALL_ENDED}"),
+    "cancelled": SQL("j.state = 'cancelled'"),
 }
 JOB_STATUSES = tuple(_STATUSES)
 
@@ -168,7 +168,7 @@ def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
 
 #: Rows of the providers that may be asked about the job's URLs. Each has one for each key that it ever had: the one
 #: that was asked last is the one that counts. Engines that take submissions have none; their URLs wait by themselves.
-_ROWS = (
+_ROWS = SQL(
     "SELECT DISTINCT ON (split_part(s.name, ':', 1)) s.*, split_part(s.name, ':', 1) AS provider"
     " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
     "CASE WHEN p.kind = %(submit)s THEN '{}' WHEN p.request->>'engine' IS NOT NULL THEN ARRAY[p.request->>'engine']"
@@ -177,28 +177,34 @@ _ROWS = (
     " ELSE %(providers)s END)"
     " ORDER BY split_part(s.name, ':', 1), s.next_at DESC"
 )
-_BEGINS = (
+_BEGINS = SQL(
     # Of those that are not out of use, the one that is free first.
-    f"greatest(now(), (SELECT min(greatest(f.next_at, f.open_until)) FROM ({_ROWS}) f"  # noqa: S608  no values in it
+    "greatest(now(), (SELECT min(greatest(f.next_at, f.open_until)) FROM ({rows}) f"
     " WHERE coalesce(f.off_until <= now(), true)),"
     " (SELECT max(i.run_at) FROM item i"
     " WHERE p.kind = %(submit)s AND p.finished_at IS NULL AND i.job_id = p.id AND i.state = 'waiting'))"
-)
-_IS_ASKED_ELSEWHERE = (
+).format(rows=_ROWS)
+_IS_ASKED_ELSEWHERE = SQL(
     # A service for site owners is asked about some of its URLs. Few accounts have one: the others' URLs aren't read.
     "EXISTS (SELECT FROM site_connection c WHERE c.account_id = p.account_id) AND EXISTS (SELECT FROM item i"
     " WHERE i.job_id = p.id AND i.lane = %(owned)s AND i.state IN ('waiting', 'ready', 'leased'))"
 )
-_RESTING = (
-    "CASE WHEN p.finished_at IS NULL THEN"
-    f" coalesce({resting(_ROWS, unless=_IS_ASKED_ELSEWHERE)}, {asked_again('p')}) END"
+_RESTING = SQL("CASE WHEN p.finished_at IS NULL THEN coalesce({resting}, {asked_again}) END").format(
+    resting=resting(_ROWS, unless=_IS_ASKED_ELSEWHERE), asked_again=asked_again(SQL("p"))
 )
-_COUNTED = (
+_COUNTED = SQL(
     # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
-    f"SELECT p.*, now() AS now, {_BEGINS} AS begins, {_RESTING} AS resting,"  # noqa: S608  no values in it
+    "SELECT p.*, now() AS now, {begins} AS begins, {resting} AS resting,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
-    " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') AS rate_limited"
+    " AND i.state = 'failed' AND i.error->>'reason' = 'rate_limited') AS rate_limited FROM ({jobs}) p"
+)
+_FIND = _COUNTED.format(
+    begins=_BEGINS,
+    resting=_RESTING,
+    jobs=SQL(
+        "{select} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s AND j.kind = ANY(%(kinds)s)"
+    ).format(select=SELECT_JOBS),
 )
 
 
@@ -215,7 +221,7 @@ def _asked(providers: Sequence[str]) -> dict[str, Any]:
     return {"submit": SUBMIT_KIND, "owned": OWNED_LANE, "providers": list(providers), "indexes": Jsonb(indexes)}
 
 
-def _counted(row: Row) -> CountedJob:
+def _counted(**row: Any) -> CountedJob:
     counted = {name: row.pop(name) for name in ("indexed", "rate_limited", "now", "begins", "resting")}
     return CountedJob(Job(**row), **counted)
 
@@ -223,11 +229,17 @@ def _counted(row: Row) -> CountedJob:
 def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) -> Statement[CountedJob | None]:
     """Read an account's index job; `providers` may be asked about its URLs."""
     return Statement(
-        f"{_COUNTED} FROM ({SELECT_JOBS} WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
-        " AND j.kind = ANY(%(kinds)s)) p",
+        _FIND,
         {"id": job_id, "account": account_id, "kinds": _kinds(), **_asked(providers)},
-        lambda rows: _counted(rows[0]) if rows else None,
+        lambda rows: _counted(**rows[0]) if rows else None,
     )
+
+
+#: The kinds stand here too, for their index: else all jobs of the account would be read.
+_LISTED = SQL(
+    "j.account_id = %(account)s AND j.kind IN ({kinds}) AND j.kind = ANY(%(kinds)s)"
+    " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
+).format(kinds=SQL(", ").join([KIND, SUBMIT_KIND]))
 
 
 def list_index_jobs(
@@ -248,23 +260,20 @@ def list_index_jobs(
     `until` are of their submission, the latter exclusive.
 
     Those whose URLs have been deleted are left out: nothing counts them."""
-
-    def read(rows: list[Row]) -> tuple[list[CountedJob], int]:
-        totals = [row.pop("total") for row in rows]
-        return [_counted(row) for row in rows if row["id"] is not None], totals[0]
-
-    where = (
-        # The kinds stand here too, for their index: else all jobs of the account would be read.
-        f"j.account_id = %(account)s AND j.kind IN ('{KIND}', '{SUBMIT_KIND}') AND j.kind = ANY(%(kinds)s)"
-        " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
-        + (" AND j.request->>'name' = %(name)s" if name is not None else "")
-        + (f" AND ({' OR '.join(_STATUSES[status] for status in statuses)})" if statuses else "")
-        + (" AND j.created_at >= %(since)s" if since is not None else "")
-        + (" AND j.created_at < %(until)s" if until is not None else "")
-    )
+    conditions = {
+        _LISTED: True,
+        SQL("j.request->>'name' = %(name)s"): name is not None,
+        SQL("({})").format(SQL(" OR ").join(_STATUSES[status] for status in statuses)): bool(statuses),
+        SQL("j.created_at >= %(since)s"): since is not None,
+        SQL("j.created_at < %(until)s"): until is not None,
+    }
+    where = SQL(" AND ").join(condition for condition, is_wanted in conditions.items() if is_wanted)
     return Statement(
-        f"SELECT c.*, t.total FROM (SELECT count(*) AS total FROM job j WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"{_COUNTED} FROM ({select_page(where)}) p) c ON true ORDER BY c.created_at DESC, c.id",
+        page_of(
+            _COUNTED.format(begins=_BEGINS, resting=_RESTING, jobs=select_page(where)),
+            total=SQL("job j WHERE {}").format(where),
+            order=SQL("p.created_at DESC, p.id"),
+        ),
         {
             "account": account_id,
             "kinds": _kinds(wanted),
@@ -275,7 +284,7 @@ def list_index_jobs(
             "limit": limit,
             "offset": offset,
         },
-        read,
+        read_page(_counted),
     )
 
 

@@ -40,7 +40,9 @@ class Proof:
 def find_proof(name: str) -> Statement[Proof]:
     """Read what a provider has proven."""
     return Statement(
-        f"SELECT {_epoch('now()')} AS now, {_epoch('proven_at')} AS proven_at, {_epoch('blocked_at')} AS blocked_at,"  # noqa: S608
+        "SELECT extract(epoch FROM now())::float8 AS now,"
+        " coalesce(extract(epoch FROM proven_at)::float8, 0) AS proven_at,"
+        " coalesce(extract(epoch FROM blocked_at)::float8, 0) AS blocked_at,"
         " coalesce(shown_by, '{}') AS shown_by FROM search_provider WHERE name = %(name)s",
         {"name": name},
         lambda rows: Proof(**rows[0]) if rows else Proof(0),
@@ -50,8 +52,8 @@ def find_proof(name: str) -> Statement[Proof]:
 def keep_proof(name: str, engines: Sequence[str]) -> Statement[None]:
     """Keep that a provider has just shown rows of a site that was asked for, and which engines behind it did."""
     return Statement(
-        "UPDATE search_provider SET proven_at = now(), shown_by = coalesce(shown_by, '{}') || coalesce((SELECT"  # noqa: S608
-        f" jsonb_object_agg(engine, {_epoch('now()')}) FROM unnest(%(engines)s::text[]) engine), '{{}}')"
+        "UPDATE search_provider SET proven_at = now(), shown_by = coalesce(shown_by, '{}') || coalesce((SELECT"
+        " jsonb_object_agg(engine, extract(epoch FROM now())::float8) FROM unnest(%(engines)s::text[]) engine), '{}')"
         " WHERE name = %(name)s RETURNING 1 AS kept",
         {"name": name, "engines": list(engines)},
         lambda rows: None,
@@ -68,7 +70,3 @@ def book_control(name: str, every: timedelta) -> Statement[timedelta]:
         {"name": name, "every": every},
         lambda rows: timedelta(seconds=rows[0]["wait"].total_seconds()),
     )
-
-
-def _epoch(moment: str) -> str:
-    return f"coalesce(extract(epoch FROM {moment})::float8, 0)"

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from capabilities.index_check.providers.circuit_breaker import UPDATES
 from capabilities.index_check.providers.transitions import Event
 from capabilities.index_check.settings import Reuse
-from pipeline.database import Statement
+from pipeline.database import SQL, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,17 @@ class Known:
     age: timedelta
 
 
+_KEEP = SQL(
+    "WITH noted AS ({answered}) INSERT INTO verdict (provider, page, output)"
+    " VALUES (%(provider)s, %(page)s, %(output)s) ON CONFLICT (page, provider) DO UPDATE"
+    " SET output = excluded.output, checked_at = now() RETURNING 1 AS kept"
+).format(answered=UPDATES[Event.ANSWERED])
+
+
 def keep_verdict(provider: str, page: bytes, output: Mapping[str, Any], *, pace_name: str) -> Statement[None]:
     """Keep what a provider said of a page, and note the good answer for its circuit breaker."""
     return Statement(
-        f"WITH noted AS ({UPDATES[Event.ANSWERED]}) INSERT INTO verdict (provider, page, output)"  # noqa: S608  no values in it
-        " VALUES (%(provider)s, %(page)s, %(output)s) ON CONFLICT (page, provider) DO UPDATE"
-        " SET output = excluded.output, checked_at = now() RETURNING 1 AS kept",
+        _KEEP,
         {"name": pace_name, "page": page, "output": Jsonb(output), "provider": provider},
         lambda rows: None,
     )

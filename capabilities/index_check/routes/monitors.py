@@ -8,10 +8,11 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
-from api.accounts.senders import read_sent
 from api.http.bodies.fields import read_fields
-from api.http.queries import read_choice, read_whole, show_page
-from api.services.resource import Resource
+from api.http.operations import LOCATION, Operation, Reply
+from api.http.parameters import OFFSET, choice, limit
+from api.http.queries import show_page
+from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
 from capabilities.index_check.kinds.index_check import IndexCheck
 from capabilities.index_check.monitors.changes import CHANGE_KINDS, list_changes, shown
@@ -25,7 +26,13 @@ from capabilities.index_check.monitors.monitor import (
     list_monitors,
 )
 from capabilities.index_check.requests.request import MAX_BODY_BYTES, IndexCheckRequest
-from capabilities.index_check.routes.monitor_documents import IndexMonitor, MonitorChanges, MonitorRequest
+from capabilities.index_check.routes.monitor_documents import (
+    IndexMonitor,
+    IndexMonitorChange,
+    IndexMonitorCreated,
+    MonitorChanges,
+    MonitorRequest,
+)
 from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.keys import Caller
 from pipeline.database import Statement
@@ -35,9 +42,10 @@ from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
 from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
 
-#: Longest page of monitors and of changes.
-MAX_MONITORS = 100
-MAX_CHANGES = 1_000
+TAG = "search_check"
+LIMIT = limit(20, 100)
+CHANGE = choice("change", "Only changes of this kind.", CHANGE_KINDS)
+CHANGE_LIMIT = limit(100, 1_000)
 #: Fields that are those of each job.
 OF_JOBS = ("engine", "index")
 #: Stands for URLs that were looked at when they were stored.
@@ -103,18 +111,33 @@ class MonitorBase(Resource):
 class Monitors(MonitorBase):
     """GET and POST /indexing/monitors."""
 
+    @Operation(
+        id="get_indexing_monitors",
+        tag=TAG,
+        summary="List the account's monitors, newest first.",
+        parameters=(LIMIT, OFFSET),
+        replies={200: Reply("A page, with its neighbours in Link.", list[IndexMonitor])},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's monitors, newest first."""
         services = self._services
         caller = await services.authenticate_reader(req)
-        limit = read_whole(req, "limit", default=20, least=1, most=MAX_MONITORS)
-        offset = read_whole(req, "offset", default=0)
+        limit, offset = LIMIT.read(req), OFFSET.read(req)
         page, total = await services.database.run(list_monitors(caller.account_id, limit=limit, offset=offset))
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
 
     on_head = on_get
 
+    @Operation(
+        id="post_indexing_monitors",
+        tag=TAG,
+        summary="Check URLs, or those of a sitemap, every day or week; each check is an index job.",
+        body=MonitorRequest,
+        example={"urls": ["https://www.python.org/"], "every": "week"},
+        replies={201: Reply("The monitor and, once, its webhook's secret.", IndexMonitorCreated, headers=LOCATION)},
+        errors=(409, 415),
+    )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make a monitor, which is due at once."""
         services = self._services
@@ -157,6 +180,12 @@ class Monitors(MonitorBase):
 class MonitorResource(MonitorBase):
     """GET, PATCH and DELETE /indexing/monitors/{id}."""
 
+    @Operation(
+        id="get_indexing_monitor",
+        tag=TAG,
+        summary="Return a monitor.",
+        replies={200: Reply("The monitor.", IndexMonitor)},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Answer with the monitor."""
         caller = await self._services.authenticate_reader(req)
@@ -164,6 +193,14 @@ class MonitorResource(MonitorBase):
 
     on_head = on_get
 
+    @Operation(
+        id="patch_indexing_monitor",
+        tag=TAG,
+        summary="Pause, resume or change a monitor.",
+        body=MonitorChanges,
+        replies={200: Reply("The monitor and, once, the secret of a new webhook.", IndexMonitorCreated)},
+        errors=(415,),
+    )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Change what was sent of the monitor, and answer with it."""
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
@@ -191,6 +228,13 @@ class MonitorResource(MonitorBase):
             raise MonitorNotFound
         _show(resp, found, webhook.secret if webhook else None)
 
+    @Operation(
+        id="delete_indexing_monitor",
+        tag=TAG,
+        summary="Delete a monitor and its list of changes.",
+        replies={204: Reply("The monitor is deleted.")},
+        errors=(415,),
+    )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Delete the monitor; jobs that it has made go on."""
         caller, _ = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
@@ -202,12 +246,18 @@ class MonitorResource(MonitorBase):
 class MonitorChangeList(MonitorBase):
     """GET /indexing/monitors/{id}/changes."""
 
+    @Operation(
+        id="get_indexing_monitor_changes",
+        tag=TAG,
+        summary="List a monitor's changes, newest first.",
+        parameters=(CHANGE, CHANGE_LIMIT, OFFSET),
+        replies={200: Reply("A page, with its neighbours in Link.", list[IndexMonitorChange])},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Answer with a page of what has changed, newest first."""
         caller = await self._services.authenticate_reader(req)
-        change = read_choice(req, "change", CHANGE_KINDS)
-        limit = read_whole(req, "limit", default=100, least=1, most=MAX_CHANGES)
-        offset = read_whole(req, "offset", default=0)
+        change = CHANGE.read(req) or None
+        limit, offset = CHANGE_LIMIT.read(req), OFFSET.read(req)
         monitor = await self._find(caller, monitor_id)
         page, total = await self._services.database.run(
             list_changes(monitor.id, change=change, limit=limit, offset=offset)

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.openapi.document import FILE, TEXT, WORK_ERRORS
-from api.openapi.parts import JOB_PARAMETERS, WORK_HEADERS, Json, form_fields, json_answer, ref
+from api.openapi.document import WORK_ERRORS
+from api.openapi.parts import FILE, JOB_PARAMETERS, TEXT, WORK_HEADERS, Json, form_fields, json_answer, ref
 from capabilities.openai_audio.routes.models import ModelDocument, ModelListDocument, ModelNames
 from capabilities.openai_audio.routes.speech import SpeechBody
 from capabilities.openai_audio.routes.transcription_bodies import TranscriptionBody, TranslationBody

@@ -10,7 +10,7 @@ from typing import IO
 
 from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
-from pressroom.saving import whole_file
+from pressroom.files import whole_file
 
 #: ffmpeg's options for each format. MP3 is what comes, at 192 kbit/s; the others are made of it.
 FORMATS: Mapping[str, Sequence[str]] = {

@@ -12,14 +12,13 @@ import typer
 from capabilities.speech.commands.recordings import FORMATS, check_format, write_recording
 from capabilities.speech.kinds.batch import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
-from pressroom.saving import whole_file
+from pressroom.files import whole_file
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, Language, ServiceUrl
-from scripts.overwriting import check_outputs
 from scripts.service import JobBar, ask_service
-from scripts.terminal import tell
+from scripts.terminal import check_outputs, tell
 
 if TYPE_CHECKING:
     from pressroom import Pressroom

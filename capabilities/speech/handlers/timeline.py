@@ -1,8 +1,8 @@
-"""Timeline: when the words and sentences of a text are heard in its sound, as JSON and as subtitles."""
+"""Timeline: when the words and sentences of a text are heard, as JSON and as subtitles."""
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from capabilities.speech.handlers.rendering import SpokenLine
 from capabilities.speech.handlers.word_times import heard_words
@@ -15,17 +15,10 @@ from pipeline.subtitles.subtitles import subtitles
 from workers.handler import Task
 
 
-class _Placed(NamedTuple):
-    """A word, and where in the request's text it begins."""
-
-    place: int
-    word: Word
-
-
 class Timeline:
-    """Notes the times of a text while it is spoken; nothing unless it is `wanted`.
+    """Notes the times of a text while it is spoken, if they are `wanted`.
 
-    In the finished sound, the text `begins` behind some music."""
+    `begins` is the music before the text in the finished sound."""
 
     def __init__(self, request: SpokenRequest, language: str, *, wanted: bool, begins: timedelta = timedelta()) -> None:
         self._request = request
@@ -33,11 +26,12 @@ class Timeline:
         self._wanted = wanted
         self._begins = begins.total_seconds()
         self._place = 0
-        self._words: list[_Placed] = []
+        #: Words, each with its place in the text of the request.
+        self._words: list[tuple[int, Word]] = []
         self._estimated = False
 
     def add(self, spoken: SpokenLine, begins: timedelta) -> None:
-        """Note the next line, which begins in the sound at a time."""
+        """Note the next line, which begins at this time of the sound."""
         line, self._place = spoken.line, self._place + len(spoken.line.source)
         if spoken.utterance is None or not self._wanted:
             return
@@ -46,10 +40,10 @@ class Timeline:
         text = line.text.strip()
         for heard in heard_words(spoken.spans, spoken.utterance):
             word = Word(start=later + heard.begins, end=later + heard.ends, word=text[heard.start : heard.end])
-            self._words.append(_Placed(start + heard.start, word))
+            self._words.append((start + heard.start, word))
 
     def keep(self, task: Task[Any], duration: timedelta) -> SpokenTimes | None:
-        """Keep the subtitles, and return the times in a sound so long; None where they are not wanted."""
+        """Store the subtitles, and return the times; None if they are not wanted."""
         if not self._wanted:
             return None
         seconds = duration.total_seconds()
@@ -63,15 +57,14 @@ class Timeline:
         )
 
     def _sentences(self) -> Iterator[Segment]:
-        """Yield the sentences of the text that have words that were spoken."""
+        """Yield the sentences of the text in which a word was spoken."""
         number, end = 0, 0
-        for passage in self._request.passages():
+        for passage in self._request.passages:
             end += len(passage.source) - len(passage.text)
             for sentence in sentences(passage.text, self._language):
                 end += len(sentence)
                 first = number
-                while number < len(self._words) and self._words[number].place < end:
+                while number < len(self._words) and self._words[number][0] < end:
                     number += 1
-                words = [placed.word for placed in self._words[first:number]]
-                if words:
+                if words := [word for _, word in self._words[first:number]]:
                     yield Segment(start=words[0].start, end=words[-1].end, text=sentence.strip(), words=words)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, NonNegativeInt
 
 from pipeline.errors import InvalidRequest
 from pipeline.offers.languages import base_language
@@ -52,12 +54,12 @@ class Voice:
     name: str
     language_codes: tuple[str, ...]
     ssml_gender: Gender
-    natural_sample_rate_hertz: int
-    display_name: str
+    natural_sample_rate_hertz: NonNegativeInt
+    display_name: Annotated[str, Field(description="Says in words what the other fields say.")]
     engine: str
     quality: Quality = "natural"
-    local: bool = True
-    is_slow: bool = False
+    local: Annotated[bool, Field(description="Texts stay on the server's own machines.")] = True
+    is_slow: Annotated[bool, Field(description="Too slow for over 1,000 characters, unless it is named.")] = False
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Voice":

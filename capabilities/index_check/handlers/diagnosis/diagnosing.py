@@ -9,8 +9,7 @@ from capabilities.index_check.handlers.diagnosis.page import PageFacts, look_at
 from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite, Sites
 from capabilities.index_check.handlers.diagnosis.telling import diagnosis_of
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.results.diagnosis import Diagnosis
-from capabilities.index_check.results.urls import RawResult
+from capabilities.index_check.results.raw_result import Diagnosis, RawResult
 from capabilities.index_check.settings import DiagnosisSettings, SearchSettings
 from pipeline.downloads.targets import shown
 from pipeline.downloads.web import Web

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from capabilities.index_check.results.diagnosis import RobotsDirective
+from capabilities.index_check.results.raw_result import RobotsDirective
 
 #: All crawlers, and those whose indexes are asked about. Others, such as googlebot-news, have no part in them.
 ALL = "robots"

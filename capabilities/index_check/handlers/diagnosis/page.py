@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import lxml.etree
 
 from capabilities.index_check.handlers.diagnosis.directives import forbidding_elements, forbidding_headers, storable
-from capabilities.index_check.results.diagnosis import RobotsDirective
+from capabilities.index_check.results.raw_result import RobotsDirective
 from capabilities.index_check.settings import DiagnosisSettings
 from pipeline.downloads.web import Opened, Redirect, Unfetched, Web
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from protego import Protego
 from yarl import URL
 
-from capabilities.index_check.results.diagnosis import RobotsFile
+from capabilities.index_check.results.raw_result import RobotsFile
 from capabilities.index_check.settings import DiagnosisSettings
 from capabilities.index_check.sitemaps.reading import SitemapFailure, read_document
 from pipeline.downloads.urls import match_key

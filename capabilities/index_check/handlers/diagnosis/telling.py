@@ -9,7 +9,7 @@ from typing import Any
 from capabilities.index_check.handlers.diagnosis.directives import ALL
 from capabilities.index_check.handlers.diagnosis.page import PageFacts
 from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite
-from capabilities.index_check.results.diagnosis import Diagnosis, Redirected, RobotsFile
+from capabilities.index_check.results.raw_result import Diagnosis, Redirected, RobotsFile
 from pipeline.downloads.urls import match_key
 from pipeline.timestamps import timestamp
 

@@ -16,7 +16,7 @@ from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing, D
 from capabilities.index_check.handlers.diagnosis.directives import forbidding_headers
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.results.urls import RawResult
+from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import DiagnosisSettings
 from pipeline.kind import as_json
 from pipeline.settings import Settings

@@ -7,26 +7,26 @@ from typing import Any, ClassVar
 from capabilities.index_check.engines.search.base.provider import Provider, Reading, Refusal, Reply
 
 QUOTA_WORDS = ("quota", "rate limit", "rate_limit", "too many", "usage limit")
-#: What a refusal's status says of its cause, where its words say nothing.
+#: The cause that a refusal's status means, where its words say nothing.
 REFUSALS: Mapping[int, Refusal] = {401: "key", 402: "credits", 403: "key"}
 
 
 class ApiProvider(Provider):
-    """What reads its answers the same way: a list under a path of names, each with an address."""
+    """A provider whose answer has a list of results, each with an address."""
 
     is_api = True
     is_parallel = True
     needs_key = True
-    #: Where the list of results is, and what an entry's address is called.
+    #: Path of names to the list of results, and the name of an entry's address.
     rows_at: ClassVar[tuple[str, ...]]
     address: ClassVar[str]
-    #: Where a refusal says why, and the words (lower case) that tell the cause: several have one status for all.
-    #: Nothing else of a refusal is looked at: it may repeat the query, and with it whatever a URL says.
+    #: Path to a refusal's words, and those (lower case) that tell the cause: one status may stand for several.
+    #: The rest of a refusal is not read: it may repeat the query, and so whatever a URL says.
     said_at: ClassVar[tuple[str, ...]] = ("message",)
     causes: ClassVar[Mapping[str, Refusal]] = {}
 
     def parse(self, reply: Reply) -> Reading:
-        """Return what an answer says."""
+        """Return an answer's reading."""
         document = document_of(reply)
         if not reply.is_success:
             return self._refused(reply.status, document or {})
@@ -34,11 +34,11 @@ class ApiProvider(Provider):
             return Reading()
         entries = self.rows(document)
         rows = [str(row[self.address]) for row in entries if row.get(self.address)]
-        # Entries without an address are in a form that we don't know: that is not nothing.
+        # Entries without an address have an unknown form, which proves nothing.
         return Reading(tuple(dict.fromkeys(rows)), is_none=not entries and self.is_valid(document))
 
     def is_valid(self, document: dict[str, Any]) -> bool:
-        """Return whether an answer without rows is one that found nothing."""
+        """Return whether an answer without rows says that nothing was found."""
         raise NotImplementedError
 
     def rows(self, document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -54,7 +54,7 @@ class ApiProvider(Provider):
 
 
 def document_of(reply: Reply) -> dict[str, Any] | None:
-    """Return the JSON object of an answer, None when it is none."""
+    """Return an answer's JSON object, or None if it has none."""
     try:
         document = json.loads(reply.body)
     except (ValueError, RecursionError):
@@ -63,7 +63,7 @@ def document_of(reply: Reply) -> dict[str, Any] | None:
 
 
 def found_at(document: dict[str, Any], names: Sequence[str]) -> Any:
-    """Return what is under a path of names; None where there is nothing."""
+    """Return the value at a path of names, or None."""
     found: Any = document
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
@@ -71,5 +71,5 @@ def found_at(document: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def objects(found: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; none where it is no list."""
+    """Return the objects in a list, or none if it is no list."""
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
