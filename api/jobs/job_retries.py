@@ -11,11 +11,11 @@ from api.jobs.job_resources import TAG, JobNotFinished, find_own_job
 from api.services.resource import Resource, read_sent
 from api.services.services import Services
 from api.work.answers import name_job, refuse_gone, show_json
-from api.work.job_documents import JobDocument, job_document
 from api.work.preferences import read_idempotency_key
 from api.work.submitting import submit_job
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict
+from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.jobs.resubmit import resubmission
 from pipeline.lifecycle.jobs import Job
 from pipeline.limits.rate_limits import AccountLimitExceeded

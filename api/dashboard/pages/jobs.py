@@ -18,8 +18,8 @@ from api.http.queries import exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
 from api.services.services import Services
-from api.work.job_documents import job_document
 from pipeline.accounts.keys import Caller
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobPage
 from pipeline.jobs.job_views import read_subjects
 

@@ -50,7 +50,6 @@ class SpeechBatchHandler(ChapterHandler[SpeechBatchInput]):
     """Speaks a text into an MP3."""
 
     def speak(self, task: Task[SpeechBatchInput], speaking: SpeechRenderer) -> Outcome[AudioFile]:
-        """Speak one text."""
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps)
         voice = speaking.voice
         with MeasuredTrack(voice.natural_sample_rate_hertz) as track:
@@ -103,6 +102,7 @@ def keep_mp3(
     encoded = Encoded(sound, lambda share: task.progress(round(chunks + share * steps, 1), chunks + steps))
     with encoded_mp3(ffmpeg, encoded, stop=task.is_stopped) as file:
         artifact = task.store(file, suffix=".mp3")
-    seconds = len(sound) / sound.sample_rate
-    times = timeline and timeline.keep(task, timedelta(seconds=seconds))
-    return Done(AudioFile(artifact=artifact, duration_seconds=seconds, voice=voice, times=times), engine=engine)
+    duration = timedelta(seconds=len(sound) / sound.sample_rate)
+    times = timeline and timeline.keep(task, duration)
+    made = AudioFile(artifact=artifact, duration_seconds=duration.total_seconds(), voice=voice, times=times)
+    return Done(made, engine=engine)

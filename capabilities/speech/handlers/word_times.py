@@ -1,7 +1,7 @@
-"""Word times: when the words of a written text are heard, from what the engine tells of the text that it was given.
+"""Word times: when the words of a written text are heard, from the engine's times for the text that it was given.
 
-The two texts differ: an engine is given "ten dollars" for $10, and what it calls a word may be a part of one, or two.
-So both are laid along one line of characters, and a time is looked up for each place on it.
+The two texts differ: an engine gets "ten dollars" for $10, and may split a word or join two. So both are laid along one
+line of characters, and a time is looked up for each place on it.
 """
 
 import re
@@ -15,16 +15,15 @@ from capabilities.speech.engines.utterance import SpokenWord, Utterance
 from capabilities.speech.normalization.reading import Span, joined
 from workers.media.audio.pcm import audible
 
-#: A word of a script without spaces is a single sign, which is as near as it gets without a dictionary.
+#: In a script without spaces each sign counts as a word: the best there is without a dictionary.
 _SIGN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 WORD = re.compile(rf"{_SIGN}[^\w\s]*|(?:(?!{_SIGN})\S)+")
-
-#: How long punctuation takes, in letters, where times are estimated.
+#: How long punctuation lasts, in letters, where times are estimated.
 LETTERS_OF_PAUSE = {**dict.fromkeys(".?!…。？！", 6.0), **dict.fromkeys(",;:—、，；：", 3.0)}
 
 
 class HeardWord(NamedTuple):
-    """A word of a text, `text[start:end]`, and when it is heard, in seconds of its sound."""
+    """A word, `text[start:end]`, and when it is heard, in seconds of the sound."""
 
     start: int
     end: int
@@ -33,7 +32,7 @@ class HeardWord(NamedTuple):
 
 
 def heard_words(spans: Sequence[Span], utterance: Utterance) -> Iterator[HeardWord]:
-    """Yield the words of the spans' sources, in order; what has no letter or digit is no word."""
+    """Yield the words of the spans' sources, in order. A word has a letter or a digit."""
     text = joined(spans)
     words = estimated_words(text, utterance) if utterance.words is None else _audible_words(text, utterance)
     curve, places = _Curve(text, words), _Places(spans)
@@ -45,7 +44,7 @@ def heard_words(spans: Sequence[Span], utterance: Utterance) -> Iterator[HeardWo
 
 
 def estimated_words(text: str, utterance: Utterance) -> list[SpokenWord]:
-    """Return the words of a text as they would be heard if each letter took as long as any other."""
+    """Return the words of a text, estimated as if all letters took equally long."""
     places = [found.span() for found in re.finditer(r"\w+", text)]
     if not places:
         return []
@@ -61,10 +60,10 @@ def estimated_words(text: str, utterance: Utterance) -> list[SpokenWord]:
 
 
 def _audible_words(text: str, utterance: Utterance) -> list[SpokenWord]:
-    """Return the words of an utterance, the first from where its sound begins and the last to where it ends.
+    """Return the words of an utterance, the first from the start of its sound and the last to the end.
 
-    Of a neural voice's sound, part is heard before the first word and behind the last one that its model tells of: at
-    half speed, a fifth of a second each."""
+    A neural voice is heard before the first and after the last word that its model tells: a fifth of a second each, at
+    half speed."""
     words = [word for word in utterance.words or () if any(map(str.isalnum, text[word.start : word.end]))]
     if words:
         begins, ends = (sample / utterance.sound.sample_rate for sample in audible(utterance.sound))
@@ -74,7 +73,7 @@ def _audible_words(text: str, utterance: Utterance) -> list[SpokenWord]:
 
 
 class _Places:
-    """From places in the written text to those in the spoken one; within a span that was changed, in proportion."""
+    """Maps places in the written text to the spoken one; in proportion within a span that was changed."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self._spans = spans
@@ -82,7 +81,7 @@ class _Places:
         self._spoken = list(accumulate((len(span.spoken) for span in spans), initial=0))
 
     def spoken(self, place: int, *, end: bool = False) -> float:
-        """Return the place of a character in the spoken text; of the `end` of one, where it lies behind it."""
+        """Return the place of a character in the spoken text, or of the `end` of the one before it."""
         number = (bisect_left(self._written, place) if end else bisect_right(self._written, place)) - 1
         number = min(max(number, 0), len(self._spans) - 1)
         span, into = self._spans[number], place - self._written[number]
@@ -91,7 +90,7 @@ class _Places:
 
 
 class _Curve:
-    """Time over the places of the spoken text: rising, since words are heard in order."""
+    """Time over the places of the spoken text. It rises, since words are heard in order."""
 
     def __init__(self, text: str, words: Sequence[SpokenWord]) -> None:
         self._places: list[int] = []
@@ -110,11 +109,11 @@ class _Curve:
         return bool(self._places)
 
     def begins(self, place: float) -> float:
-        """Return when what stands at a place begins: what ends there is over."""
+        """Return when the character at a place begins."""
         return self._at(place, bisect_right(self._places, place))
 
     def ends(self, place: float) -> float:
-        """Return when what stands before a place ends: what begins there has not begun."""
+        """Return when the character before a place ends."""
         return self._at(place, bisect_left(self._places, place))
 
     def _add(self, place: int, time: float) -> None:
@@ -122,7 +121,7 @@ class _Curve:
         self._times.append(max(time, self._times[-1] if self._times else 0.0))
 
     def _at(self, place: float, number: int) -> float:
-        """Return the time at a place that lies before the one of that number."""
+        """Return the time at a place, which lies before the known place of that number."""
         if number < len(self._places) and self._places[number] == place:
             return self._times[number]
         if not 0 < number < len(self._places):
@@ -133,9 +132,7 @@ class _Curve:
 
 
 def _distinct(words: Sequence[SpokenWord]) -> list[SpokenWord]:
-    """Return words that begin one behind the other, each of which lasts until the next.
-
-    An engine that runs two words together tells of the first alone; one that spells a word out tells of it again."""
+    """Return the words with distinct starts. An engine that spells a word out reports it again."""
     distinct: list[SpokenWord] = []
     for word in words:
         if distinct and word.start <= distinct[-1].start:

@@ -1,7 +1,7 @@
 """Sentence ends: where a reader would end a sentence, in any language.
 
-The package sentencex knows abbreviations and the marks of many scripts. Added here: what it can't be given (blank
-lines lose characters, and white space other than a plain space makes it panic), and what it gets wrong.
+The package sentencex knows abbreviations and the marks of many scripts. This module keeps from it what it can't take
+(blank lines lose characters, white space other than a plain space makes it panic), and mends what it gets wrong.
 """
 
 import re
@@ -11,23 +11,22 @@ from typing import Any
 
 import sentencex
 
-from capabilities.speech.normalization.language_data import language_data
+from capabilities.speech.normalization.language import language_data
 from pipeline.offers.languages import base_language
 
-#: A line of at least so many characters may go on in the next one: a text that was wrapped by its author.
+#: A line of at least so many characters may continue in the next one: its author wrapped the text.
 WRAPPED = 60
-#: Characters that sentencex gets at once: its time grows with the square of the quotation marks.
+#: Characters that sentencex gets at once, since its time grows with the square of the quotation marks.
 WINDOW = 4_000
 
 LINE = re.compile(r"[^\n]*\n\s*|[^\n]+\Z")
 LIST_ITEM = re.compile(r"[-*•–—·#>]|\d+[.)]\s")
 FINISHED = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*\s*\Z")
 SPACE = re.compile(r"\s")
-#: An opening quotation mark or bracket. What it opens is one sentence to sentencex, however long.
+#: An opening quotation mark or bracket. To sentencex a quotation is one sentence, however long.
 OPENING = re.compile(r"(?:(?<=\s)|\A)[\"'“„«‘(\[「『](?=\S)|[「『“„«]")
 SURROGATE = re.compile("[\ud800-\udfff]")
-
-#: A full stop without white space behind it, where a script of ours would have some: J.-C., Yahoo!Answers.
+#: A full stop without the usual white space after it: J.-C., Yahoo!Answers.
 UNSPACED = re.compile(r"[.!?…\"'”’)\]»]\Z")
 LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
 LAST_WORD = re.compile(r"[^\s(\[\"“„«'’]{1,20}\s*\Z")
@@ -39,10 +38,10 @@ ORDINAL = re.compile(r"(?<!\w)(\w{1,10})\s+\d{1,3}\.\s*\Z")
 
 
 def sentences(text: str, language: str, *, in_quotes: bool = False) -> Iterator[str]:
-    """Yield the sentences of a text, each with the white space behind it; together they are the text.
+    """Yield the sentences of a text, each with the white space after it; joined, they are the text.
 
-    `language` is a tag such as pt-BR; one that sentencex doesn't know is read like English. What stands in quotation
-    marks or brackets belongs to one sentence, unless `in_quotes` asks for the sentences in it."""
+    `language` is a tag such as pt-BR; one that sentencex doesn't know is read like English. A quotation or bracket
+    belongs to one sentence, unless `in_quotes` asks for the sentences in it."""
     code = base_language(language)
     for paragraph in _paragraphs(text):
         sentence = ""
@@ -55,7 +54,7 @@ def sentences(text: str, language: str, *, in_quotes: bool = False) -> Iterator[
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield lines, joined where a sentence goes over the end of a line."""
+    """Yield lines, joined if a sentence continues past the end of a line."""
     lines = LINE.findall(text)
     start, end = 0, 0
     for line, follower in zip(lines, [*lines, ""][1:], strict=True):
@@ -66,7 +65,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _is_wrapped(line: str, follower: str) -> bool:
-    """Tell whether the next line goes on with the sentence: in small letters, or after a line as long as a page's."""
+    """Return whether the next line continues the sentence: in lower case, or after a line as long as a page's."""
     if not follower or line.count("\n", len(line.rstrip())) > 1 or LIST_ITEM.match(follower):
         return False
     return follower[0].islower() or (len(line.rstrip()) >= WRAPPED and not FINISHED.search(line[-20:]))
@@ -88,20 +87,13 @@ def _segmented(paragraph: str, code: str, in_quotes: bool) -> Iterator[str]:
 
 
 def _lengths(plain: str, code: str) -> list[int]:
-    """Return how long the pieces of a text are that sentencex finds; one of the whole text where it fails."""
-    try:
-        lengths = [len(piece) for piece in sentencex.segment(code, plain)]
-    except BaseException as error:
-        # A panic in Rust is no Exception, and would end the process that speaks. Not seen since plain spaces are given
-        # (400,000 random texts), but another release may have another one.
-        if type(error).__name__ != "PanicException":
-            raise
-        return [len(plain)]
+    """Return the lengths of the pieces that sentencex finds in a text; of the whole text if it loses characters."""
+    lengths = [len(piece) for piece in sentencex.segment(code, plain)]
     return lengths if sum(lengths) == len(plain) else [len(plain)]
 
 
 def _goes_on(sentence: str, follower: str, code: str) -> bool:
-    """Tell whether a sentence goes on with the piece that follows, where sentencex ends it."""
+    """Return whether a sentence continues with the piece that follows, though sentencex ends it."""
     end = sentence[-40:]
     if not end[-1].isspace():
         return UNSPACED.search(end) is not None
@@ -125,7 +117,7 @@ def _goes_on(sentence: str, follower: str, code: str) -> bool:
 
 @cache
 def _listed(code: str) -> dict[str, frozenset[str]]:
-    """Return the word lists of a language; those that its file lacks are empty."""
+    """Return the word lists of a language; those missing from its file are empty."""
     table: dict[str, Any] = language_data(code).get("sentences", {})
     lists = ("abbreviations", "before_numbers", "times", "after_times", "before_ordinals")
     return {name: frozenset(table.get(name, ())) for name in lists}

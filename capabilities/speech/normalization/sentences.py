@@ -1,7 +1,7 @@
-"""Sentences: a long text cut into chunks that can be spoken one by one.
+"""Sentences: cuts a long text into chunks that can be spoken one by one.
 
 Chunks keep every character, so `"".join(chunks) == text`: white space stays at the end of the chunk before it (at the
-start of the first). It does not count against the limit there, and engines are given `chunk.strip()`.
+start of the first), where it does not count against the limit. Engines get `chunk.strip()`.
 """
 
 import re
@@ -14,9 +14,8 @@ from capabilities.speech.normalization.sentence_ends import sentences
 CLAUSE_END = re.compile(r"(?:[,;:](?=\s)|[，、；：،؛—])\s*|\s[-–]\s+")
 
 SPACES = re.compile(r"\s+")
-
-#: Characters that belong to the one before them though Unicode doesn't call them combining: joiners, emoji modifiers,
-#: and the second half of what JSON calls a character outside the first plane.
+#: Characters that belong to the one before them, though not combining: joiners, emoji modifiers, and the second half
+#: of a character outside the first plane in JSON.
 JOINED = re.compile("[\u200c\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
 JOINER = "\u200d"
 
@@ -24,10 +23,8 @@ JOINER = "\u200d"
 def split_text(text: str, *, limit: int, language: str) -> list[str]:
     """Return chunks of at most `limit` characters, each with as many whole sentences as fit.
 
-    `language` is the tag of the text's language, such as en-GB. A sentence that is longer than the limit is cut at the
-    last clause that fits, else at the last word, else anywhere but inside a character. Only a text of white space alone
-    gives a chunk of it.
-    """
+    `language` is a tag such as en-GB. A sentence past the limit is cut after the last clause that fits, else after the
+    last word, else anywhere but inside a character. Only a text of white space alone gives a chunk of it."""
     chunks: list[str] = []
     chunk = ""
     for sentence in _sentences(text, limit, language):
@@ -42,7 +39,7 @@ def split_text(text: str, *, limit: int, language: str) -> list[str]:
 
 
 def _sentences(text: str, limit: int, language: str) -> Iterator[str]:
-    """Yield sentences; of a long quotation, which is one sentence with what stands around it, those in it."""
+    """Yield sentences, and those inside a long quotation, which else is one sentence."""
     for sentence in sentences(text, language):
         if _fits(sentence, limit):
             yield sentence
@@ -74,7 +71,7 @@ def _cut(sentence: str, limit: int) -> int:
 
 
 def _last(end: re.Pattern[str], sentence: str, start: int, stop: int) -> int | None:
-    """Return the end of the last match whose text, but for white space, lies before `stop`."""
+    """Return the end of the last match that lies before `stop`, white space aside."""
     last = None
     # One more character, for a word that ends just there.
     for found in end.finditer(sentence, start, stop + 1):
@@ -86,7 +83,7 @@ def _last(end: re.Pattern[str], sentence: str, start: int, stop: int) -> int | N
 
 
 def _character_end(sentence: str, start: int, stop: int) -> int:
-    """Return the last place up to `stop` that is not inside a character, or `stop` in a character without end."""
+    """Return the last place up to `stop` that is not inside a character, or `stop` if there is none."""
     for cut in range(stop, start, -1):
         follower = sentence[cut]
         if not unicodedata.combining(follower) and not JOINED.match(follower) and sentence[cut - 1] != JOINER:

@@ -1,4 +1,4 @@
-"""Voice aliases: names that OpenAI's voices have, each spoken by a good local voice of the text's language."""
+"""Voice aliases: OpenAI's names of voices, each spoken by a good local voice of the text's language."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from capabilities.speech.voices.voices import MAIN_REGION, MOST_FOR_SLOW, Gender
 
 @dataclass(frozen=True, slots=True)
 class VoiceAlias:
-    """A name that is no voice's own. `turn` is its place among the names of its gender."""
+    """A name that no voice has. `turn` is its place among the names of its gender."""
 
     name: str
     gender: Gender
@@ -19,9 +19,9 @@ class VoiceAlias:
     turn: int
 
     def pick(self, offers: Sequence[Voice], language: str, characters: int) -> Voice | None:
-        """Return the voice that speaks for it, of those that no text leaves this machine for; None: there is none.
+        """Return the local voice that speaks for it, or None.
 
-        A natural voice of another gender rather than a robotic one of its own."""
+        A natural voice of another gender is better than a robotic one of its own."""
         local = [one for one in offers if one.local and (not one.is_slow or characters <= MOST_FOR_SLOW)]
         for tag in lookup(language):
             speakers = [voice for voice in local if voice.speaks(tag)]
@@ -34,7 +34,7 @@ class VoiceAlias:
         return None
 
     def _of(self, speakers: Sequence[Voice], tag: str) -> Voice:
-        """Return one of the best voices; of several that are as good, as the names take turns."""
+        """Return one of the best voices; the names take turns among several."""
         main = f"{tag}-{MAIN_REGION.get(tag, tag)}".lower()
 
         def rank(voice: Voice) -> tuple[bool, ...]:
@@ -45,13 +45,13 @@ class VoiceAlias:
 
         best = min(map(rank, speakers))
         equals = [voice for voice in speakers if rank(voice) == best]
-        # Robots differ by their dialects, not as people do: the first is the one that suits the language.
+        # Robots differ by dialect: the first suits the language best.
         return equals[self.turn % len(equals)] if equals[0].quality == "natural" else equals[0]
 
 
 @cache
 def voice_aliases() -> Mapping[str, VoiceAlias]:
-    """Return all aliases by their names, which are in lower case."""
+    """Return all aliases by their names, in lower case."""
     told = tomllib.loads(Path(__file__).with_name("voice_aliases.toml").read_text("utf-8"))
     turns: dict[str, int] = {}
     aliases = {}

@@ -30,7 +30,7 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
     """Transcribes by `/audio/transcriptions`, and translates by `/audio/translations`."""
 
     use = "transcripts"
-    translates = True
+    translates = is_remote = True
 
     def languages(self) -> Sequence[str]:
         """Return the languages that it may be asked for."""

@@ -60,7 +60,7 @@ def test_a_program_gets_a_header_and_as_many_values_a_line(
         (["say", "TEXT", "-o", "/tmp"], "/tmp has no suffix of a format"),
         (["say", "TEXT", "-o", "FOLDER"], "is a folder"),
         (["say", "TEXT", "-o", "TAKEN"], "exists already. Pass --overwrite"),
-        (["say", "-"], "Say --output OUT.mp3"),
+        (["say", "-"], "Name the file to write: --output OUT.mp3"),
         (["describe", "missing.jpg"], "There is no file missing.jpg"),
         (["describe", "TEXT", "--mode", "all"], "say short, long or seo"),
         (["say", "TEXT", "-o", "OUT", "--url", "nonsense"], "'nonsense' is not the address of a service"),

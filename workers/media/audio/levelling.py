@@ -10,17 +10,14 @@ from workers.media.audio.track import Track
 
 #: Where true peaks are held: the API promises -1 dB, and the encoder moves them by up to 0.4 dB at 192k.
 CEILING = 10 ** (-1.5 / 20)
-
 #: Steps of the limiter's reach: a period of a low voice. In each period a voice has peaks that are 5 dB too high for
 #: -16 LUFS; a limiter that reaches farther holds the whole syllable down with its peak, and ends 1.5 LU short.
 REACH = 6
-
 #: The largest error of the loudness, in LU; how often the gain is corrected for what the limiter took; and by how much
 #: at most, in decibels: a larger correction only raises what is quiet.
 TOLERANCE = 0.1
 ATTEMPTS = 6
 MAX_CORRECTION = 4.0
-
 #: Steps written at once: 8 s.
 BLOCK_STEPS = 2**13
 

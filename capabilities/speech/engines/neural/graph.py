@@ -1,8 +1,8 @@
-"""Graph: how long a speech network makes each of its inputs, as one more output of its ONNX file.
+"""Graph: makes the durations of a speech network outputs of its ONNX file.
 
 The networks predict a duration for each phoneme, round it to whole frames, and make the sound from that. The rounded
-durations are the times of the words, and those before rounding tell how long the sound would be at another speed. An
-ONNX file is one protocol buffer message, of which a few fields are read here; the package onnx would bring 20 MB.
+durations are the times of the words; the exact ones tell the length at another speed. An ONNX file is one protocol
+buffer message, of which a few fields are read here; the package onnx would bring 20 MB.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """The names of two tensors with a value for each input: frames before and after rounding."""
+    """The names of the tensors that hold each input's frames before and after rounding."""
 
     exact: str
     rounded: str
-    #: Else to the nearest number that is at least 1.
+    #: Else to the nearest, and at least 1.
     is_rounded_up: bool
 
 
@@ -35,9 +35,9 @@ class _Node:
 
 
 def find_durations(model: bytes) -> Durations | None:
-    """Return where a network has its durations; None: it has none that are known.
+    """Return the durations of a network; None if it has none of a known form.
 
-    Piper (VITS) rounds them up by the one Ceil of its graph; Kokoro and hibari (StyleTTS 2) by Round and then Clip,
+    Piper (VITS) rounds them up by the one Ceil of its graph; Kokoro and hibari (StyleTTS 2) use Round and then Clip,
     since no phoneme is shorter than a frame."""
     nodes = list(_nodes(model))
     ceils = [node for node in nodes if node.operation == "Ceil"]
@@ -51,9 +51,9 @@ def find_durations(model: bytes) -> Durations | None:
 
 
 def with_outputs(model: bytes, *names: str) -> bytes:
-    """Return the model with more of its tensors as outputs, after those that it has.
+    """Return the model with more of its tensors as outputs, after its own.
 
-    A message that stands twice in a protocol buffer is merged, so a graph of nothing but outputs is put at the end."""
+    Protocol buffers merge a message that occurs twice, so a graph of outputs alone is appended."""
     outputs = b"".join(_field(_GRAPH_OUTPUT, _field(_VALUE_NAME, name.encode())) for name in names)
     return model + _field(_MODEL_GRAPH, outputs)
 
@@ -69,7 +69,7 @@ def _nodes(model: bytes) -> Iterator[_Node]:
 
 
 def _fields(message: bytes, start: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
-    """Yield where the fields of a number and of variable length stand in a message."""
+    """Yield the ends of the fields of a number, with variable length, in a message."""
     place = start
     while place < end:
         key, place = _varint(message, place)

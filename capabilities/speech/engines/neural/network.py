@@ -1,4 +1,4 @@
-"""Network: a speech network in an ONNX file, which uses one core a call; several threads may call it at once."""
+"""Network: a speech network in an ONNX file. A call uses one core; several threads may call it at once."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,10 +10,11 @@ from pipeline.errors import NotReady
 
 
 class Network:
-    """The session of an ONNX file, whose bytes have been verified. Raises NotReady for one that does not load."""
+    """The session of an ONNX file, whose bytes have been verified. Raises NotReady if it does not load."""
 
     def __init__(self, path: Path) -> None:
         import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as raised
 
         options = onnxruntime.SessionOptions()
         # More threads for one sentence gain less than more sentences at once.
@@ -25,13 +26,16 @@ class Network:
             if self._durations is not None:
                 model = with_outputs(model, self._durations.exact, self._durations.rounded)
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library raises errors of classes that it does not export
+        except (
+            OSError, ValueError, IndexError, raised.Fail, raised.InvalidArgument, raised.InvalidGraph,
+            raised.InvalidProtobuf, raised.NoModel, raised.NotImplemented, raised.RuntimeException,
+        ) as error:  # fmt: skip
             raise NotReady(f"{path} does not load as a network ({type(error).__name__}).") from error
         #: In the order of the file.
         self.inputs = tuple(given.name for given in self._session.get_inputs())
 
     def run(self, inputs: Mapping[str, Any]) -> tuple[list[Any], Frames | None]:
-        """Return the outputs of the file, and how long each phoneme lasts; None: the network does not tell."""
+        """Return the outputs of the file, and the length of each phoneme, or None if the network does not tell."""
         outputs = self._session.run(None, dict(inputs))
         if self._durations is None:
             return outputs, None

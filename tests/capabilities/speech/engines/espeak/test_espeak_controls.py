@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sound import level_db, samples_of, shift_in_semitones
 
-from capabilities.speech.engines.espeak.espeak import Espeak, SpeechTooLong
+from capabilities.speech.engines.espeak.espeak import SpeechTooLong
 from workers.engines import Stopped
 
 SHORT = "Yes, now."
@@ -24,13 +24,6 @@ SPEEDS = (0.25, 0.3, 0.4, 0.48, 0.5, 0.75, 0.95, 1.05, 1.25, 1.5, 1.71, 1.8, 2.0
 BORDERS = (0.25, 0.48, 0.95, 1.05, 1.8, 2.56, 4.0)
 PITCHES = (-20, -16, -12, -9, -6, -4, -3.1, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 3.1, 4, 6, 9, 12, 16, 20)
 EXTREMES = (-20, -6, -0.5, 0.5, 6, 20)
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    engine = Espeak()
-    engine.setup()
-    return engine
 
 
 @pytest.mark.parametrize("voice", ["en-US", "de-female", "cmn"])
@@ -129,15 +122,6 @@ def test_a_stop_ends_the_speech_at_once(espeak, speed):
     with pytest.raises(Stopped):
         espeak.speak(PAGE * 13, voice="en-US", speed=speed, stop=stop)
     assert len(asked) < 25
-
-
-def test_an_error_of_the_callers_stop_reaches_the_caller_and_the_engine_speaks_on(espeak):
-    def stop() -> bool:
-        raise ConnectionError("the database went away")
-
-    with pytest.raises(ConnectionError):
-        espeak.speak(SENTENCE, voice="en-US", stop=stop)
-    assert espeak.speak(SHORT, voice="en-US").samples
 
 
 def test_speech_of_many_hours_is_refused(espeak):

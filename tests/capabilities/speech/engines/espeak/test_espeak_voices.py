@@ -13,13 +13,6 @@ from capabilities.speech.voices.voices import pick_voice, shipped_voices
 ARRIVAL = "Where are we now, and when will many more arrive?"
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    engine = Espeak()
-    engine.setup()
-    return engine
-
-
 def test_the_shipped_list_is_what_the_library_says(espeak):
     # When a new release of the library changes it: python -m capabilities.speech.engines.espeak.voices
     assert list(shipped_voices()) == espeak.voices()

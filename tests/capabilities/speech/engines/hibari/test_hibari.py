@@ -3,12 +3,10 @@
 from itertools import pairwise
 
 import pytest
-from sound import level_db, samples_of, shift_in_semitones
+from sound import level_db, samples_of
 
 from capabilities.speech.engines import NothingToSpeak
 from capabilities.speech.engines.hibari.hibari import Hibari
-from capabilities.speech.voices.voices import VoiceUnknown
-from workers.engines import Stopped
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody knows why it does. It never says a word."
 VOICE = "en-US-Heart"
@@ -25,27 +23,6 @@ def test_a_sentence_is_spoken_at_a_natural_pace(hibari: Hibari) -> None:
 
 def test_the_same_text_is_the_same_sound(hibari: Hibari) -> None:
     assert hibari.speak(TEXT, voice=VOICE).samples == hibari.speak(TEXT, voice=VOICE).samples
-
-
-@pytest.mark.parametrize("speed", [0.25, 0.5, 0.8, 1.3, 2.0, 4.0])
-def test_speed_is_held_within_five_percent(hibari: Hibari, speed: float) -> None:
-    natural = hibari.speak(TEXT, voice=VOICE).duration
-
-    assert natural / hibari.speak(TEXT, voice=VOICE, speed=speed).duration == pytest.approx(speed, rel=0.05)
-
-
-@pytest.mark.parametrize("pitch", [-6, 5])
-def test_pitch_moves_by_semitones_and_keeps_the_length(hibari: Hibari, pitch: float) -> None:
-    natural, moved = (hibari.speak(TEXT, voice=VOICE, pitch=shift) for shift in (0.0, pitch))
-
-    assert shift_in_semitones(natural, moved, voice_hertz=200, expected=pitch) == pytest.approx(pitch, abs=0.5)
-    assert moved.duration / natural.duration == pytest.approx(1, abs=0.02)
-
-
-def test_gain_is_in_decibels(hibari: Hibari) -> None:
-    natural, quieter = (level_db(samples_of(hibari.speak(TEXT, voice=VOICE, gain_db=gain))) for gain in (0.0, -12.0))
-
-    assert quieter - natural == pytest.approx(-12, abs=0.1)
 
 
 def test_markup_for_pronunciation_is_read_and_not_obeyed(hibari: Hibari) -> None:
@@ -85,13 +62,3 @@ def test_a_word_that_the_package_fails_at_is_skipped(hibari: Hibari) -> None:
     assert hibari.speak(f"Take {number} it.", voice=VOICE).samples == hibari.speak("Take it.", voice=VOICE).samples
     with pytest.raises(NothingToSpeak):
         hibari.speak(number, voice=VOICE)
-
-
-def test_it_stops_between_sentences(hibari: Hibari) -> None:
-    with pytest.raises(Stopped):
-        hibari.speak(TEXT, voice=VOICE, stop=lambda: True)
-
-
-def test_another_voice_is_unknown(hibari: Hibari) -> None:
-    with pytest.raises(VoiceUnknown, match="hibari has no voice"):
-        hibari.speak(TEXT, voice="en-US")

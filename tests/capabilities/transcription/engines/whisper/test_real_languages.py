@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from spoken import RATE, TEXTS, samples_of, word_error_rate
 
+from capabilities.speech.engines.kokoro.kokoro import KokoroVoice, load_style
 from capabilities.speech.engines.kokoro.reading import EspeakReader
-from capabilities.speech.engines.kokoro.voice import KokoroVoice, load_style
 from capabilities.speech.engines.neural.network import Network
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.settings import Settings

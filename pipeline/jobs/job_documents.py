@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, NonNegativeInt, TypeAdapter, WithJsonSchema
 
-from api.http.error_forms import with_details
+from pipeline.errors import with_details
 from pipeline.lifecycle.jobs import Job, JobState
 from pipeline.registry import Kinds
 from pipeline.timestamps import Timestamp
@@ -79,6 +79,14 @@ def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
     )
     shown: dict[str, Any] = JOB_DOCUMENT.dump_python(document, mode="json")
     return shown
+
+
+def ended_job_document(job: Job) -> dict[str, Any]:
+    """Return the JSON of a job that has ended as webhooks are sent it: with `items` for `progress`."""
+    document = job_document(job, {})
+    del document["progress"]
+    items = {"total": job.items_total, "ok": job.items_ok, "failed": job.items_failed}
+    return {name: document.pop(name) for name in ("id", "kind", "state")} | {"items": items} | document
 
 
 def shown_error(stored: Mapping[str, Any]) -> dict[str, Any]:

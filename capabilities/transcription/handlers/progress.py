@@ -1,4 +1,4 @@
-"""Begun: what is transcribed of a recording so far, kept so that another attempt goes on behind it."""
+"""Progress: the part of a recording that is transcribed, stored so that another attempt continues after it."""
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,10 +14,10 @@ SUFFIX = ".begun.json"
 
 
 class Transcribed(BaseModel):
-    """What is transcribed so far: the segments of the first `heard` samples. It is stored after each window.
+    """The segments of the first `heard` samples, stored after each window.
 
-    `language` is None until somebody has spoken. `foreign` are the seconds, from and to, of what was left out since the
-    model does not know its language."""
+    `language` is None until somebody speaks. `foreign` has the seconds, from and to, that were left out since the model
+    does not know their language."""
 
     engine: str
     model: str = ""
@@ -34,7 +34,7 @@ class Transcribed(BaseModel):
 
 
 def resumed(task: Task[RecordingInput], engine: Transcriber) -> Transcribed:
-    """Return what an earlier attempt has stored, if the same engine and model made it; otherwise an empty one."""
+    """Return what an earlier attempt stored, if the same engine and model made it; else an empty one."""
     begun = Transcribed.anew(task, engine)
     key = (task.checkpoint or {}).get("artifact")
     if key is None:
@@ -48,13 +48,13 @@ def resumed(task: Task[RecordingInput], engine: Transcriber) -> Transcribed:
 
 
 def keep(task: Task[RecordingInput], transcribed: Transcribed) -> None:
-    """Store what is transcribed so far as one artifact, which the next one replaces. Raises Stopped.
+    """Store the progress as one artifact, which the next one replaces. Raises Stopped.
 
-    The checkpoint has only its key: it is written with every heartbeat, and four hours of speech are megabytes."""
+    The checkpoint has only its key, since every heartbeat writes it, and four hours of speech are megabytes."""
     try:
         key = task.store(transcribed.model_dump_json().encode(), suffix=SUFFIX)
         if (task.checkpoint or {}).get("artifact") != key:
             task.save({"artifact": key})
     except ServiceUnavailable as error:
-        # That matters only if this attempt fails as well.
+        # It matters only if this attempt fails as well.
         log.warning("begun transcript not kept", job_id=str(task.job_id), reason=error.message)
