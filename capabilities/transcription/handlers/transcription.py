@@ -21,6 +21,7 @@ from capabilities.transcription.kinds.transcription import (
 )
 from capabilities.transcription.kinds.transcripts import ENDINGS, transcription_credits
 from capabilities.transcription.settings import TranscriptionSettings
+from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers
 from workers.engines import EngineBusy, EngineUnavailable
 from workers.engines.family import Family
