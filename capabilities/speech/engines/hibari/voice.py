@@ -5,7 +5,7 @@ import json
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +18,6 @@ from capabilities.speech.engines.neural.alignment import WordPhonemes
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.voiced import Voiced, speech_in, timed
-from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
@@ -97,15 +96,13 @@ class HibariVoice(NeuralVoice):
     """One of hibari's voices."""
 
     sample_rate = SAMPLE_RATE
+    language = "en"
     most_phonemes = 400  # as in the package
     tells_length = False
     sentence_silence = 0.1
 
     def __init__(self, network: Network, front: Front) -> None:
         self._network, self._front = network, front
-
-    def sentences(self, text: str) -> Iterator[str]:
-        return sentences(text, "en")
 
     def read(self, sentence: str) -> SentenceReading:
         return self._front.read(sentence)

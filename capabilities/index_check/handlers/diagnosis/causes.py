@@ -1,4 +1,4 @@
-"""Telling: facts become causes in order, and a sentence that a person can act on."""
+"""Causes: why a page may be missing, in order of certainty, and a sentence that a person can act on."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -6,18 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from capabilities.index_check.handlers.diagnosis.directives import ALL
-from capabilities.index_check.handlers.diagnosis.page import PageFacts
+from capabilities.index_check.handlers.diagnosis.page import ALL, PageFacts
 from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite
 from capabilities.index_check.results.raw_result import Diagnosis, Redirected, RobotsFile
 from pipeline.downloads.urls import match_key
 from pipeline.timestamps import timestamp
 
-_READ = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
-#: What is said of a cause; their order is that of certainty.
-SENTENCES: Mapping[str, str] = _READ["sentences"]
+_FILE = Path(__file__).with_name("sentences.toml")
+#: The sentence of each cause, the most certain first.
+SENTENCES: Mapping[str, str] = tomllib.loads(_FILE.read_text("utf-8"))["sentences"]
 NOTHING = "nothing"
-#: Causes by what a download says of itself, and by the status of a page.
+#: Causes by the code of a failed download, and by a page's status.
 TROUBLES = {
     "redirects": "redirect_loop",
     "blocked": "blocked",
@@ -29,7 +28,7 @@ STATUSES = {404: "not_found", 410: "not_found", 401: "refused", 403: "refused", 
 
 
 def diagnosis_of(page: PageFacts, site: DiagnosedSite | None) -> Diagnosis:
-    """Return what a page and its site have shown."""
+    """Return the diagnosis of a page from its facts and its site's."""
     robots = site.robots(page.url) if site else None
     in_sitemap, sitemap_url = site.sitemap_of(page.url) if site else (None, None)
     found = set(_causes(page, site, robots)) | ({"not_in_sitemap"} if in_sitemap is False else set())
@@ -76,13 +75,14 @@ def _causes(page: PageFacts, site: DiagnosedSite | None, robots: RobotsFile | No
 
 
 def _is_elsewhere(url: str | None, page: str) -> bool:
-    """Return whether a URL is one of another page."""
+    """Return whether a URL belongs to another page."""
     return url is not None and match_key(url) != match_key(page)
 
 
 def _sentence(cause: str, page: PageFacts, robots: RobotsFile | None) -> str:
     directive = next(iter(page.noindex), None)
     is_refreshed = _is_elsewhere(page.refresh, page.url)
+    blocked = robots.blocked_agents if robots else []
     return SENTENCES[cause].format(
         message=page.message,
         status=page.status,
@@ -90,13 +90,8 @@ def _sentence(cause: str, page: PageFacts, robots: RobotsFile | None) -> str:
         canonical_url=page.canonical,
         robots_url=robots.url if robots else "",
         robots_status=robots.http_status if robots else "",
-        agents=_listed(robots.blocked_agents if robots else []),
+        agents="all crawlers" if "*" in blocked else " and ".join(blocked),
         directive=directive.content if directive else "",
         agent="all crawlers" if directive and directive.agent == ALL else directive.agent if directive else "",
         source={"meta": "in its HTML", "header": "in the header X-Robots-Tag"}[directive.source] if directive else "",
     )
-
-
-def _listed(agents: list[str]) -> str:
-    """Return crawlers as a sentence has them."""
-    return "all crawlers" if "*" in agents else " and ".join(agents)
