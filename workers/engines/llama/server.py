@@ -50,6 +50,10 @@ class ModelRefused(EngineUnavailable):
     code = "engine_failed"
 
 
+class RequestTooLong(ModelRefused):
+    """The request and its answer take more tokens than a slot has."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """Files of a model, and how it is run. `context` is the number of tokens that all slots share."""
@@ -237,7 +241,8 @@ def _read(answered: tuple[int, Any]) -> Answer:
     status, document = answered
     if status != http.HTTPStatus.OK:
         error = document.get("error", document)
-        raise ModelRefused(f"The model refused: {error.get('message', error) if isinstance(error, dict) else error}")
+        refused = RequestTooLong if error.get("type") == "exceed_context_size_error" else ModelRefused
+        raise refused(f"The model refused: {error.get('message', error)}")
     choice = document["choices"][0]
     end, tokens = 0, []
     for token in (choice.get("logprobs") or {}).get("content") or ():
