@@ -12,6 +12,8 @@ ENGINES: Mapping[str, str] = {
     "llm": "capabilities.blog.engines.metadata.llm.llm:Llm",
     "extractive": "capabilities.blog.engines.metadata.extractive.extractive:Extractive",
 }
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "posts", "capabilities.blog.engines.metadata.llm.endpoint:EndpointWriter"
 #: What does without a model, less well; who gets an answer of it is told what brings better.
 FALLBACK = "extractive"
 
