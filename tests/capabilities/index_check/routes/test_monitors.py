@@ -333,7 +333,8 @@ def test_a_key_that_is_revoked_leaves_the_account_s_other_keys_to_pay(monitors: 
     monitors.database.run(revoke_key(monitors.client.api_key_id))
     monitors.run()
     monitors.answer({})
-    (job,) = monitors.jobs(monitor)
+    other = Payer(monitors.client.account_id, key.id, key.secret)
+    (job,) = Monitors(monitors.service, other, monitors.database).jobs(monitor)
     paid = Statement("SELECT api_key_id FROM job WHERE id = %(id)s", {"id": job["id"]})
     assert monitors.database.run(paid) == [{"api_key_id": key.id}]
 
