@@ -150,22 +150,10 @@ def test_no_text_is_lost_and_no_mark_is_spoken(text, blank_lines):
 @pytest.mark.parametrize(
     "piece",
     [
-        "```\n",
-        "`" * 9,
-        "---\na:",
-        "~~~ \n```\n",
-        "```a\n",
-        "[",
-        "[pause",
-        "[ ",
-        "\n ",
-        "\n",
-        "[pause 1s",
-        "[pause" + " " * 50,
-        " ",
-        "[pause 1",
+        "```\n", "`" * 9, "---\na:", "~~~ \n```\n", "```a\n", "[", "[pause", "[ ", "\n ", "\n", "[pause 1s",
+        "[pause" + " " * 50, " ", "[pause 1",
     ],
-)
+)  # fmt: skip
 def test_hostile_texts_take_time_in_proportion_to_their_length(piece):
     text = (piece * 400_000)[:400_000]
 
