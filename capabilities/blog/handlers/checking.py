@@ -1,4 +1,4 @@
-"""Checking: whether a generated picture shows what its post is about, and no gibberish."""
+"""Checking: whether a generated picture shows its post's subject, and no gibberish."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,14 +16,12 @@ from workers.media.images.reading import read_picture
 
 log = get_logger(__name__)
 
-#: Lines that were read with less are mostly no text at all.
+#: Lines with a lower score are mostly no text.
 LEAST_SCORE = 0.9
-#: So many words that neither title nor summary has are gibberish; one may be a sign in a street.
+#: Words missing from title and summary that make gibberish; one may be a street sign.
 STRANGE_WORDS = 2
-#: Shorter words are no evidence, neither of text nor of a subject.
-SHORTEST_WORD = 4
-#: Words that begin alike speak of the same: bake, baker, baking.
-STEM = 5
+#: Shorter words are no evidence. Words that begin alike mean the same: bake, baker, baking.
+SHORTEST_WORD, STEM = 4, 5
 
 #: Returns the lines of text on a picture.
 Read = Callable[[Image.Image], Sequence[TextLine]]
@@ -39,7 +37,7 @@ class PictureCheck:
     max_side: int
 
     def fault_of(self, cover: Cover) -> str | None:
-        """Return what is wrong with a generated picture, in words; None: nothing that could be told."""
+        """Return the fault of a generated picture, in words, or None."""
         if cover.painted.is_seen and cover.describer is None:
             return None
         if cover.describer is not None and not self._shows_subject(cover.painted.description):
@@ -47,7 +45,7 @@ class PictureCheck:
         return "has letters that say nothing" if self._has_gibberish(cover) else None
 
     def _shows_subject(self, description: str) -> bool:
-        """Return whether a description has a sign of the subject; of a subject that is no thing nobody can tell."""
+        """Return whether a description has a sign of the subject; True if the subject is no thing."""
         brief = self.brief
         subject = subject_of(brief.title, (), brief.language)
         if subject is None or subject in subjects_in(description, brief.language):
@@ -73,5 +71,5 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def make_reader(_: object) -> Reader:
-    """Return the reader that a process's posts share."""
+    """Return the reader that the posts of a process share."""
     return Reader()
