@@ -9,7 +9,7 @@ from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from capabilities.blog.kinds.metadata import DEFAULT_STYLE
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
-from workers.media.images.measuring import Measures, measure
+from workers.media.images.picture import Measures, measure
 
 log = get_logger(__name__)
 
