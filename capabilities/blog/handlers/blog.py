@@ -8,9 +8,8 @@ from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.engines.pictures import Brief, Painter, Recent
-from capabilities.blog.handlers.checking import PictureCheck, make_reader
 from capabilities.blog.handlers.covers import Cover, Covers, checked_covers, paint_covers
-from capabilities.blog.handlers.looking import describe_unseen
+from capabilities.blog.handlers.looking import PictureCheck, describe_unseen, make_reader
 from capabilities.blog.handlers.looks import LooksRecord
 from capabilities.blog.handlers.writing import Written, write_metadata
 from capabilities.blog.kinds.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
