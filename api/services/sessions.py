@@ -59,9 +59,10 @@ class Sessions:
     async def find(self, req: falcon.asgi.Request) -> Session | None:
         """Return who sends a request; None when nobody is signed in. It is looked up once a request."""
         if not hasattr(req.context, "session"):
+            context = context_of(req)
             req.context.session = await self._look_up(self._cookies.read(req, COOKIE))
             if req.context.session is not None:
-                context_of(req).caller = req.context.session.caller
+                context.caller = req.context.session.caller
         found: Session | None = req.context.session
         return found
 

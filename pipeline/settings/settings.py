@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import NotReady
+from pipeline.settings.endpoints import Endpoints
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
 from pipeline.settings.settings_sources import check_environment, read_config
@@ -220,6 +221,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
+    endpoints: Endpoints = {}
 
     @field_validator("database_url")
     @classmethod

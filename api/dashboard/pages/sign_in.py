@@ -97,7 +97,7 @@ class SignInByLink(_SigningIn):
         owner = await self._gate.by_link(req, form.text("token"))
         await self._begin(req, resp, owner)
         if owner.password_hash is None:
-            redirect(req, resp, ACCOUNT, "Welcome. Choose an e-mail and a password, so that you can come back.")
+            redirect(req, resp, ACCOUNT, "Welcome. Choose an e-mail and a password to sign in again.")
         else:
             redirect(req, resp, HOME)
 

@@ -10,8 +10,7 @@ import falcon.asgi
 
 from api.http.bodies.fields import read_fields
 from api.http.operations import LOCATION, Operation, Reply
-from api.http.parameters import OFFSET, choice, limit
-from api.http.queries import show_page
+from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
 from capabilities.index_check.kinds.index_check import IndexCheck

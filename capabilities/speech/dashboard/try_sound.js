@@ -14,17 +14,17 @@ export async function showSound(answer, { request }) {
 }
 
 function plain(sound, request, headers) {
-  const audio = player(sound, "What was made");
+  const audio = player(sound, "Result");
   const known = facts([
     ["Voice", headers.get("X-Voice")],
     ["Engine", headers.get("X-Engine")],
     ["Cost", credits(headers.get("X-Credits-Used"))],
   ]);
-  return [audio, known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Save the sound"))];
+  return [audio, known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
 }
 
 function timed(document, request) {
-  const audio = player(ownFile(document.audio_url), "What was made");
+  const audio = player(ownFile(document.audio_url), "Result");
   const sentences = document.sentences.map((sentence) => ({
     ...sentence,
     words: document.words.filter((word) => word.start >= sentence.start && word.end <= sentence.end),
@@ -43,7 +43,7 @@ function timed(document, request) {
     words(audio, sentences),
     known,
     make("p", { class: "actions" },
-      saveLink(ownFile(document.audio_url), `${name}.${suffix}`, "Save the sound"),
+      saveLink(ownFile(document.audio_url), `${name}.${suffix}`, "Download audio"),
       saveLink(ownFile(document.srt_url), `${name}.srt`, "SRT"),
       saveLink(ownFile(document.vtt_url), `${name}.vtt`, "WebVTT"),
     ),
@@ -56,15 +56,15 @@ export async function hearStream(request, uploads, { signal, page }) {
   const answer = await send(request.path, { method: "POST", headers, body, signal });
   const stop = make("button", { type: "button", class: "second small" }, "Cancel");
   const aborted = new Promise((resolve, reject) => {
-    stop.addEventListener("click", () => reject(new DOMException("Stopped; what was spoken until then is charged.", "AbortError")));
+    stop.addEventListener("click", () => reject(new DOMException("Stopped. Speech so far is charged.", "AbortError")));
     signal.addEventListener("abort", () => reject(signal.reason));
   });
   const live = livePlayer();
-  page.status.replaceChildren(make("p", {}, "Speaking; you hear it as it comes …"), live.audio ?? "", stop);
+  page.status.replaceChildren(make("p", {}, "Speaking …"), live.audio ?? "", stop);
   const reader = answer.body.getReader();
   try {
     const whole = await Promise.race([readAll(reader, live), aborted]);
-    return whole.size ? new Response(whole, { headers: answer.headers }) : Promise.reject(new Refused({ message: "The stream broke off before it began." }, 502));
+    return whole.size ? new Response(whole, { headers: answer.headers }) : Promise.reject(new Refused({ message: "The stream ended before it began." }, 502));
   } catch (error) {
     await reader.cancel().catch(() => null);
     live.end();
@@ -89,7 +89,7 @@ function livePlayer() {
   const Source = window.ManagedMediaSource ?? window.MediaSource;
   if (!Source?.isTypeSupported(MP3)) return { add: async () => {}, end: () => {} };
   const source = new Source();
-  const audio = make("audio", { controls: true, autoplay: true, "aria-label": "What is being spoken" });
+  const audio = make("audio", { controls: true, autoplay: true, "aria-label": "Live speech" });
   audio.disableRemotePlayback = true;
   audio.src = URL.createObjectURL(source);
   const opened = new Promise((resolve) => source.addEventListener("sourceopen", () => resolve(source.addSourceBuffer(MP3)), { once: true }));

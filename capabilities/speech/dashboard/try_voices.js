@@ -55,9 +55,9 @@ function startLanguage(voices) {
 function showVoices(state) {
   const wanted = state.voices.filter((voice) => voice.language_codes.some((code) => baseOf(code) === state.shownLanguage()));
   const rows = wanted.slice(0, SHOWN).map((voice) => row(state, voice));
-  const any = make("li", {}, choice(state, "", "Choose for me", "the best voice for the text"));
+  const any = make("li", {}, choice(state, "", "Automatic", "the best voice for the text"));
   state.list.replaceChildren(any, ...rows);
-  if (wanted.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${wanted.length - SHOWN} more; GET /tts/voices lists all.`));
+  if (wanted.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${wanted.length - SHOWN} more: GET /tts/voices lists all.`));
 }
 
 function row(state, voice) {

@@ -69,13 +69,13 @@ function preview(file, text) {
   if (!file) return null;
   const picture = make("img", { alt: text });
   picture.src = URL.createObjectURL(file);
-  picture.addEventListener("error", () => picture.replaceWith(make("p", { class: "faint" }, "This browser can't show such pictures.")));
+  picture.addEventListener("error", () => picture.replaceWith(make("p", { class: "faint" }, "This browser can't show this picture.")));
   return make("figure", {}, picture, make("figcaption", { class: "faint" }, file.name));
 }
 
 function oneText(mode, one, name) {
   const isOrnament = one.decorative === true;
-  const shown = isOrnament ? "An ornament: its alt text is empty." : one.alt_text;
+  const shown = isOrnament ? "Decorative picture: the alt text is empty." : one.alt_text;
   return make("section", { class: "text" },
     make("h3", {}, LENGTHS[mode] ?? mode, one.draft ? make("span", { class: "badge" }, "draft, free") : null),
     make("blockquote", { class: isOrnament ? "faint" : null }, shown),

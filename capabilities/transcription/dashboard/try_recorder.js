@@ -8,7 +8,7 @@ const SUFFIXES = { "audio/webm": "webm", "audio/mp4": "m4a", "audio/ogg": "ogg" 
 /** Put a button into `box` that records into the file field `input`. */
 export function startRecorder(input, box) {
   if (!navigator.mediaDevices?.getUserMedia || !window.MediaRecorder) {
-    box.append(make("p", { class: "faint" }, "Browsers lend the microphone to pages over https, and on localhost, alone."));
+    box.append(make("p", { class: "faint" }, "Recording works on https and localhost only."));
     return;
   }
   const state = { input, recorder: null };
@@ -23,7 +23,7 @@ async function record(state, button, told) {
     const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     state.recorder = new MediaRecorder(stream);
   } catch {
-    told.textContent = "The microphone is not available: allow it in the browser.";
+    told.textContent = "Allow the microphone in your browser to record.";
     return;
   }
   const pieces = [];
@@ -47,5 +47,5 @@ function keep(state, sound, told) {
   const type = sound.type.split(";")[0];
   const file = new File([sound], `recording.${SUFFIXES[type] ?? "webm"}`, { type });
   chooseFile(state.input, file);
-  told.replaceChildren(saveLink(file, file.name, `Save ${file.name}`));
+  told.replaceChildren(saveLink(file, file.name, `Download ${file.name}`));
 }

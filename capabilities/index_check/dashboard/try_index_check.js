@@ -17,7 +17,7 @@ function build(request) {
   return {
     ...request,
     fields: { type: "check", ...given, ...more },
-    then: [["The answer has a job_id; this reads what was found, now and later:", "/indexing/jobs/JOB_ID/urls"]],
+    then: [["Read the results of its job_id at any time:", "/indexing/jobs/JOB_ID/urls"]],
     client: { ...request.client, first: sitemap ? undefined : "urls", drop: ["type"] },
   };
 }
@@ -35,7 +35,7 @@ async function watch(jobId, { signal, page }) {
   page.result.replaceChildren(view.summary, tableOf(view.table), view.more);
   const stop = make("button", { type: "button", class: "second small" }, "Cancel");
   stop.addEventListener("click", () => cancel(jobId));
-  page.status.replaceChildren(make("p", {}, "Asking …"), stop);
+  page.status.replaceChildren(make("p", {}, "Checking …"), stop);
   const look = () => refresh(view, signal).catch(() => null);
   await refresh(view, signal);
   const timer = setInterval(look, LOOK_SECONDS * 1_000);
@@ -74,7 +74,7 @@ function summaryOf(job) {
 }
 
 function tableOf(body) {
-  const heading = make("tr", {}, ["Address", "Answer", "Why"].map((name) => make("th", { scope: "col" }, name)));
+  const heading = make("tr", {}, ["Address", "Result", "Reason"].map((name) => make("th", { scope: "col" }, name)));
   return make("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": "Addresses" },
     make("table", {}, make("caption", { class: "hidden" }, "Addresses"), make("thead", {}, heading), body));
 }
@@ -124,7 +124,7 @@ function turn(view, label, step) {
 
 /** Return a button that asks again about the URLs without an answer, as a new job. */
 function retry(view) {
-  const button = make("button", { type: "button", class: "second small" }, "Ask again what failed");
+  const button = make("button", { type: "button", class: "second small" }, "Retry failed addresses");
   button.addEventListener("click", async () => {
     const created = await (await send(`/indexing/jobs/${view.jobId}/retry`, { method: "POST" })).json();
     history.replaceState(null, "", `?job=${created.job_id}`);

@@ -14,7 +14,7 @@ async function show(answer, { request }) {
     ["Category", made.category_confidence === null ? null : `${Math.round(made.category_confidence * 100)} % sure`],
     ["Cost", credits(made.credits_used)],
   ]);
-  return [card(made, request.fields.title), notes([made.image_note, ...made.warnings]), known, copyButton(() => JSON.stringify(made, null, 2), "Copy all as JSON")];
+  return [card(made, request.fields.title), notes([made.image_note, ...made.warnings]), known, copyButton(() => JSON.stringify(made, null, 2), "Copy as JSON")];
 }
 
 function card(made, title) {
@@ -27,7 +27,7 @@ function card(made, title) {
     cover.width = image.width;
     cover.height = image.height;
     about.textContent = `${image.style}, ${image.width} × ${image.height}. Alt text: ${image.description}`;
-    save.replaceChildren(saveLink(ownFile(image.url), nameOf(image), "Save this cover"), copyButton(() => image.description, "Copy its alt text"));
+    save.replaceChildren(saveLink(ownFile(image.url), nameOf(image), "Download this cover"), copyButton(() => image.description, "Copy alt text"));
   };
   if (made.images.length) choose(made.images[0]);
   const isUnsure = made.category_confidence !== null && made.category_confidence < UNSURE;

@@ -22,8 +22,8 @@ async function show(answer, { uploads, request }) {
   const text = await answer.text();
   return [
     audio,
-    make("pre", { class: "shown", tabindex: "0" }, text || "Nothing was said."),
-    make("p", { class: "actions" }, saveLink(new Blob([text], { type: "text/plain" }), request.saves, `Save ${request.saves}`), copyButton(() => text)),
+    make("pre", { class: "shown", tabindex: "0" }, text || "No speech found."),
+    make("p", { class: "actions" }, saveLink(new Blob([text], { type: "text/plain" }), request.saves, `Download ${request.saves}`), copyButton(() => text)),
     facts([["Cost", credits(answer.headers.get("X-Credits-Used"))]]),
   ];
 }
@@ -33,7 +33,7 @@ function spoken(transcript, audio) {
   const text = transcript.segments ? words(audio, transcript.segments) : make("p", {}, transcript.text);
   return [
     audio,
-    transcript.text ? text : make("p", { class: "note" }, "Nothing was written down."),
+    transcript.text ? text : make("p", { class: "note" }, "No speech found."),
     notes(transcript.warnings),
     make("p", { class: "actions" }, copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     facts([
@@ -41,7 +41,7 @@ function spoken(transcript, audio) {
       ["Length", `${transcript.duration.toFixed(1)} s`],
       ["Cost", credits(transcript.credits_used)],
     ]),
-    transcript.draft ? notes(["A light engine wrote this: it is a draft that wants reading again."]) : null,
+    transcript.draft ? notes(["A small engine made this draft; proofread it."]) : null,
   ].flat();
 }
 

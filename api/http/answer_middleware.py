@@ -1,15 +1,16 @@
-"""Compression: large JSON and CSV are sent compressed to who takes gzip.
+"""Falcon middleware for answers: gzip for large JSON and CSV, and access for pages of other origins.
 
-Only whole answers are: no stream, no sound or picture, no part of a file, no events. No page of the dashboard either:
-it holds the session's CSRF token beside what its address says, and the length of a compressed page would tell, guess by
-guess, what the token is (BREACH). JSON has no secret that stays the same from answer to answer. HTML that is the same
-for all says so with `resp.context.is_public`.
+Streams, audio, pictures, ranges and events are not compressed. Neither are the dashboard's pages: they hold the CSRF
+token beside parts of their address, and the compressed length would reveal it guess by guess (BREACH). HTML that is the
+same for everybody sets `resp.context.is_public`.
 """
 
 import asyncio
 import gzip
 import re
+from typing import Any
 
+import falcon
 import falcon.asgi
 
 TYPES = frozenset(("application/json", "text/csv"))
@@ -17,12 +18,32 @@ TYPES = frozenset(("application/json", "text/csv"))
 LEVEL = 5
 #: What is larger is compressed in a thread: 64 KiB take about a millisecond.
 IN_PLACE_BYTES = 64 * 1024
-#: `*` is whatever is not named; a quality of 0 refuses.
+#: `*` means every other coding; a quality of 0 refuses.
 CODING = re.compile(r"\s*(gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?", re.IGNORECASE)
+#: Headers that pages of other origins may read, besides those that they always may.
+EXPOSED = (
+    *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Preference-Applied"),
+    *("Retry-After", "X-Credits-Remaining", "X-Credits-Used", "X-Engine", "X-Job-Id", "X-RateLimit-Limit"),
+    *("X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Searched-Since", "X-Total-Count", "X-Voice"),
+)
+
+
+class CrossOrigin(falcon.CORSMiddleware[Any, Any]):
+    """Let pages of some origins, or of all (`*`), use the API with a key; never with the dashboard's cookie."""
+
+    def __init__(self, origins: str) -> None:
+        named = [origin.strip() for origin in origins.split(",")]
+        super().__init__(allow_origins="*" if "*" in named else named, expose_headers=EXPOSED)
+
+    def process_response(self, req: Any, resp: Any, resource: object, req_succeeded: bool) -> None:
+        """Add the headers; a cache must not give one origin's answer to another."""
+        super().process_response(req, resp, resource, req_succeeded)
+        if self.allow_origins != "*":
+            resp.append_header("Vary", "Origin")
 
 
 class Compression:
-    """A Falcon middleware that compresses answers of `from_bytes` and more; 0: none."""
+    """Compress answers from `from_bytes` on; 0 turns it off."""
 
     def __init__(self, *, from_bytes: int) -> None:
         self._from_bytes = from_bytes
@@ -30,7 +51,7 @@ class Compression:
     async def process_response(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, req_succeeded: bool
     ) -> None:
-        """Compress an answer, if it is one of those and its client takes it."""
+        """Compress the answer if its client accepts gzip."""
         body = _body_of(resp)
         if not self._from_bytes or body is None:
             return
@@ -48,7 +69,7 @@ class Compression:
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Return whether an Accept-Encoding takes gzip; what names it counts more than `*`."""
+    """Return whether an Accept-Encoding accepts gzip; its name counts more than `*`."""
     found = [match for one in accepted.split(",") if (match := CODING.fullmatch(one))]
     named = [match for match in found if match[1] != "*"] or found
     return any(float(match[2] or 1) > 0 for match in named)
