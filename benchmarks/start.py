@@ -16,7 +16,7 @@ from scripts.system.programs import environment, module
 
 MOST_SECONDS = 4.0
 MOST_POOL_SECONDS = 3.0
-#: What a process of each program can't do without: its libraries, without our code, settings or models.
+#: The libraries of each program, without our code, settings or models.
 BASE = "psycopg, psycopg_pool, pydantic_settings, redis, structlog"
 WORKER = f"dramatiq.cli, obstore, {BASE}"
 LIBRARIES = {

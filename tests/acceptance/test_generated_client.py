@@ -60,7 +60,7 @@ def generated(generator: Path, service: Running, tmp_path_factory: pytest.TempPa
     )  # fmt: skip
     written = run.stdout + run.stderr
     assert run.returncode == 0, written
-    # What is sent or answered as sound is left to the caller, and said so; nothing else may be wrong.
+    # The generator says that it leaves sounds to the caller; nothing else may be wrong.
     faults = re.findall(r"^(?:WARNING|ERROR) (.+)\n+(.+)$", written, re.MULTILINE)
     assert not [fault for fault in faults if "Unsupported content_type" not in fault[1]], written
     sys.path += [str(folder), str(generator)]

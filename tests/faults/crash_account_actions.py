@@ -1,4 +1,4 @@
-"""What is asked about an account of an API whose process dies meanwhile: its lexicon, keys, webhooks and monitors."""
+"""Requests about an account, its lexicon, keys, webhooks and monitors, to an API whose process dies."""
 
 import json
 from uuid import uuid4
@@ -45,7 +45,7 @@ class SetWebhook(Action):
         shown = [
             answer.json["webhook_secret"] for answer in (first, again) if answer and "webhook_secret" in answer.json
         ]
-        # Whoever had no answer makes a new one, if the secret is wanted.
+        # A client without an answer makes a new one if it wants the secret.
         assert shown == [hook["secret"]] if first else shown in ([], [hook["secret"]])
 
 

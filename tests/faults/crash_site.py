@@ -73,7 +73,7 @@ class Copy:
 
 @dataclass
 class Site:
-    """What all runs share."""
+    """The parts that all runs share."""
 
     postgres_url: str
     redis_url: str

@@ -305,7 +305,7 @@ def _needs_clock(site: Site) -> str:
     return "" if site.clock.can_step else "there is no C compiler for the clock's library"
 
 
-#: What a way to a server can do, and to which servers it does it in the short form too.
+#: Faults of the way to a server, and the servers that suffer them in the short form too.
 PROXY_FAULTS: tuple[tuple[Fault, str, tuple[str, ...]], ...] = (
     ("latency", "answers late", ("PostgreSQL",)),
     ("reset", "resets connections", ("Redis", "the API")),

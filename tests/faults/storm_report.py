@@ -1,4 +1,4 @@
-"""What a storm has shown: a row for each scenario, and the books at its end."""
+"""The report of a storm: a row a scenario, and the books at its end."""
 
 import os
 import random
@@ -75,10 +75,10 @@ LEAST_SPAN_SECONDS = 5.0
 #: Items that may be given up after three crashes, in all: who kills waits for those that have had two, but leases run
 #: out too.
 MOST_GIVEN_UP = 5
-#: What counts as back, and how long that may take at most.
+#: The share of the rate that counts as back, and the most seconds until then.
 ENOUGH = 0.95
 PATIENCE_SECONDS = 30.0
-#: What the rates before the last so many faults must be of those before the first.
+#: The least share of the first rates that the last ones must have, over so many faults.
 STEADY, STEADY_FAULTS = 0.9, 5
 #: Processor time of a look at the machine's speed.
 SPEED_SECONDS = 0.5
@@ -115,7 +115,7 @@ def _last_of_first(rates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Books:
-    """What the database says of the requests that were answered; but for what has ended, nothing of it may be."""
+    """Faults that the database has, and the jobs that have ended."""
 
     ended: frozenset[str] = field(repr=False)
     lost: int
@@ -276,7 +276,7 @@ class Report:
             assert row["done"] + row["failed"] == row["items_total"], row
             assert row["empty"] == 0, row
             assert not row["undelivered"], row
-            # What is made up fails as it is asked to; else only work that has lost three processes is given up.
+            # Made-up work fails as asked; other work is given up only after it has lost three processes.
             assert row["kind"] == "made_up" or row["failed"] == row["crashed"], row
         self._check_webhooks(site)
         self._check_counters(site)

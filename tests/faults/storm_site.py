@@ -30,11 +30,11 @@ from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import OWNER, create_database
 from scripts.system.programs import Server, environment
 
-#: What a disk of its own holds, in memory, and only as far as it is used.
+#: Size of a disk in memory, which takes only the used part.
 DISK_BYTES = 8 * 2**30
 MOST_TRIES = 20
 
-#: What every process has; the lease is short, so that a dead worker's work comes back in seconds.
+#: The environment of every process, with a short lease so that a dead worker's work comes back in seconds.
 SETTINGS = FAST | {
     "PRESSROOM_API__PROCESSES": "2",
     "PRESSROOM_SYNTHESIS__ENGINES": "hibari,espeak",

@@ -140,7 +140,7 @@ def zipped(*files: tuple[str, bytes]) -> bytes:
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]]:
-    """What all files became, in a process of their own."""
+    """The results of all files, in a process of their own."""
     outside = tmp_path_factory.mktemp("sheets")
     folder = outside / "of" / "others"  # as deep as what leads up from it
     folder.mkdir(parents=True)

@@ -88,7 +88,7 @@ def test_the_doctor_tells_which_search_provider_rests(
 
     said = " ".join(ran.out.replace("│", " ").split())
     assert "UTC, the search engine asked for a captcha" in said
-    # What the default without a key can't promise.
+    # The default, without a key, can't promise it.
     assert "a page that they miss may still be indexed" in said
     assert "nobody answers for Google: set PRESSROOM_SEARCH__SERPER__API_KEY" in said
 
