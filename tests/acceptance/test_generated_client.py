@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +21,7 @@ from PIL import Image
 from search_engine import SearchEngine
 from spoken import FOLDER
 from systems import Running
+from waiting import wait_for
 from web_server import WebServer, web_server
 
 pytestmark = pytest.mark.system
@@ -117,11 +117,7 @@ def calls(service: Running, generated: ModuleType) -> Iterator[Calls]:
 
 def ended(calls: Calls, job_id: Any) -> Any:
     """Poll a job until it has ended."""
-    until = time.monotonic() + 120
-    while (job := calls("jobs.get_job", job_id).parsed).finished_at is None:
-        assert time.monotonic() < until, job
-        time.sleep(0.1)
-    return job
+    return wait_for(lambda: (job := calls("jobs.get_job", job_id).parsed).finished_at and job)
 
 
 def picture() -> bytes:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
-from crash_site import SLOTS, Copy, Site, wait_for
+from crash_site import SLOTS, Copy, Site
 from crash_worker import forked, join, pool_process
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement

@@ -13,6 +13,7 @@ from pathlib import Path
 from open_counts import MISCOUNTED
 from revision import measured
 from storm_site import Site
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Row, Statement
@@ -193,11 +194,9 @@ def machine_speed() -> float:
 
 def wait_for_ends(site: Site, jobs: Collection[str]) -> None:
     """Wait until every one of these jobs has ended."""
-    until = time.monotonic() + END_SECONDS
+    still: Statement[list[Row]] = Statement(OPEN, {"ids": list(jobs)})
     with site.database() as database:
-        while still := database.run(Statement(OPEN, {"ids": list(jobs)})):
-            assert time.monotonic() < until, f"jobs have not ended: {still}"
-            time.sleep(0.2)
+        wait_for(lambda: not database.run(still), seconds=END_SECONDS, about=lambda: f"open: {database.run(still)}")
 
 
 @dataclass
@@ -300,11 +299,10 @@ class Report:
 
     def _check_counters(self, site: Site) -> None:
         """Wait until the sweep has taken all that has ended off its account's counters: nothing is open then."""
-        until = time.monotonic() + END_SECONDS
         with site.database() as database:
-            while database.run(NOT_TAKEN_OFF):
-                assert time.monotonic() < until, "the sweep does not take ended jobs off their accounts' counters"
-                time.sleep(0.2)
+            wait_for(
+                lambda: not database.run(NOT_TAKEN_OFF), seconds=END_SECONDS, about=lambda: "the counters are late"
+            )
             assert database.run(MISCOUNTED) == []
             assert database.run(Statement("SELECT id, open_items FROM account WHERE open_items <> 0")) == []
 

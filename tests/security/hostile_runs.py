@@ -107,7 +107,6 @@ class Worker:
 
     def send(self, handler: str, path: Path) -> list[object] | None:
         """Have a file worked on; None: the process has died, or hangs."""
-        assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps([handler, str(path)]).encode() + b"\n")
             self.process.stdin.flush()
@@ -133,7 +132,6 @@ class Worker:
 
     def end(self) -> int:
         """End the process; returns its status, None of which is 0 for one that hangs."""
-        assert self.process.stdin is not None
         assert self.process.stdout is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
