@@ -12,8 +12,8 @@ from api.http.request_context import context_of
 from api.jobs.job_resources import TAG, find_own_job
 from api.services.resource import Resource
 from api.services.waiting import Restarting, Waiter
-from api.work.job_documents import job_document
 from pipeline.errors import ServiceUnavailable
+from pipeline.jobs.job_documents import job_document
 from pipeline.lifecycle.jobs import Job, find_job
 
 #: How often a job's progress is read.

@@ -10,10 +10,10 @@ from api.jobs.job_resources import TAG, JobNotFinished, JobNotFound, JobResource
 from api.services.resource import Resource, read_sent
 from api.services.services import Services
 from api.work.answers import show_json
-from api.work.job_documents import JobDocument, job_document
 from pipeline import lifecycle
 from pipeline.accounts.keys import Caller
 from pipeline.errors import PressroomError
+from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.lifecycle.jobs import FINAL_STATES, Job
 from pipeline.log import get_logger
 from pipeline.wakes import notices

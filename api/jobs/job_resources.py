@@ -7,14 +7,13 @@ from uuid import UUID
 import falcon.asgi
 
 from api.http.operations import Operation, Reply
-from api.http.parameters import OFFSET, RANGE, SINCE, UNTIL, Parameter, choices, limit, text
-from api.http.queries import show_page
+from api.http.parameters import OFFSET, RANGE, SINCE, UNTIL, Parameter, choices, limit, show_page, text
 from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_delivery, show_json
-from api.work.job_documents import JobDocument, job_document
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict, NotFound
+from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.jobs.job_lists import JobFilter, JobPage, list_jobs
 from pipeline.lifecycle.jobs import JOB_STATES, Job, find_delivery, find_job
 from pipeline.registry import Kinds

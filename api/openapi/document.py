@@ -26,8 +26,8 @@ from api.openapi.parts import (
     schema_of,
     with_nulls,
 )
-from api.work.job_documents import JobDocument
 from api.work.webhook_fields import ADDRESS
+from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import AnyKind
 from pipeline.registry import Kinds
 from pipeline.webhooks.events import JOB_EVENTS

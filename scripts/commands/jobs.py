@@ -13,6 +13,7 @@ import typer
 from pipeline import lifecycle
 from pipeline.database import Database
 from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobFilter, list_jobs
 from pipeline.jobs.resubmit import resubmission
 from pipeline.lifecycle.jobs import FINAL_STATES, JOB_STATES, Job, find_job
@@ -72,8 +73,6 @@ def show(
     data: Data = None,
 ) -> None:
     """Show a job as GET /jobs/{id} does; programs get JSON."""
-    from api.work.job_documents import job_document  # falcon, which most other commands don't need
-
     settings = settings_for(data)
     with open_database(data) as database:
         document = job_document(_find(database, job_id), load_kinds(settings))

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, SecretStr
 
-from pipeline.settings.settings_sources import DEFAULT_FILE, variable
+from pipeline.settings.settings_sources import DEFAULT_FILE, NAMED, variable
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.terminal import show_table, tell
@@ -34,6 +34,10 @@ def list_variables(
         default = getattr(defaults, name) if defaults is not None else field.default
         if isinstance(value, BaseModel):
             rows += list_variables(value, path, default)
+            continue
+        if name == NAMED:
+            for named, endpoint in value.items():
+                rows += list_variables(endpoint, (*path, named))
             continue
         changed_from = "" if value == default else _shown(default) or "none"
         rows.append((COMMON.get(path) or variable(path), _shown(value), changed_from, field.description or ""))

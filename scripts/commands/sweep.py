@@ -18,10 +18,8 @@ from pipeline.errors import PressroomError
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
 from pipeline.operations.child_processes import die_with_parent
-from pipeline.operations.keeping import take_samples
-from pipeline.operations.process_reporter import ProcessReporter
-from pipeline.operations.processes import HASH, read_processes
-from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
+from pipeline.operations.processes import HASH, ProcessReporter, read_processes
+from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store

@@ -9,8 +9,7 @@ import psycopg
 from pipeline.capabilities import parts
 from pipeline.database import Database
 from pipeline.errors import PressroomError
-from pipeline.offers.breakers import Breaker
-from pipeline.offers.offers import Offer, read_offers
+from pipeline.offers.offers import Breaker, Offer, read_offers
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from scripts.doctor.finding import Finding, Mark

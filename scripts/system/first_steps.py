@@ -6,6 +6,7 @@ from pathlib import Path
 from pipeline.accounts.first_account import FirstAccount
 from pipeline.capabilities import parts
 from pipeline.settings import Settings
+from pipeline.settings.endpoints import privacy
 from scripts.system.folders import write_private
 
 FIRST_KEY = "first-key"
@@ -77,6 +78,7 @@ def _request(address: str, kept: Path) -> Iterator[str]:
 
 def _privacy(settings: Settings) -> Iterator[str]:
     """Yield lines that say what is sent to other services."""
+    yield from privacy(settings.endpoints)
     for part in parts("settings"):
         if hasattr(part, "privacy"):
             yield from part.privacy(settings)

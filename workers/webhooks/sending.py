@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from pipeline.database import Database
+from pipeline.jobs.job_ends import tell_ends
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import AtOnce, DueDelivery, Sent, claim_deliveries, report_delivery
@@ -49,6 +50,7 @@ class WebhookSending:
 
     def send_due(self, database: Database) -> int:
         """Send due events until none is left; returns the number of tries."""
+        tell_ends(database)
         first = self._claim(database, self._settings.webhooks.at_once)
         return asyncio.run(self._send_all(database, first)) if first else 0
 

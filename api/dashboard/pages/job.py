@@ -13,7 +13,7 @@ from api.http.parameters import OFFSET
 from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
 from api.services.services import Services
-from api.work.job_documents import job_document
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_views import ItemView, list_items
 from pipeline.lifecycle.jobs import Job
 from pipeline.webhooks.log import list_deliveries

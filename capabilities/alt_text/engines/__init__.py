@@ -24,10 +24,12 @@ __all__ = [
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
+    "llama": "capabilities.alt_text.engines.llama:Llama",
     "vlm": "capabilities.alt_text.engines.vlm:Vlm",
-    "blip": "capabilities.alt_text.engines.blip:Blip",
     "basic": "capabilities.alt_text.engines.basic.basic:Basic",
 }
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "captions", "capabilities.alt_text.engines.endpoint:EndpointCaptioner"
 #: What does without a model, less well; who gets an answer of it is told what brings better.
 FALLBACK = "basic"
 

@@ -3,13 +3,14 @@
 from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
+from pydantic.config import JsonDict
 
 from pipeline.kind import Stored
 
 Reason = Literal["indexed", "not_indexed", "submitted", "rate_limited", "error"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-DATE_TIME = {"format": "date-time"}
+DATE_TIME: JsonDict = {"format": "date-time"}
 
 
 class Inspection(BaseModel):

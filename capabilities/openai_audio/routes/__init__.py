@@ -1,4 +1,4 @@
-"""OpenAI: its audio API over the kinds of speech and of transcription (docs/openai.md)."""
+"""OpenAI's audio API over the kinds of speech and transcription (docs/openai.md)."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,17 +6,16 @@ from api.http.error_forms import ErrorForm
 from api.services.services import Services
 from api.work.work import Work
 from capabilities.openai_audio.routes.errors import lacks_version, openai_error
-from capabilities.openai_audio.routes.models import ModelList, ModelResource, SpeechModels
+from capabilities.openai_audio.routes.lists import ModelList, ModelResource, SpeechModels, SpeechVoices
 from capabilities.openai_audio.routes.paths import MODELS, PATHS
 from capabilities.openai_audio.routes.speech import OpenAISpeech
 from capabilities.openai_audio.routes.transcriptions import OpenAITranscription, OpenAITranslation
-from capabilities.openai_audio.routes.voices import SpeechVoices
 from capabilities.speech.kinds.stream import SpeechStream
 from capabilities.transcription.kinds.transcription import Transcription
 
 __all__ = ["ERROR_FORMS", "MODELS", "PATHS", "RESOURCES"]
 
-#: `/audio/` and `/models` are what clients ask for whose base URL lacks /v1.
+#: Clients whose base URL lacks /v1 ask for `/audio/` and `/models`.
 ERROR_FORMS: Mapping[str, ErrorForm] = {"/v1/": openai_error, "/audio/": lacks_version, "/models": lacks_version}
 
 SPEECH = "/v1/audio/speech"

@@ -50,7 +50,6 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicInput]):
     """Speaks a text over the music that came with it."""
 
     def speak(self, task: Task[SpeechWithMusicInput], speaking: SpeechRenderer) -> Outcome[AudioFile]:
-        """Speak one text over its music."""
         begins = timedelta(seconds=task.input.music_intro)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps, begins=begins)
         voice = speaking.voice
@@ -77,7 +76,6 @@ class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
         self._ffmpeg = find_ffmpeg(self.settings)
 
     def carry_out(self, task: Task[AddMusicRequest]) -> Outcome[AudioFile]:
-        """Put music under one recording."""
         longest = timedelta(minutes=self.settings.of(SynthesisSettings).max_recording_minutes)
         with (
             decode_upload(task, "audio", self._ffmpeg, max_duration=longest) as recording,

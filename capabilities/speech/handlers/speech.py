@@ -27,8 +27,8 @@ from workers.media.audio.pcm import WavWriter
 
 log = get_logger(__name__)
 
-#: Characters of a line, in whole sentences where they fit. espeak speaks them in 30 ms, or in some tenths of a second if
-#: it spells them out; then another text gets its turn.
+#: Characters of a line, in whole sentences where they fit. espeak speaks them in 30 ms, or in some tenths of a second
+#: if it spells them out; then another text gets its turn.
 TURN_CHARACTERS = 500
 
 S = TypeVar("S", bound=SpokenInput)
@@ -100,11 +100,9 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         self.chooser.setup()
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines with their voices."""
         return self.chooser.offers.engines
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change` when the engines or their voices have changed."""
         self.chooser.watch(on_change)
 
     def speak(self, task: Task[S], speaking: SpeechRenderer) -> Outcome[O]:

@@ -31,7 +31,6 @@ class SpeechBatchRequest(SpokenRequest):
 
     @property
     def gap(self) -> timedelta:
-        """The silence between two chunks of the text."""
         return timedelta(milliseconds=self.pause_duration)
 
 

@@ -15,17 +15,14 @@ from pipeline.offers.languages import LanguageTag
 #: Longest word and replacement of an entry, in Unicode code points.
 MAX_WORD = 100
 MAX_REPLACEMENT = 200
-
 #: With its replacements, a text may be at most this many times as long, plus so many characters.
 MAX_GROWTH = 2
 GROWTH_OF_SHORT_TEXTS = 1_000
-
 #: Scripts written without spaces between words, as ranges: CJK, kana, Thai, Lao, Myanmar, Khmer.
 SPACELESS = (
     ("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"),
     ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff"),
 )  # fmt: skip
-
 #: Any white space matches the one space of an entry: New York, with a line break between.
 SPACES = re.compile(r"\s+")
 UNLIKE_AN_ENTRY = re.compile(r"\s\s|[^\S ]")

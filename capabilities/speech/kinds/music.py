@@ -64,5 +64,4 @@ class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
     filename = "output_with_music.mp3"
 
     def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
-        """Return the request as one item."""
         return [NewItem(request, MUSIC_CREDITS)]

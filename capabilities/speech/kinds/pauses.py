@@ -36,8 +36,8 @@ class PauseInvalid(InvalidRequest):
 class Passage:
     """A part of a text between two pauses.
 
-    `source` begins with what asks for the pause before it, and ends with `text`, which is spoken. All sources joined are
-    the text."""
+    `source` begins with what asks for the pause before it, and ends with `text`, which is spoken. All sources joined
+    are the text."""
 
     source: str
     text: str

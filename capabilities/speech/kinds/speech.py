@@ -15,7 +15,6 @@ class SpeechRequest(SpokenRequest):
 
     @property
     def gain_db(self) -> float:
-        """The gain in decibels."""
         return self.volume_gain_db
 
 

@@ -43,7 +43,6 @@ class SpeechStream(SpeechKind, Kind[SpeechStreamRequest, SpeechStreamInput, Part
     answer = Answer("audio/mpeg", alternatives=tuple(sorted({*MEDIA_TYPES.values()} - {"audio/mpeg"})))
 
     def response(self, job: Job, items: Sequence[FinishedItem[SpeechStreamInput, Parts]]) -> Response:
-        """Return the whole sound, joined from the streamed parts."""
         parts = items[0].delivered
         wanted = job.request.get("response_format")
         return Response(

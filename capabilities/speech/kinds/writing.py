@@ -21,7 +21,6 @@ MOST_UNREAD = 0.1
 LEAST_VOWELS = 0.3
 #: The vowel signs of Arabic and Hebrew.
 VOWELS = frozenset(map(chr, [*range(0x64B, 0x653), 0x670, *range(0x5B0, 0x5BD), 0x5C1, 0x5C2]))
-
 #: First words of Unicode names that differ from the name of the writing system.
 NAMES = {"CJK": "CHINESE"}
 WIDTHS = {"FULLWIDTH", "HALFWIDTH"}

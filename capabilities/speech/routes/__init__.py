@@ -1,4 +1,4 @@
-"""Speech: the voices that can speak, and an account's lexicon."""
+"""The routes of speech: the kinds that speak, the voices, and an account's lexicon."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Voices: what can speak just now."""
+"""Voices: the list of those that can speak now."""
 
 import hashlib
 
@@ -16,7 +16,7 @@ LANGUAGE = text("language", "A language or its start: en matches en-GB.", longes
 GENDER = choice("gender", "The voice's gender.", ("male", "female", "neutral"), ignores_case=True)
 QUALITY = choice("quality", "Whether the voice sounds human or robotic.", QUALITIES)
 LOCAL = flag("local", "Whether texts stay on the server's own machines.")
-#: A list of voices changes when a pool is set up anew; a minute late is soon enough.
+#: The list changes when a pool is set up anew; a minute late is soon enough.
 CACHE_CONTROL = "public, max-age=60"
 
 
@@ -45,7 +45,6 @@ class Voices(Resource):
         is_open=True,
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the voices that have what the query asks for; needs no key."""
         language, gender = LANGUAGE.read(req), GENDER.read(req) or None
         quality, local = QUALITY.read(req) or None, LOCAL.read(req)
         offers = await self._services.offer_cache.offers()

@@ -22,7 +22,7 @@ from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
 from pipeline.operations.processes import HASH, Teller
-from pipeline.webhooks.addresses import NewWebhook, add_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 
 

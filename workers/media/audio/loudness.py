@@ -14,13 +14,10 @@ from workers.media.audio.gain import Levels, step_length
 from workers.media.audio.track import Samples, Track
 
 Response = NDArray[np.complex128]
-
 #: The loudness of all speech made here, in LUFS, as is usual for podcasts.
 TARGET = -16.0
-
 #: The most that a quiet sound is raised, in decibels; beyond is only noise.
 MAX_GAIN = 40.0
-
 #: BS.1770-5, annex 1: blocks of 400 ms, one every 100 ms; the thresholds in LUFS and LU under which blocks don't count;
 #: and the constant that puts a full-scale sine of 1 kHz at -3.01.
 HOP_SECONDS = 0.1
@@ -30,18 +27,14 @@ RELATIVE_GATE = -10.0
 OFFSET = -0.691
 
 SILENCE = float("-inf")
-
 #: Samples transformed at once.
 WINDOW = 2**14
-
 #: Cut off at the start of each window: the seconds in which the filters' echo fades by 100 dB. At its end: the samples
 #: that the interpolation needs.
 ECHO = 0.05
 EDGE = 128
-
 #: True peaks are measured at four times the rate of speech (BS.1770-5, annex 2), or twice that of music.
 OVERSAMPLED_RATE = 80_000
-
 #: The two filters of K-weighting as centre in hertz, gain in decibels and quality, from which their coefficients follow
 #: at any sample rate (BS.1770-5 lists those for 48 kHz; De Man, "Evaluation of implementations of EBU R128", 2018).
 SHELF = (1681.974450955533, 3.999843853973347, 0.7071752369554196)
@@ -115,7 +108,6 @@ class MeasuredTrack(Track):
         self._measuring: Future[None] | None = None
 
     def append(self, samples: bytes | bytearray | memoryview) -> None:
-        """Append samples (16 bit, little-endian)."""
         super().append(samples)
         if self._measuring is None or self._measuring.done():
             self._measuring = self._thread.submit(self._meter.advance)
@@ -127,7 +119,6 @@ class MeasuredTrack(Track):
         return self._meter.finish()
 
     def close(self) -> None:
-        """End the measuring, and delete the sound."""
         self._thread.shutdown(cancel_futures=True)
         super().close()
 

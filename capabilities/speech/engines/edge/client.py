@@ -20,18 +20,14 @@ from workers.engines import EngineUnavailable, Stopped
 
 #: Seconds between two calls of `stop` while somebody waits.
 STOP_CHECK_SECONDS = 0.1
-
 #: `limit_seconds` is the limit for so many characters.
 LIMIT_CHARACTERS = 1_000
-
 #: Bytes of a second: the library asks for 48 kbit/s, constant.
 BYTES_PER_SECOND = 6_000
 
 TICKS_PER_SECOND = 10_000_000
-
 #: The longest Retry-After that is believed.
 LONGEST_WAIT = timedelta(hours=1)
-
 #: How much shorter the audio may be than the service's own times of sentences.
 SLACK = timedelta(seconds=1)
 

@@ -31,22 +31,17 @@ if TYPE_CHECKING:
 #: Speeds that the service renders itself. Sonic does the rest, and all of the pitch: the service takes it in hertz, and
 #: the hertz of a semitone depend on the voice.
 SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 2.0
-
 #: Letters and digits per second at normal speed. Nobody speaks faster, so a shorter sound is incomplete.
 FASTEST_LETTERS = 50
-
 #: How much shorter than its bytes say a sound may be before it counts as broken.
 SLACK = timedelta(milliseconds=250)
-
 #: Tries if an error may be temporary, and the most seconds between them.
 TRIES = 2
 RETRY_WITHIN = 0.5
 
 PROBE_TEXT = "Ready."
-
 #: Ends a decoder that hangs; else it keeps pace with the service.
 DECODING_LIMIT = timedelta(minutes=30)
-
 #: Decodes MP3 from a pipe into samples in a file. Without the probe sizes ffmpeg waits for some seconds of sound.
 DECODER = (
     "-probesize", "1024", "-analyzeduration", "0", "-threads", "1", "-protocol_whitelist", "fd,pipe",
@@ -69,7 +64,6 @@ class Edge(Synthesizer):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the operator's addresses and time-outs."""
         return cls(settings)
 
     def readiness(self) -> str | None:
@@ -97,11 +91,9 @@ class Edge(Synthesizer):
         self.breaker.start()
 
     def close(self) -> None:
-        """Stop probing."""
         self.breaker.stop()
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change`, from any thread, whenever the engine's voices or its availability change."""
         self._on_change = on_change
 
     def is_available(self) -> bool:

@@ -15,17 +15,14 @@ log = get_logger(__name__)
 
 #: The key of the kept list. The sweep deletes only folders named after a day.
 VOICES_KEY = "engines/edge-voices.json"
-
 #: In hertz, as the library asks for it.
 SAMPLE_RATE = 24_000
-
 #: The form of a voice's name, which becomes part of markup and so must hold none.
 NAME = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,16}){1,3}Neural")
 
 LOCALE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){1,3}")
 
 GENDERS: Mapping[str, Gender] = {"Female": "FEMALE", "Male": "MALE"}
-
 #: The default voice of the library's authors, for requests that name no voice.
 PREFERRED = "en-US-EmmaMultilingualNeural"
 

@@ -9,7 +9,8 @@ from test_alt_text import Painter, Task, Web, handler_of, png
 
 from capabilities.alt_text.engines import Caption, CaptionRequest
 from capabilities.alt_text.handlers.caption_cache import CaptionCache
-from workers.handler import Done
+from capabilities.alt_text.handlers.pending_caption import LATER
+from workers.handler import Done, Release
 from workers.models.advice import what_writes
 from workers.models.machine import Machine
 
@@ -51,6 +52,15 @@ def test_a_draft_costs_nothing_and_says_what_would_bring_a_text() -> None:
     assert "pressroom models fetch" in outcome.output.advice
 
 
+def test_a_draft_waits_for_an_engine_that_is_being_loaded_and_a_text_does_not() -> None:
+    handler = handler_of(Web(r=png("red")), Unsure())
+    handler._family.is_loading = True
+
+    assert handler.run([Task("r")]) == [Release(LATER)]
+    handler._family.engines = (Painter(),)
+    assert isinstance(handler.run([Task("r")])[0], Done)
+
+
 def test_a_text_that_is_no_draft_costs_its_price_and_advises_nothing() -> None:
     (outcome,) = handler_of(Web(r=png("red")), Painter()).run([Task("r")])
 
@@ -72,10 +82,10 @@ def test_a_draft_that_is_remembered_is_free_too() -> None:
     ("machine", "language", "model", "lacks"),
     [
         (Machine(64 * 10**9, 16, gpu_bytes=24 * 10**9), "en", "qwen3-vl-2b", False),
-        (Machine(16 * 10**9, 8), "en", "smolvlm-500m", False),
-        (Machine(8 * 10**9, 2), "en", "blip-base", False),
-        (Machine(1 * 10**9, 1), "en", "blip-base", True),
-        (Machine(16 * 10**9, 8), "de", "qwen3-vl-2b", True),
+        (Machine(16 * 10**9, 8), "en", "qwen3-vl-2b-gguf", False),
+        (Machine(4 * 10**9, 2), "en", "smolvlm2-500m-gguf", False),
+        (Machine(1 * 10**9, 1), "en", "smolvlm2-500m-gguf", True),
+        (Machine(4 * 10**9, 2), "de", "qwen3-vl-2b-gguf", True),
     ],
 )
 def test_the_advice_is_the_model_that_suits_machine_and_language(

@@ -100,15 +100,6 @@ def test_blank_lines_are_longer_pauses_unless_the_text_is_plain(speech, chapter)
     assert chapters == pytest.approx(sum(parts) + 1.1, abs=0.03)
 
 
-def test_marks_are_read_aloud_in_a_plain_text(speech):
-    marked, plain = "Elephants. [pause 50ms] Yes.", "Elephants. [pause 50ms] Yes."
-
-    silent = carry_out(speech, text=marked)[0].duration_seconds
-    spoken = carry_out(speech, text=plain, plain_text=True)[0].duration_seconds
-
-    assert spoken > silent + 0.7
-
-
 @pytest.mark.parametrize("fields", [{}, {"speed": 2.0, "pitch": 2.0}, {"speed": 0.5}])
 @pytest.mark.parametrize("is_chapter", [False, True])
 def test_times_are_those_of_the_sound(speech, chapter, is_chapter, fields):

@@ -20,13 +20,10 @@ SECOND = timedelta(seconds=1)
 @pytest.mark.parametrize(
     ("mark", "seconds"),
     [
-        ("[pause 1.5s]", 1.5),
-        ("[pause 500ms]", 0.5),
-        ("[PAUSE 2 S]", 2),
-        ("[ pause 10s ]", 10),
+        ("[pause 1.5s]", 1.5), ("[pause 500ms]", 0.5), ("[PAUSE 2 S]", 2), ("[ pause 10s ]", 10),
         ("[pause 50ms]", 0.05),
     ],
-)
+)  # fmt: skip
 def test_a_mark_says_how_long_it_lasts(mark, seconds):
     first, second = passages(f"One {mark} two.", blank_lines=True)
 
@@ -38,16 +35,10 @@ def test_a_mark_says_how_long_it_lasts(mark, seconds):
 @pytest.mark.parametrize(
     "mark",
     [
-        "[pause]",
-        "[pause 1]",
-        "[pause 10.1s]",
-        "[pause 49ms]",
-        "[pause -1s]",
-        "[pause 1,5s]",
-        "[pause: 2s]",
+        "[pause]", "[pause 1]", "[pause 10.1s]", "[pause 49ms]", "[pause -1s]", "[pause 1,5s]", "[pause: 2s]",
         "[pause for joy]",
     ],
-)
+)  # fmt: skip
 def test_a_wrong_mark_is_refused_with_a_remedy(mark):
     with pytest.raises(PauseInvalid) as refused:
         Speech().check(SpeechRequest(text=f"One {mark} two."), Offers())
@@ -93,7 +84,7 @@ def test_too_much_silence_and_nothing_but_silence_are_refused():
     with pytest.raises(PauseInvalid, match=r"1,810 seconds in all; the limit is 1,800"):
         Speech().check(SpeechRequest(text="Hello." + "[pause 10s]" * 181), Offers())
     Speech().check(SpeechRequest(text="Hello." + "[pause 10s]" * 180), Offers())
-    with pytest.raises(Exception, match="nothing but pauses"):
+    with pytest.raises(Exception, match="has only pauses"):
         Speech().check(SpeechRequest(text="[pause 1s] \n\n [pause 1s]"), Offers())
 
 

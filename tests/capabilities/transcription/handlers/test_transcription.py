@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 from capabilities.transcription.engines import SAMPLE_RATE, Foreign, Recognition
-from capabilities.transcription.handlers.begun import SUFFIX
+from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput, Transcription
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable
@@ -24,10 +23,10 @@ from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.subtitles.segments import Segment
-from workers.engines import Stopped, never
+from workers.engines import EngineBusy, EngineUnavailable, Stopped, never
 from workers.engines.resources import Resources
 from workers.handler import Done
-from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
+from workers.media.audio.decoding import AudioUndecodable
 from workers.media.audio.pcm import Pcm, encode_wav
 
 SECOND = SAMPLE_RATE
@@ -41,6 +40,7 @@ class Listener:
     It takes what is negative for a language that it does not know."""
 
     warning: str | None = None
+    is_remote = False
 
     def __init__(self, name: str = "listener", *languages: str, model: str = "small") -> None:
         self.name = name
@@ -247,14 +247,6 @@ def test_the_price_is_that_of_the_decoded_length_and_is_held_before_anybody_list
     assert poor.store_of == {}
 
 
-def test_what_is_too_long_or_no_audio_is_told_and_nobody_listens() -> None:
-    engine = Listener()
-    for audio, error in ((wav(*[1] * 8, rate=8_000), AudioTooLong), (b"hello", AudioUndecodable)):
-        with pytest.raises(error):
-            handler(engine, max_hours=7 / 3_600).run([Item(audio)])  # type: ignore[list-item]
-    assert engine.asked == []
-
-
 def test_decoding_has_its_time_which_ends_before_its_process_would_pass_for_hung(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -280,6 +272,33 @@ def test_the_first_engine_that_has_the_language_hears_and_a_draft_says_that_it_i
     assert (heard["en"][1]["draft"], heard["en"][1]["warnings"]) == (True, ["a draft"])
     with pytest.raises(LanguageNotSupported, match=r"models fetch whisper-base\. Send one of de, en"):
         made.run([Item(wav(1), language="fr")])  # type: ignore[list-item]
+
+
+def test_a_recording_is_heard_from_its_start_by_the_next_engine_when_one_fails() -> None:
+    def fail(number: int) -> None:
+        if number == 1:
+            raise EngineUnavailable("The server went away.")
+
+    away, here = Listener("away"), Listener("here")
+    away.before_segment = fail
+
+    outcome, document = carry_out(handler(away, here), Item(LONG))
+
+    assert (outcome.engine, times(document)) == ("here", HEARD)
+    here.before_segment = fail
+    with pytest.raises(EngineUnavailable, match="went away"):
+        handler(away, here).run([Item(LONG)])  # type: ignore[list-item]
+
+
+def test_an_engine_that_asks_for_a_pause_is_not_replaced() -> None:
+    def pause(number: int) -> None:
+        raise EngineBusy("Slow down.")
+
+    busy, here = Listener("busy"), Listener("here")
+    busy.before_segment = pause
+    with pytest.raises(EngineBusy):
+        handler(busy, here).run([Item(LONG)])  # type: ignore[list-item]
+    assert here.asked == []
 
 
 def test_a_language_whose_model_has_just_arrived_is_understood() -> None:
@@ -479,14 +498,3 @@ def test_who_waits_for_a_turn_is_not_taken_for_hung_and_leaves_when_cancelled() 
 def run_quietly(made: TranscriptionHandler, item: Item) -> None:
     with suppress(Stopped):
         made.run([item])  # type: ignore[list-item]
-
-
-def test_temporary_folders_are_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    seen: list[Path] = []
-    engine = Listener()
-    engine.before_segment = lambda number: seen.extend(tmp_path.rglob("*"))
-
-    carry_out(handler(engine), Item(LONG))
-
-    assert seen == []
