@@ -6,12 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
+from capabilities.alt_text.engines.blip import Blip
+
 from benchmarks.blip_model import build
 from benchmarks.pictures import TOLD, picture_server
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
 from capabilities.alt_text.engines import CaptionRequest
-from capabilities.alt_text.engines.blip import Blip
 from capabilities.alt_text.handlers.alt_text import WAITING_SIDE
 from pipeline.settings import Settings
 from workers.engines import malloc
