@@ -10,11 +10,10 @@ import falcon.asgi
 
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
-from pipeline.accounts.owners import Owner
-from pipeline.accounts.sessions import Session, begin_session, end_session, find_session, make_token
+from pipeline.accounts.sessions import Owner, Session, begin_session, end_session, find_session, make_token
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
-from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.settings.settings import DashboardSettings
 
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"

@@ -1,7 +1,6 @@
 """A model comes to a running system, and the next request is served by it: nobody restarts anything."""
 
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from systems import Running, only, system
-from tiny_models import build_blip
 
 pytestmark = pytest.mark.system
 
@@ -31,11 +29,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A system that describes pictures without any model."""
-    extra = {
-        "PRESSROOM_CAPTIONING__ENGINES": "blip,basic",
-        "PRESSROOM_CAPTIONING__THREADS": "1",
-        "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
-    }
+    extra = {"PRESSROOM_CAPTIONING__THREADS": "1", "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8"}
     with system(tmp_path_factory.mktemp("models") / "data", *only("vision"), extra=extra) as running:
         yield running
 
@@ -52,9 +46,7 @@ def test_a_model_that_arrives_serves_the_next_request(service: Running, pictures
     made.rename(arrived)
     arrived.rename(service.data / "models" / "blip-base")
 
-    until = time.monotonic() + 180
-    while "engine ready now" not in service.written() and time.monotonic() < until:
-        time.sleep(0.2)
+    service.wait_for_line("engine ready now", seconds=180)
     after = service.ask("/generate", {"image_url": f"{pictures}/blue.png"})
     assert (after.status, after.headers["X-Engine"]) == (200, "blip"), after.body
     assert service.workers("vision") == workers

@@ -8,8 +8,8 @@ import falcon.asgi
 from api.dashboard.entry.sign_in_limits import SignInLimits
 from api.http.address import counted_address
 from api.services.services import Services
-from pipeline.accounts.owners import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email
 from pipeline.accounts.passwords import is_password
+from pipeline.accounts.sessions import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email
 from pipeline.accounts.sign_in import set_password, use_link
 from pipeline.database import Statement
 from pipeline.errors import Forbidden, InvalidRequest

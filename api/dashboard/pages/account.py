@@ -10,9 +10,8 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.accounts.owners import EmailInvalid, Owner
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
-from pipeline.accounts.sessions import end_sessions, list_sessions
+from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 

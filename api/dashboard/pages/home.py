@@ -11,7 +11,7 @@ from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
 from api.services.resource import Resource
 from pipeline.database import SQL, Row, Statement
-from pipeline.jobs.open_jobs import open_sql
+from pipeline.jobs.job_views import open_sql
 
 PAGE = Page("/dashboard", "Home", NavigationSection.HOME)
 #: Jobs that are shown.

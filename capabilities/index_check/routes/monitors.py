@@ -32,6 +32,7 @@ from capabilities.index_check.routes.monitor_documents import (
     MonitorChanges,
     MonitorRequest,
 )
+from capabilities.index_check.settings import IndexLimits
 from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.keys import Caller
 from pipeline.database import Statement
@@ -39,7 +40,7 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target
 from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
-from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 
 TAG = "search_check"
 LIMIT = limit(20, 100)
@@ -162,7 +163,7 @@ class Monitors(MonitorBase):
             sitemap_url=wanted.sitemap_url,
             webhook_id=webhook.id if webhook else None,
         )
-        most = services.settings.limits.index_monitors
+        most = services.settings.of(IndexLimits).index_monitors
         hooked = [add_webhook(webhook)] if webhook else []
         # Read in the same transaction: if a later read failed, a client would make another monitor.
         made: Monitor | None
