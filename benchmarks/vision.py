@@ -24,7 +24,7 @@ SIZES, ROUNDS = (1, 4, 8), 1
 CUDA_SIZES, CUDA_ROUNDS = (8, 16, 32, 64), 7
 #: The most that one request may have.
 BATCH = 100
-#: What a worker may grow by over the pictures of the second table, in MB.
+#: Most growth of a worker over the pictures of the second table, in MB.
 GROWTH_MB = 24
 LOOPBACK = {"PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8", "PRESSROOM_CAPTIONING__CACHE_HOURS": "0"}
 PATIENCE_SECONDS = 3_000

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
+from pipeline.operations import supervision
 from pipeline.operations.supervision import Pool
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
@@ -47,7 +48,7 @@ def migrate(data: Data = None) -> None:
 
 def pools(data: Data = None) -> None:
     """Show the processes on this machine."""
-    _show(control.pools(settings_for(data).data))
+    _show(supervision.pools(settings_for(data).data))
 
 
 def scale(
@@ -58,7 +59,7 @@ def scale(
     sizes = dict(read_size(text) for text in wanted)
     folder = settings_for(data).data
     for name, processes in sizes.items():
-        running = control.scale(folder, name, processes)
+        running = supervision.scale(folder, name, processes)
     _show(running)
 
 
