@@ -107,6 +107,26 @@ def test_a_file_with_a_mistake_is_an_error_that_names_it(empty_folder: Path, tex
     assert said in refused.value.message
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_is_refused(empty_folder: Path) -> None:
+    file = empty_folder / "pressroom.toml"
+    file.write_text("ffmpeg = '/home/mallory/ffmpeg'")
+    os.chown(file, 12_345, -1)
+    with pytest.raises(InvalidSetting, match=r"belongs to user 12345.*chown 0 pressroom\.toml"):
+        Settings()
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_file_that_others_may_write_is_refused(empty_folder: Path, mode: int) -> None:
+    file = empty_folder / "pressroom.toml"
+    file.write_text("log_level = 'DEBUG'")
+    file.chmod(mode)
+    with pytest.raises(InvalidSetting, match=r"chmod go-w pressroom\.toml"):
+        Settings()
+    file.chmod(0o644)
+    assert Settings().log_level == "DEBUG"
+
+
 @pytest.mark.parametrize("name", ["PRESSROOM_API__TRUSTED_PROXIES", "PRESSROOM_FETCH__ALLOW_NETWORKS"])
 def test_networks_are_checked_when_they_are_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "10.0.0.0/8, 192.168.1.7/16")
