@@ -26,10 +26,10 @@ PATIENCE_SECONDS = 60
 
 @contextmanager
 def start_postgres(folder: Path) -> Iterator[str]:
-    """Run a PostgreSQL with its data in `folder`; give back its URL."""
+    """Run a PostgreSQL with its data in `folder`; give back its superuser's URL, who can make databases."""
     server = postgres.server(folder)
     with running(server, folder, lambda: create_database(server.url)):
-        yield server.url
+        yield server.url.replace(postgres.ROLE, postgres.OWNER)
 
 
 @contextmanager

@@ -24,7 +24,10 @@ from scripts.system.programs import Server, environment, module
 
 #: Major version of the cluster, which names its folder: another version can't read it.
 VERSION = "18"
-OWNER = "pressroom"  # the role and the database
+OWNER = "pressroom"  # the superuser, which makes the database of this name
+#: The everyday role, which has the database and is no superuser: its SQL reads no files and runs no programs.
+ROLE = "pressroom_service"
+DATABASE_OWNER = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = %s"
 #: For a machine that runs much else beside it; durability stays as PostgreSQL's safe defaults have it.
 OPTIONS = Path(__file__).with_name("postgres.conf")
 
@@ -37,7 +40,7 @@ def server(data: Path, version: str = VERSION) -> Server:
         name="postgres",
         argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets), version),
         environment=environment(),
-        url=f"postgresql://{OWNER}@/{OWNER}?host={quote(str(sockets), safe='')}",
+        url=f"postgresql://{ROLE}@/{OWNER}?host={quote(str(sockets), safe='')}",
         stopped_by=signal.SIGINT,  # "fast": rolls back, disconnects, writes everything
     )
 
@@ -72,9 +75,18 @@ def create_database(url: str) -> None:
     """Make our database, unless it exists. Raises psycopg.OperationalError until the server answers."""
     import psycopg  # the launcher imports this module, and does without
 
-    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [OWNER]).fetchone():
-            connection.execute(f"CREATE DATABASE {OWNER}")
+    from scripts.system.embedded.roles import hand_over, make_role
+
+    with psycopg.connect(url, user=OWNER, dbname="postgres", autocommit=True) as connection:
+        owner = connection.execute(DATABASE_OWNER, [OWNER]).fetchone()
+        if owner == (ROLE,):
+            return
+        make_role(connection)
+        if owner is None:
+            connection.execute(f"CREATE DATABASE {OWNER} OWNER {ROLE}")
+            return
+    with psycopg.connect(url, user=OWNER) as connection:
+        hand_over(connection)
 
 
 def prepare(folder: Path, sockets: Path, version: str = VERSION) -> list[str]:
@@ -153,7 +165,9 @@ def _write_rules(cluster: Path, client: str) -> None:
     """Let in, over the socket, the user who runs the system and root: nobody else, whatever their password."""
     (cluster / "pg_hba.conf").write_text("local all all peer map=system\n")
     names = sorted({client, "root"})
-    (cluster / "pg_ident.conf").write_text("".join(f'system "{name}" {OWNER}\n' for name in names))
+    (cluster / "pg_ident.conf").write_text(
+        "".join(f'system "{name}" {role}\n' for name in names for role in (OWNER, ROLE))
+    )
 
 
 def _drop_stale_pid_file(cluster: Path) -> None:

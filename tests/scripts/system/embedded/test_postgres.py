@@ -50,6 +50,23 @@ def test_it_listens_on_a_private_socket_alone_and_flushes_what_is_committed(tmp_
         assert sockets.stat().st_mode & 0o777 == 0o700
 
 
+def test_its_everyday_role_runs_no_programs_and_takes_over_what_a_superuser_had(tmp_path: Path):
+    server = postgres.server(tmp_path)
+    with running(server, tmp_path, lambda: postgres.create_database(server.url)):
+        with psycopg.connect(server.url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
+        with psycopg.connect(server.url, user=postgres.OWNER) as connection:  # as earlier releases did everything
+            connection.execute(f"ALTER DATABASE {postgres.OWNER} OWNER TO {postgres.OWNER}")
+            connection.execute("CREATE TABLE note (id serial, number bigint GENERATED ALWAYS AS IDENTITY, text text)")
+            connection.execute("CREATE SCHEMA lifecycle_0 CREATE SEQUENCE alone")
+            connection.execute("CREATE FUNCTION lifecycle_0.one(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+        postgres.create_database(server.url)
+        write_note(server.url, "kept")
+        with psycopg.connect(server.url) as connection:
+            connection.execute("DROP SCHEMA lifecycle_0 CASCADE")
+            connection.execute("ALTER TABLE note ADD COLUMN more text")
+
+
 def test_what_was_written_is_there_after_a_restart(tmp_path: Path):
     for _ in range(2):
         with start_postgres(tmp_path) as url:
