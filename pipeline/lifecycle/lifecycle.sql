@@ -11,8 +11,7 @@
 -- insufficient, key_limit (the key's own credits of this month don't suffice; `available` is then what it has left),
 -- too_many, unauthorized (the key was revoked meanwhile), suspended (the account is). An item is [input, price] or
 -- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart.
--- Who is told of its end is the request's webhook, or else the account's. (Telling is a trigger's work: processes of the
--- release before end jobs too.)
+-- Who is told of its end is the request's webhook, or else the account's.
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
@@ -580,7 +579,8 @@ END $$;
 
 -- settle: end a job that the caller has locked, once. What was earned is captured; `released` is the rest, which the
 -- caller gives back to the account. `p_ok` and `p_failed` are items that have ended and are not counted yet. Without
--- `p_state` it is as its items are.
+-- `p_state` it is as its items are. A webhook that is to be told gets a delivery, whose body the sweep writes
+-- (pipeline/jobs/job_ends.py); the trigger that tells of jobs which the release before ends is kept from it.
 CREATE FUNCTION lifecycle.settle(
     p_job uuid, p_state text, p_error jsonb, p_ok integer, p_failed integer, p_engine text,
     OUT state text, OUT account_id uuid, OUT released bigint
@@ -588,6 +588,7 @@ CREATE FUNCTION lifecycle.settle(
 DECLARE
     v_job record;
     v_captured integer;
+    v_is_told CONSTANT text := set_config('pressroom.job_end_is_told', 'true', true);
 BEGIN
     SELECT coalesce(sum(i.captured), 0) INTO v_captured FROM item i WHERE i.job_id = p_job;
     UPDATE job j SET
@@ -605,7 +606,8 @@ BEGIN
                                                       WHERE i.job_id = p_job AND i.state = 'failed'
                                                       ORDER BY i.index LIMIT 1) END
     WHERE j.id = p_job AND j.finished_at IS NULL
-    RETURNING j.state, j.account_id, j.api_key_id, j.kind, j.route, j.items_total, j.credits_held - v_captured AS rest
+    RETURNING j.state, j.account_id, j.api_key_id, j.kind, j.route, j.items_total, j.webhook_url,
+        j.credits_held - v_captured AS rest
     INTO v_job;
     IF NOT FOUND THEN
         RETURN;
@@ -620,6 +622,9 @@ BEGIN
     END IF;
     INSERT INTO ended_job (account_id, job_id, kind, items)
     VALUES (v_job.account_id, p_job, v_job.kind, v_job.items_total);
+    IF v_job.webhook_url IS NOT NULL THEN
+        INSERT INTO webhook_delivery (id, job_id, url, body) VALUES (gen_random_uuid(), p_job, v_job.webhook_url, '{}');
+    END IF;
     state := v_job.state;
     account_id := v_job.account_id;
     released := v_job.rest;
@@ -673,6 +678,18 @@ LANGUAGE sql AS $$
             ORDER BY w.run_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
         RETURNING coalesce(i.lane, i.kind) AS lane)
     SELECT w.lane::text, count(*) FROM woken w GROUP BY w.lane
+$$;
+
+-- recover (sweep): items whose lease ran out before p_until were lost with the whole system: at once again, no crash.
+-- Returns how many there were.
+CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_limit integer) RETURNS bigint LANGUAGE sql AS $$
+    WITH recovered AS (
+        UPDATE item i SET state = 'waiting', run_at = now(), updated_at = now()
+        WHERE i.id = ANY (ARRAY(
+            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < least(now(), p_until)
+            ORDER BY l.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
+        RETURNING i.id)
+    SELECT count(*) FROM recovered
 $$;
 
 -- reap (sweep): items of one job whose lease ran out have crashed: again after 1, 2, 4 … s, or failed at the last.

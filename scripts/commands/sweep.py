@@ -42,6 +42,7 @@ DELETION_TAKES = timedelta(minutes=1)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 #: Jobs that one step of a sweep handles at most, so that the other steps don't wait for long.
 MOST_JOBS = 1_000
+NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
 #: One for the steps, and one for each chore.
 CONNECTIONS = 4
 
@@ -57,14 +58,26 @@ class Sweep:
         self._artifacts = artifacts
         self._kinds = kinds
         self._settings = settings
+        self._began: datetime | None = None
         self._housekeeping_due = 0.0
         self._sample_due = 0.0
+
+    def step(self) -> None:
+        """Sweep once of many times."""
+        try:
+            # Workers that were last heard of before, or while the database was away, were lost with what ended that.
+            self._began = self._began or self._database.run(NOW)
+            self.once()
+        except PressroomError:
+            self._began = None
+            raise
 
     def once(self) -> Mapping[str, int]:
         """Sweep once; returns how many rows or files each step has handled."""
         done = {
             "woken": self._wake(),
             "uncounted": self._database.run(lifecycle.uncount()),
+            "recovered": self._recover(),
             "crashed": self._reap(),
             "expired": self._end_jobs(lifecycle.expire),
             "suspended": self._end_jobs(lifecycle.end_suspended),
@@ -105,6 +118,12 @@ class Sweep:
         for queue in {lanes[lane].queue for lane in woken if lane in lanes}:
             self._broker.wake(queue)
         return sum(woken.values())
+
+    def _recover(self) -> int:
+        if self._began is None:
+            return 0
+        until = self._began + timedelta(seconds=self._settings.work.lease_seconds)
+        return self._until_none(lifecycle.recover(until))
 
     def _reap(self) -> int:
         crashed = 0
@@ -162,7 +181,10 @@ class Sweep:
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
         } | {"deliveries": deliveries, "samples": samples}
-        return {name: sum(iter(partial(self._database.run, one), 0)) for name, one in statements.items()}
+        return {name: self._until_none(one) for name, one in statements.items()}
+
+    def _until_none(self, statement: Statement[int]) -> int:
+        return sum(iter(partial(self._database.run, statement), 0))
 
     def _retire(self) -> int:
         """Drop the functions of versions that are not used any more; none while some process does not tell its own."""
@@ -235,7 +257,7 @@ def sweep(
         for name, chore in sweeper.chores.items():
             work = partial(_repeat, name, chore, settings.work.sweep_seconds)
             threading.Thread(target=work, name=name, daemon=True).start()
-        _repeat("sweep", sweeper.once, settings.work.sweep_seconds)
+        _repeat("sweep", sweeper.step, settings.work.sweep_seconds)
 
 
 def _repeat(name: str, work: Callable[[], object], pause_seconds: float) -> NoReturn:
