@@ -8,10 +8,11 @@ import os
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import NotReady
+from pipeline.settings.contradictions import check
 from pipeline.settings.dashboard_settings import DashboardSettings
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
@@ -241,6 +242,12 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError(REDIS_URL_WRONG) from None
         return url
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        """Raise InvalidSetting for settings that contradict each other."""
+        check(self)
+        return self
 
     @classmethod
     def settings_customise_sources(
