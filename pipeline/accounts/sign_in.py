@@ -20,7 +20,7 @@ def set_email(account_id: UUID, email: str) -> Statement[bool]:
 
 
 def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
-    """Return what gives an account a password and signs all its browsers out; the last returns how many.
+    """Return what gives an account a password, ends its links and signs its browsers out; the last returns how many.
 
     They run in one transaction: a process that died between them would leave whoever knew the old password signed in.
     In this order, one who is just signing in with the old password is signed out too. It takes about 0.1 s to make.
@@ -30,7 +30,10 @@ def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
         {"id": account_id, "hash": hash_password(password)},
         bool,
     )
-    return [changing, end_sessions(account_id)]
+    unlinking: Statement[None] = Statement(
+        "DELETE FROM sign_in_link WHERE account_id = %(id)s RETURNING 1 AS ended", {"id": account_id}, lambda rows: None
+    )
+    return [changing, unlinking, end_sessions(account_id)]
 
 
 def set_operator(account_id: UUID, *, is_operator: bool) -> Statement[bool]:
