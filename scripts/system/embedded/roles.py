@@ -23,7 +23,7 @@ SELECT 'ROUTINE', p.oid::regprocedure::text FROM pg_proc p JOIN ours n ON n.oid 
 
 def make_role(connection: psycopg.Connection[Any]) -> None:
     """Make the everyday role, unless it is there; it sees how long transactions of others last."""
-    if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
+    if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
         connection.execute(f"CREATE ROLE {ROLE} LOGIN")
     connection.execute(f"GRANT pg_read_all_stats TO {ROLE}")
 
