@@ -24,10 +24,10 @@ def refuse_foreign(data: Path) -> None:
 
 
 def without_links(root: str, key: str) -> str:
-    """Return a key, once no folder or file on its way is a link, which could lead anywhere. Raises FileNotFoundError."""
+    """Return a key if no folder or file on its way is a link, which could lead anywhere. Raises FileNotFoundError."""
     path = root
     for part in key.split("/"):
         path = f"{path}/{part}"
-        if os.path.islink(path):
+        if os.path.islink(path):  # noqa: PTH114  a tenth of the time of a Path, at each artifact
             raise FileNotFoundError(f"{path} is a link")
     return key
