@@ -63,11 +63,11 @@ demo: install  ## start everything, try each capability, go on serving (EXIT=1: 
 up: install  ## start everything on this machine
 	@$(BIN)/pressroom up
 
-# A file's tests stay in one process, which shares its systems; those of whole systems, the longest, come first.
+# A file's tests stay in one process, which shares its systems; files with whole systems come first.
 # Sets have the same order in each run, so that requests which are made up from them are the same.
 # A process that dies is a failure, and not started again: xdist then may wait for ever for what it had left.
 test: install-test  ## run all tests, some files at a time (PYTEST_ARGS=-x; PYTEST_ARGS='-n 0 tests/api')
-	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(PYTEST_ARGS)
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --durations=20 $(PYTEST_ARGS)
 
 faults: install-test  ## strike a whole system with faults, 80 minutes long (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
 	rm -f out/faults-*.md

@@ -1,5 +1,6 @@
 """App: the HTTP service, built from what it is given; tests give their own."""
 
+from collections.abc import Callable
 from typing import Any
 
 import falcon
@@ -7,26 +8,20 @@ import falcon.asgi
 import redis.asyncio
 from falcon.routing import map_http_methods
 
-from api.accounts.account import KeyVerification
 from api.capabilities import load_routes, load_try_pages
 from api.dashboard import Dashboard, load_navigation
-from api.health import Alive, Exposition, Ready
 from api.http.compression import Compression
 from api.http.cross_origin import CrossOrigin
 from api.http.middleware import RequestMiddleware
 from api.http.request_context import context_of
-from api.jobs.events import JobEvents
-from api.jobs.job_changes import ChangeableJob, JobCancellation
-from api.jobs.job_resources import JobList, JobResult
-from api.jobs.job_retries import JobRetry
 from api.openapi.document import operations
 from api.openapi.pages import Docs, OpenApi
 from api.openapi.reference.calls import methods_of
-from api.openapi.service import ACCOUNTING, describe_service
+from api.openapi.service import describe_service
+from api.routes import RESOURCES
 from api.services.errors import add_handlers
 from api.services.key_routes import limitable_routes
 from api.services.services import Services
-from api.work.files import Files
 from api.work.streamed_work import StreamedWork
 from api.work.work import Work
 from pipeline.database import AsyncDatabase
@@ -75,31 +70,19 @@ def create_app(
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)
     add_handlers(app, services, pages=dashboard.renderer)
     families = load_routes()
-    work = {route: resource for family in families for route, resource in family.WORK.items()}
+    work = {route: resource for family in families for route, resource in getattr(family, "WORK", {}).items()}
     for kind in kinds.values():
         for route in kind.routes:
             resource = work.get(route, StreamedWork if kind.streams else Work)
             app.add_route(route, resource(services, kind, route))
+    resources: dict[str, Callable[[Services], object]] = dict(RESOURCES)
     for family in families:
         services.error_forms.add(getattr(family, "ERROR_FORMS", {}))
-        for path, extra in family.resources(services).items():
-            app.add_route(path, extra)
-    for part in ACCOUNTING:
-        for path, resource_of_part in part.resources(services).items():
-            app.add_route(path, resource_of_part)
+        resources |= family.RESOURCES
+    for path, build in resources.items():
+        app.add_route(path, build(services))
     for path, page in dashboard.resources.items():
         app.add_route(path, page)
-    app.add_route("/jobs", JobList(services))
-    app.add_route("/jobs/{job_id}", ChangeableJob(services))
-    app.add_route("/jobs/{job_id}/result", JobResult(services))
-    app.add_route("/jobs/{job_id}/events", JobEvents(services))
-    app.add_route("/jobs/{job_id}/retry", JobRetry(services))
-    app.add_route("/jobs/{job_id}/cancel", JobCancellation(services))
-    app.add_route("/files/{name}", Files(services))
-    app.add_route("/verify-key", KeyVerification(services))
-    app.add_route("/healthz", Alive())
-    app.add_route("/readyz", Ready(services))
-    app.add_route("/metrics", Exposition(services))
     document = describe_service(kinds, families)
     services.key_routes = limitable_routes(operations(document))
     app.add_route("/openapi.json", OpenApi(document))

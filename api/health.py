@@ -1,12 +1,13 @@
-"""Health: whether this process lives, whether what it needs is there, and what it counts."""
+"""Health: whether this process is alive and ready, and its metrics."""
 
 import asyncio
 
-import falcon
 import falcon.asgi
+from pydantic import BaseModel
 from redis.exceptions import RedisError
 
 from api.exposition import render
+from api.http.operations import Operation, Reply
 from api.services.resource import Resource
 from api.work.answers import show_json
 from pipeline import lifecycle
@@ -18,23 +19,37 @@ from pipeline.operations.processes import HASH as PROCESSES
 from pipeline.operations.processes import Process, read_processes
 from pipeline.wakes.redis_away import REDIS_AWAY
 
+TAG = "service"
 #: A probe is answered within this time, whatever hangs.
 PROBE_SECONDS = 2.0
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class NotReadyYet(ServiceUnavailable):
-    """Something that the service needs is missing."""
+    """A dependency of the service is missing."""
 
     code = "not_ready"
 
 
-class Alive:
+class Health(BaseModel):
+    """The state of the process."""
+
+    status: str
+
+
+class Alive(Resource):
     """GET /healthz."""
 
+    @Operation(
+        id="get_healthz",
+        tag=TAG,
+        summary="Tell whether the process is alive.",
+        replies={200: Reply("It is alive.", Health)},
+        is_open=True,
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer: the process lives."""
-        show_json(resp, {"status": "alive"})
+        """Answer that the process is alive."""
+        show_json(resp, Health(status="alive"))
 
     on_head = on_get
 
@@ -42,15 +57,23 @@ class Alive:
 class Ready(Resource):
     """GET /readyz."""
 
+    @Operation(
+        id="get_readyz",
+        tag=TAG,
+        summary="Tell whether database, queue and migrations are ready.",
+        replies={200: Reply("They are ready.", Health)},
+        errors=(503,),
+        is_open=True,
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer whether database, queue and migrations are there, or 503 with what is missing."""
+        """Answer that database, queue and migrations are ready, or 503 with what is missing."""
         schema, queue = await asyncio.gather(self._schema(), self._queue())
         missing = [*schema, *queue]
         if self._services.waiting.is_draining:
             missing.append("the process is stopping")
         if missing:
             raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)
-        show_json(resp, {"status": "ready"})
+        show_json(resp, Health(status="ready"))
 
     on_head = on_get
 
@@ -78,8 +101,15 @@ class Ready(Resource):
 class Exposition(Resource):
     """GET /metrics."""
 
+    @Operation(
+        id="get_metrics",
+        tag=TAG,
+        summary="Return the metrics of all processes, for Prometheus.",
+        replies={200: Reply("The metrics.", content=("text/plain",))},
+        is_open=True,
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the counts of all processes, and what waits; as much of it as can be had."""
+        """Answer with the metrics of all processes and the queues, as far as they can be read."""
         sums, load, processes = await asyncio.gather(self._sums(), self._load(), self._processes())
         resp.content_type = PROMETHEUS_TEXT
         resp.data = render(sums, load, processes)

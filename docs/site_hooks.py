@@ -1,15 +1,15 @@
 """Hooks of the documents' site: serve the README as first page, and generate a reference of settings and routes."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from api.capabilities import load_routes
-from api.openapi.document import operations
+from api.openapi.reference.views import Field, make_sections, shared_answers
 from api.openapi.service import describe_service
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
@@ -56,23 +56,29 @@ def settings() -> str:
 
 
 def routes() -> str:
-    """Return all routes with their fields."""
+    """Return all routes with their parameters, fields and answers."""
     document = describe_service(load_kinds(Settings()), load_routes())
-    lines = ["# Routes", "", "A running system has these with examples, to be tried, at `/docs`.", ""]
-    for path, method, operation in sorted(operations(document), key=lambda one: (one[0], one[1])):
-        lines += [f"## {method.upper()} {path}", "", str(operation["summary"]), ""]
-        lines += [f"- `{one['name']}` ({one['in']}): {one['description']}" for one in _parameters(document, operation)]
-        lines += [""]
+    lines = ["# Routes", "", "On a running system, `/docs` has forms to try them.", ""]
+    for section in make_sections(document, {}):
+        lines += [f"## {section.heading}", ""]
+        for one in section.operations:
+            lines += [f"### {one.method} {one.path}", "", one.summary, "", "```sh", one.lines["curl"], "```", ""]
+            lines += _table("parameter | in | type | default | meaning", map(_row, (*one.parameters, *one.fields)))
+            lines += _table("answer's field | type | meaning", one.answer_fields)
+            lines += _table("status | meaning", [(status, meaning) for status, meaning in one.statuses if meaning])
+    lines += ["## Errors", "", *_table("status | meaning", shared_answers(document))]
     return "\n".join(lines)
 
 
-def _parameters(document: Any, operation: Any) -> list[Any]:
-    found = []
-    for one in operation["parameters"]:
-        if "$ref" in one:
-            one = document["components"]["parameters"][one["$ref"].rpartition("/")[2]]
-        found.append(one)
-    return found
+def _row(field: Field) -> tuple[str, ...]:
+    default = "required" if field.is_required else field.default
+    return field.name, field.place or "body", field.type, default, field.meaning
+
+
+def _table(head: str, rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table whose first column is code; none without rows."""
+    lines = [f"| `{first}` | {' | '.join(map(_cell, rest))} |" for first, *rest in rows]
+    return [f"| {head} |", "|" + "---|" * (head.count("|") + 1), *lines, ""] if lines else []
 
 
 def _resolved(path: Path) -> list[str]:

@@ -49,7 +49,7 @@ class SearchProvider(SQLModel, table=True):
     blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
     brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
     evasions: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
-    #: What makes its empty pages believed (capabilities/index_check/results/proofs.py).
+    #: What makes its empty pages believed (capabilities/index_check/handlers/proofs.py).
     proven_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last showed rows of the site asked for
     blocked_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last blocked us, or evaded an answer
     answered_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last gave an answer that counts

@@ -11,7 +11,7 @@ from models.columns import document, moment
 
 
 class Lexicon(SQLModel, table=True):
-    """One account's; `version` counts how often it was replaced (capabilities/speech/kinds/lexicon_table.py)."""
+    """One account's; `version` counts how often it was replaced (capabilities/speech/routes/lexicon.py)."""
 
     account_id: UUID = Field(primary_key=True, foreign_key="account.id")
     entries: list[dict[str, Any]] = Field(sa_column=document(nullable=False))

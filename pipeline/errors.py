@@ -48,6 +48,17 @@ class PressroomError(Exception):
         return {} if self.field is None or self.details.keys() & {"field", "details"} else {"field": self.field}
 
 
+def with_details(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an error's document with its faults in `details`, empty where no field, header or parameter is at fault.
+
+    An error that is about one names it as `field`."""
+    field = document.get("field")
+    message = document.get("message") or document.get("error")
+    faults = [] if field is None else [{"field": field, "code": document.get("code"), "message": message}]
+    rest = {name: value for name, value in document.items() if name != "field"}
+    return rest if "details" in rest else {**rest, "details": faults}
+
+
 class InvalidRequest(PressroomError):
     """The request can't be carried out as it was sent."""
 

@@ -44,7 +44,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the clients when one is first asked for: who only catches errors needs no HTTP."""
+    """Import the clients on first use: a program that only catches errors needs no HTTP."""
     if name in {"AsyncPressroom", "Pressroom"}:
         return getattr(import_module("pressroom.clients"), name)
     raise AttributeError(f"module 'pressroom' has no attribute {name!r}")

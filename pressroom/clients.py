@@ -1,4 +1,4 @@
-"""Clients: Pressroom, whose methods block, and AsyncPressroom, whose methods are awaited. Both have the same ones."""
+"""Clients: Pressroom for code that blocks, AsyncPressroom for asyncio. Both have the same methods."""
 
 from datetime import timedelta
 from types import TracebackType
@@ -8,16 +8,76 @@ import httpx2
 
 from pressroom import flows
 from pressroom.finding import find_key, find_url
-from pressroom.methods import async_streamed, awaited, blocking, streamed
+from pressroom.methods import Awaiting, Blocking, Method, StreamMethod
 from pressroom.runners import AsyncRunner, BlockingRunner
 from pressroom.service import Service
 
-#: How long a request is sent again while the service restarts or asks for a pause.
+#: How long a request is repeated while the service restarts or asks for a pause.
 PATIENCE = timedelta(minutes=2)
 
 
-class Pressroom:
-    """A Pressroom service and a key of it. Threads may share one."""
+class Methods:
+    """The methods of both clients."""
+
+    speak = Method(flows.speech.speak)
+    speak_long = Method(flows.speech.speak_long)
+    speak_with_music = Method(flows.speech.speak_with_music)
+    add_music = Method(flows.speech.add_music)
+    stream_speech = StreamMethod(flows.speech.stream_speech)
+    voices = Method(flows.speech.voices)
+    lexicon = Method(flows.speech.lexicon)
+    set_lexicon = Method(flows.speech.set_lexicon)
+
+    transcribe = Method(flows.speech.transcribe)
+    subtitles = Method(flows.speech.subtitles)
+
+    describe = Method(flows.posts.describe)
+    describe_batch = Method(flows.posts.describe_batch)
+
+    blog = Method(flows.posts.blog)
+
+    check_index = Method(flows.index.check_index)
+    submit_index = Method(flows.index.submit_index)
+    index_jobs = Method(flows.index.index_jobs)
+    index_job = Method(flows.index.index_job)
+    index_urls = StreamMethod(flows.index.index_urls)
+    export_index = Method(flows.index.export_index)
+    retry_index = Method(flows.index.retry_index)
+    monitors = Method(flows.index.monitors)
+    monitor = Method(flows.index.monitor)
+    create_monitor = Method(flows.index.create_monitor)
+    change_monitor = Method(flows.index.change_monitor)
+    delete_monitor = Method(flows.index.delete_monitor)
+    monitor_changes = StreamMethod(flows.index.monitor_changes)
+
+    submit = Method(flows.jobs.submit)
+    jobs = Method(flows.jobs.jobs)
+    all_jobs = StreamMethod(flows.jobs.all_jobs)
+    job = Method(flows.jobs.job)
+    wait = Method(flows.jobs.wait)
+    iter_events = StreamMethod(flows.jobs.iter_events)
+    result = Method(flows.jobs.result)
+    cancel = Method(flows.jobs.cancel)
+    retry = Method(flows.jobs.retry)
+    delete = Method(flows.jobs.delete)
+
+    usage = Method(flows.account.usage)
+    verify_key = Method(flows.account.verify_key)
+    keys = Method(flows.account.keys)
+    create_key = Method(flows.account.create_key)
+    change_key = Method(flows.account.change_key)
+    delete_key = Method(flows.account.delete_key)
+
+    webhook = Method(flows.account.webhook)
+    set_webhook = Method(flows.account.set_webhook)
+    delete_webhook = Method(flows.account.delete_webhook)
+    rotate_webhook_secret = Method(flows.account.rotate_webhook_secret)
+    webhook_deliveries = StreamMethod(flows.account.webhook_deliveries)
+    send_again = Method(flows.account.send_again)
+
+
+class Pressroom(Methods, Blocking):
+    """A Pressroom service, and a key for it. Threads may share one."""
 
     def __init__(
         self,
@@ -27,10 +87,10 @@ class Pressroom:
         patience: timedelta = PATIENCE,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        """The key is `api_key`, else PRESSROOM_API_KEY, else that of a system on this machine.
+        """Connect to the service at `url`, else PRESSROOM_URL, else http://127.0.0.1:8000.
 
-        The address is `url`, else PRESSROOM_URL, else http://127.0.0.1:8000. A request is sent again for `patience`
-        while the service restarts or asks for a pause. Raises Unauthorized when no key is found."""
+        The key is `api_key`, else PRESSROOM_API_KEY, else that of a system on this machine. A request is repeated for
+        `patience` while the service restarts or asks for a pause. Raises Unauthorized when there is no key."""
         self._client = httpx2.Client(transport=transport, **_settings(api_key, url))
         self._service = Service(patience)
         self._runner = BlockingRunner(self._client)
@@ -47,64 +107,8 @@ class Pressroom:
         """Close the connections."""
         self._client.close()
 
-    speak = blocking(flows.speech.speak)
-    speak_long = blocking(flows.speech.speak_long)
-    speak_with_music = blocking(flows.speech.speak_with_music)
-    add_music = blocking(flows.speech.add_music)
-    stream_speech = streamed(flows.speech.stream_speech)
-    voices = blocking(flows.speech.voices)
-    lexicon = blocking(flows.speech.lexicon)
-    set_lexicon = blocking(flows.speech.set_lexicon)
 
-    transcribe = blocking(flows.transcription.transcribe)
-    subtitles = blocking(flows.transcription.subtitles)
-
-    describe = blocking(flows.alt_text.describe)
-    describe_batch = blocking(flows.alt_text.describe_batch)
-
-    blog = blocking(flows.blog.blog)
-
-    check_index = blocking(flows.index.check_index)
-    submit_index = blocking(flows.index.submit_index)
-    index_jobs = blocking(flows.index.index_jobs)
-    index_job = blocking(flows.index.index_job)
-    index_urls = streamed(flows.index.index_urls)
-    export_index = blocking(flows.index.export_index)
-    retry_index = blocking(flows.index.retry_index)
-    monitors = blocking(flows.index.monitors)
-    monitor = blocking(flows.index.monitor)
-    create_monitor = blocking(flows.index.create_monitor)
-    change_monitor = blocking(flows.index.change_monitor)
-    delete_monitor = blocking(flows.index.delete_monitor)
-    monitor_changes = streamed(flows.index.monitor_changes)
-
-    submit = blocking(flows.jobs.submit)
-    jobs = blocking(flows.jobs.jobs)
-    all_jobs = streamed(flows.jobs.all_jobs)
-    job = blocking(flows.jobs.job)
-    wait = blocking(flows.jobs.wait)
-    iter_events = streamed(flows.jobs.iter_events)
-    result = blocking(flows.jobs.result)
-    cancel = blocking(flows.jobs.cancel)
-    retry = blocking(flows.jobs.retry)
-    delete = blocking(flows.jobs.delete)
-
-    usage = blocking(flows.account.usage)
-    verify_key = blocking(flows.account.verify_key)
-    keys = blocking(flows.account.keys)
-    create_key = blocking(flows.account.create_key)
-    change_key = blocking(flows.account.change_key)
-    delete_key = blocking(flows.account.delete_key)
-
-    webhook = blocking(flows.webhooks.webhook)
-    set_webhook = blocking(flows.webhooks.set_webhook)
-    delete_webhook = blocking(flows.webhooks.delete_webhook)
-    rotate_webhook_secret = blocking(flows.webhooks.rotate_webhook_secret)
-    webhook_deliveries = streamed(flows.webhooks.webhook_deliveries)
-    send_again = blocking(flows.webhooks.send_again)
-
-
-class AsyncPressroom:
+class AsyncPressroom(Methods, Awaiting):
     """The same for asyncio."""
 
     def __init__(
@@ -115,7 +119,7 @@ class AsyncPressroom:
         patience: timedelta = PATIENCE,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        """As for Pressroom."""
+        """Connect as Pressroom does."""
         self._client = httpx2.AsyncClient(transport=transport, **_settings(api_key, url))
         self._service = Service(patience)
         self._runner = AsyncRunner(self._client)
@@ -131,62 +135,6 @@ class AsyncPressroom:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
-
-    speak = awaited(flows.speech.speak)
-    speak_long = awaited(flows.speech.speak_long)
-    speak_with_music = awaited(flows.speech.speak_with_music)
-    add_music = awaited(flows.speech.add_music)
-    stream_speech = async_streamed(flows.speech.stream_speech)
-    voices = awaited(flows.speech.voices)
-    lexicon = awaited(flows.speech.lexicon)
-    set_lexicon = awaited(flows.speech.set_lexicon)
-
-    transcribe = awaited(flows.transcription.transcribe)
-    subtitles = awaited(flows.transcription.subtitles)
-
-    describe = awaited(flows.alt_text.describe)
-    describe_batch = awaited(flows.alt_text.describe_batch)
-
-    blog = awaited(flows.blog.blog)
-
-    check_index = awaited(flows.index.check_index)
-    submit_index = awaited(flows.index.submit_index)
-    index_jobs = awaited(flows.index.index_jobs)
-    index_job = awaited(flows.index.index_job)
-    index_urls = async_streamed(flows.index.index_urls)
-    export_index = awaited(flows.index.export_index)
-    retry_index = awaited(flows.index.retry_index)
-    monitors = awaited(flows.index.monitors)
-    monitor = awaited(flows.index.monitor)
-    create_monitor = awaited(flows.index.create_monitor)
-    change_monitor = awaited(flows.index.change_monitor)
-    delete_monitor = awaited(flows.index.delete_monitor)
-    monitor_changes = async_streamed(flows.index.monitor_changes)
-
-    submit = awaited(flows.jobs.submit)
-    jobs = awaited(flows.jobs.jobs)
-    all_jobs = async_streamed(flows.jobs.all_jobs)
-    job = awaited(flows.jobs.job)
-    wait = awaited(flows.jobs.wait)
-    iter_events = async_streamed(flows.jobs.iter_events)
-    result = awaited(flows.jobs.result)
-    cancel = awaited(flows.jobs.cancel)
-    retry = awaited(flows.jobs.retry)
-    delete = awaited(flows.jobs.delete)
-
-    usage = awaited(flows.account.usage)
-    verify_key = awaited(flows.account.verify_key)
-    keys = awaited(flows.account.keys)
-    create_key = awaited(flows.account.create_key)
-    change_key = awaited(flows.account.change_key)
-    delete_key = awaited(flows.account.delete_key)
-
-    webhook = awaited(flows.webhooks.webhook)
-    set_webhook = awaited(flows.webhooks.set_webhook)
-    delete_webhook = awaited(flows.webhooks.delete_webhook)
-    rotate_webhook_secret = awaited(flows.webhooks.rotate_webhook_secret)
-    webhook_deliveries = async_streamed(flows.webhooks.webhook_deliveries)
-    send_again = awaited(flows.webhooks.send_again)
 
 
 def _settings(api_key: str | None, url: str | None) -> dict[str, Any]:

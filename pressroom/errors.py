@@ -1,15 +1,21 @@
-"""Errors: what the service refused, and what kept its answer from arriving."""
+"""Errors: refusals of the service, and answers that did not arrive."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
+
+#: Longest Retry-After that is read as it is; nobody waits for it.
+LONGEST_WAIT = timedelta(days=30)
+#: `int` refuses thousands of digits; a number with more than these is beyond LONGEST_WAIT.
+MAX_DIGITS = 9
 
 
 class PressroomError(Exception):
-    """Anything that went wrong with a request.
+    """A request that failed.
 
-    `code` never changes, so that programs can match on it (docs/api.md, Errors). `status` is the answer's HTTP status,
-    `details` are the further fields of its body, and `request_id` is what an operator finds it by."""
+    `code` never changes, so programs can match on it (docs/api.md, Errors). `status` is the answer's HTTP status,
+    `details` has the other fields of its body, and an operator finds the request by `request_id`."""
 
     status: int | None
     code: str = "pressroom_error"
@@ -40,13 +46,13 @@ class ConnectionLost(PressroomError):
 
 
 class NotPressroom(PressroomError):
-    """What answered is no Pressroom: the address is wrong, or something stands in between."""
+    """The server is no Pressroom: the address is wrong, or a proxy answered."""
 
     code = "not_pressroom"
 
 
 class Refused(PressroomError):
-    """The service answered with an error. Those of a status that programs often ask for have classes of their own."""
+    """The service answered with an error. Statuses that programs often match have classes of their own."""
 
     #: The statuses of each class.
     statuses: ClassVar[frozenset[int]] = frozenset()
@@ -54,7 +60,7 @@ class Refused(PressroomError):
 
 
 class InvalidRequest(Refused):
-    """The request can't be carried out as it was sent; faulty fields are in `details["details"]`."""
+    """The request is faulty; `details["details"]` names the fields."""
 
     statuses = frozenset({400, 405, 413, 415, 422})
 
@@ -78,51 +84,40 @@ class Forbidden(Refused):
 
 
 class NotFound(Refused):
-    """There is no such thing, or it is another account's."""
+    """It does not exist, or belongs to another account."""
 
     statuses = frozenset({404})
 
 
 class Conflict(Refused):
-    """The thing is not in a state for this, such as a job without a result."""
+    """Its state does not allow this, such as the result of a running job."""
 
     statuses = frozenset({409})
 
 
 class Gone(Refused):
-    """It was kept as long as promised."""
+    """It has expired."""
 
     statuses = frozenset({410})
 
 
 class RateLimitExceeded(Refused):
-    """Too many requests; `retry_after` says for how long."""
+    """Too many requests; wait for `retry_after`."""
 
     statuses = frozenset({429})
 
 
 class ServiceUnavailable(Refused):
-    """The service, or the way to it, is not ready; `retry_after` may say for how long."""
+    """The service is not ready, or not reachable; `retry_after` may say when to try again."""
 
     statuses = frozenset({502, 503, 504})
 
 
-_OWN = (
-    InvalidRequest,
-    Unauthorized,
-    InsufficientCredits,
-    Forbidden,
-    NotFound,
-    Conflict,
-    Gone,
-    RateLimitExceeded,
-    ServiceUnavailable,
-)
-_BY_STATUS: dict[int, type[Refused]] = {status: error for error in _OWN for status in error.statuses}
+_BY_STATUS = {status: error for error in Refused.__subclasses__() for status in error.statuses}
 
 
-def refusal(status: int, document: Mapping[str, Any], retry_after: timedelta | None = None) -> Refused:
-    """Return the error that an answer's status and document are."""
+def refusal(status: int, document: Mapping[str, Any], retry_after: str = "") -> Refused:
+    """Return the error for an answer's status, JSON document and Retry-After header."""
     known = {"error", "message", "code", "request_id"}
     return _BY_STATUS.get(status, Refused)(
         str(document.get("message") or document.get("error") or f"The service answered {status}."),
@@ -130,5 +125,18 @@ def refusal(status: int, document: Mapping[str, Any], retry_after: timedelta | N
         status=status,
         details={name: value for name, value in document.items() if name not in known},
         request_id=document.get("request_id"),
-        retry_after=retry_after,
+        retry_after=_waiting_time(retry_after.strip()),
     )
+
+
+def _waiting_time(header: str) -> timedelta | None:
+    """Return the time in a Retry-After header, which has seconds or a date; None if it has neither."""
+    if header.isascii() and header.isdecimal():
+        return min(LONGEST_WAIT, timedelta(seconds=int(header))) if len(header) <= MAX_DIGITS else LONGEST_WAIT
+    try:
+        until = parsedate_to_datetime(header)
+    except (ValueError, OverflowError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return min(LONGEST_WAIT, max(timedelta(), until - datetime.now(UTC)))

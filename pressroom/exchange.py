@@ -1,25 +1,24 @@
-"""Exchange: one request and its answer, as a flow describes them.
+"""Exchange: the steps of a flow, such as a request to send or a pause.
 
-A flow is a generator. It yields what is to be done, such as a request to send or a pause, gets the outcome, and returns
-a result. So each capability is written once, and a runner of a few lines carries it out, with or without asyncio; httpx
-has authentication made in the same way (`auth_flow`)."""
+A flow is a generator that yields steps, gets their outcomes, and returns a result. So each capability is written once,
+and a short runner carries it out, with or without asyncio. Authentication in httpx works alike (`auth_flow`)."""
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, Generic, Literal, TypeAlias, TypeVar
 
-from pressroom.uploads import Upload, open_upload
+from pressroom.files import Upload, open_upload
 
 T = TypeVar("T")
 
-#: How the body of an answer below 400 is read: at once, in pieces, or as server-sent events.
+#: How to read the body of an answer below 400: at once, in pieces, or as server-sent events.
 Reading = Literal["whole", "pieces", "events"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request. One that is `repeatable` has the same outcome however often it is sent."""
+    """A request; a `repeatable` one has the same outcome however often it is sent."""
 
     method: str
     path: str
@@ -33,7 +32,7 @@ class Ask:
 
     @contextmanager
     def body(self) -> Iterator[dict[str, Any]]:
-        """Return the body, for httpx2; its files are open until the block ends, and are read while they are sent."""
+        """Return the body for httpx2; its files stay open until the block ends, to be read while they are sent."""
         if not self.files:
             yield {} if self.fields is None else {"json": dict(self.fields)}
             return
@@ -41,17 +40,14 @@ class Ask:
             files: dict[str, tuple[str, IO[bytes]]] = {}
             for name, upload in self.files.items():
                 files[name] = (name, opened.enter_context(open_upload(upload)))
-            yield {"data": form_fields(self.fields or {}), "files": files}
-
-
-def form_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields as a form has them."""
-    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in fields.items()}
+            fields = (self.fields or {}).items()
+            data = {name: str(value).lower() if isinstance(value, bool) else value for name, value in fields}
+            yield {"data": data, "files": files}
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send a request. The outcome is its answer, an httpx2.Response, or an httpx2.TransportError is raised."""
+    """Send a request. The outcome is an httpx2.Response, or an httpx2.TransportError is raised."""
 
     ask: Ask
     reading: Reading = "whole"
@@ -59,7 +55,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read on in the last answer. The outcome is a piece, or an event; None is its end."""
+    """Read on in the last answer. The outcome is a piece or an event, and None at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True)
 class Emit(Generic[T]):
-    """Give a value to who iterates."""
+    """Give a value to the caller's loop."""
 
     value: T
 

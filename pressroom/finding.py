@@ -1,4 +1,4 @@
-"""Finding: which service and which key, when a program names none."""
+"""Finding: the service and the key, where a program names none."""
 
 import os
 from ipaddress import ip_address
@@ -11,32 +11,30 @@ from pressroom.errors import Unauthorized
 URL_VARIABLE = "PRESSROOM_URL"
 KEY_VARIABLE = "PRESSROOM_API_KEY"
 DATA_VARIABLE = "PRESSROOM_DATA"
-#: Where `pressroom up` listens, and where it keeps what is its own.
+#: Where `pressroom up` listens, and its folder.
 LOCAL_URL = "http://127.0.0.1:8000"
 DATA = ".pressroom"
-#: The file in it that has the first account's key.
+#: The file there with the first account's key.
 FIRST_KEY = "first-key"
 
 
 def find_url(url: str | None) -> str:
-    """Return the address of the service: as given, else PRESSROOM_URL, else this machine's."""
+    """Return the given address, else PRESSROOM_URL, else this machine's."""
     return (url or os.environ.get(URL_VARIABLE) or LOCAL_URL).rstrip("/")
 
 
 def find_key(api_key: str | None, url: str, data: str | PathLike[str] | None = None) -> str:
-    """Return the API key: as given, else PRESSROOM_API_KEY, else the first one of a system on this machine.
+    """Return the given key, else PRESSROOM_API_KEY, else the first key of a system on this machine.
 
-    `data` is the folder of that system. Its key is for this machine alone, and is sent to no other.
-    Raises Unauthorized."""
+    That key, from the system's folder `data`, is sent to this machine only. Raises Unauthorized."""
     found = api_key or os.environ.get(KEY_VARIABLE)
     if found:
         return found.strip()
     file = Path(data or os.environ.get(DATA_VARIABLE) or DATA) / FIRST_KEY
     if is_here(url) and file.is_file():
         return file.read_text("utf-8").strip()
-    raise Unauthorized(
-        f"Which API key? Pass api_key, or set {KEY_VARIABLE}; `pressroom keys create` makes one.", code="no_api_key"
-    )
+    message = f"Which API key? Pass api_key, or set {KEY_VARIABLE}; `pressroom keys create` makes one."
+    raise Unauthorized(message, code="no_api_key")
 
 
 def is_here(url: str) -> bool:

@@ -1,9 +1,9 @@
-"""Methods: flows as the methods of a client, with their parameters, documents and types."""
+"""Methods: flows as methods of both clients, with their parameters, documentation and types."""
 
 import inspect
 from collections.abc import Callable, Coroutine
-from functools import update_wrapper
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from functools import cache, update_wrapper
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pressroom.exchange import Emit, Flow, StreamFlow
 from pressroom.runners import AsyncRunner, BlockingRunner
@@ -14,85 +14,85 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Blocking(Protocol):
+class Blocking:
     """A client whose methods block."""
 
     _service: Service
     _runner: BlockingRunner
 
 
-class Waiting(Protocol):
+class Awaiting:
     """A client whose methods are awaited."""
 
     _service: Service
     _runner: AsyncRunner
 
 
-def blocking(flow: Callable[Concatenate[Service, P], Flow[T]]) -> Callable[Concatenate[Any, P], T]:
-    """Return a method that carries out a flow."""
+class Method(Generic[P, T]):
+    """A method that carries out a flow: a function of Pressroom, a coroutine function of AsyncPressroom."""
 
-    def method(self: Blocking, /, *arguments: P.args, **options: P.kwargs) -> T:
-        return self._runner.run(_begun(method, flow, self._service, *arguments, **options))
+    def __init__(self, flow: Callable[Concatenate[Service, P], Flow[T]]) -> None:
+        self.flow = flow
 
-    return _described(method, flow)
-
-
-def awaited(
-    flow: Callable[Concatenate[Service, P], Flow[T]],
-) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return a coroutine method that carries out a flow."""
-
-    async def method(self: Waiting, /, *arguments: P.args, **options: P.kwargs) -> T:
-        return await self._runner.run(_begun(method, flow, self._service, *arguments, **options))
-
-    return _described(method, flow)
+    @overload
+    def __get__(self, client: Blocking, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: Awaiting, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[..., Any]: ...
+    def __get__(self, client: Blocking | Awaiting | None, owner: type) -> Any:
+        return _bound(self.flow, client, owner)
 
 
-def streamed(flow: Callable[Concatenate[Service, P], StreamFlow[T]]) -> Callable[Concatenate[Any, P], Stream[T]]:
-    """Return a method whose values are iterated over."""
+class StreamMethod(Generic[P, T]):
+    """A method that returns a Stream of a flow's values, or an AsyncStream."""
 
-    def method(self: Blocking, /, *arguments: P.args, **options: P.kwargs) -> Stream[T]:
-        return self._runner.stream(_begun(method, flow, self._service, *arguments, **options))
+    def __init__(self, flow: Callable[Concatenate[Service, P], StreamFlow[T]]) -> None:
+        self.flow = flow
 
-    return _described(method, flow, within=Stream)
-
-
-def async_streamed(
-    flow: Callable[Concatenate[Service, P], StreamFlow[T]],
-) -> Callable[Concatenate[Any, P], AsyncStream[T]]:
-    """Return a method whose values are iterated over by `async for`."""
-
-    def method(self: Waiting, /, *arguments: P.args, **options: P.kwargs) -> AsyncStream[T]:
-        return self._runner.stream(_begun(method, flow, self._service, *arguments, **options))
-
-    return _described(method, flow, within=AsyncStream)
+    @overload
+    def __get__(self, client: Blocking, owner: type) -> Callable[P, Stream[T]]: ...
+    @overload
+    def __get__(self, client: Awaiting, owner: type) -> Callable[P, AsyncStream[T]]: ...
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[..., Any]: ...
+    def __get__(self, client: Blocking | Awaiting | None, owner: type) -> Any:
+        return _bound(self.flow, client, owner)
 
 
-def _begun(
-    method: Callable[..., Any],
-    flow: Callable[Concatenate[Service, P], T],
-    service: Service,
-    *arguments: P.args,
-    **options: P.kwargs,
-) -> T:
-    """Begin a flow. Raises TypeError for an option that the method does not have, which the service would ignore."""
-    parameters = inspect.signature(method).parameters
-    for name in options:
-        if name not in parameters:
-            raise TypeError(f"{method.__name__}() has no option {name!r}")
-    return flow(service, *arguments, **options)
+def _bound(flow: Callable[..., Any], client: Blocking | Awaiting | None, owner: type) -> Any:
+    function = _function(flow, issubclass(owner, Awaiting))
+    return function if client is None else function.__get__(client, owner)
 
 
-def _described(method: Callable[P, T], flow: Callable[..., Any], *, within: Any = None) -> Callable[P, T]:
-    """Give a method its name and documents, and a signature that shows each option and what is returned."""
+@cache
+def _function(flow: Callable[..., Any], is_awaited: bool) -> Any:
+    """Return a function that carries out a flow, named and documented as the flow.
+
+    Its signature shows each option, and the result. Raises TypeError for an option that the method does not have: the
+    service would ignore it."""
+
+    def method(client: Any, /, *arguments: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in shown:
+                raise TypeError(f"{flow.__name__}() has no option {name!r}")
+        carry_out = client._runner.run if emitted is None else client._runner.stream
+        return carry_out(flow(client._service, *arguments, **options))
+
     update_wrapper(method, flow)
     signature = inspect.signature(flow)
-    shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
     for parameter in list(signature.parameters.values())[1:]:
-        shown += _options(parameter) if parameter.kind is inspect.Parameter.VAR_KEYWORD else [parameter]
-    result = _result_of(signature.return_annotation)
+        parameters += _options(parameter) if parameter.kind is inspect.Parameter.VAR_KEYWORD else [parameter]
+    shown = {parameter.name for parameter in parameters}
+    steps, _, result = get_args(signature.return_annotation)
+    # A stream is a Generator[Step | Emit[T], Any, None].
+    emitted = next((get_args(step)[0] for step in get_args(steps) if get_origin(step) is Emit), None)
+    if emitted is not None:
+        stream: Any = AsyncStream if is_awaited else Stream
+        result = stream[emitted]
     described: Any = method
-    described.__signature__ = inspect.Signature(shown, return_annotation=within[result] if within else result)
+    described.__signature__ = inspect.Signature(parameters, return_annotation=result)
     return method
 
 
@@ -102,10 +102,3 @@ def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
         for name, annotation in get_type_hints(options).items()
     ]
-
-
-def _result_of(flow: Any) -> Any:
-    """Return what a flow returns, or what it emits: Generator[Step | Emit[T], Any, None]."""
-    steps, _, returned = get_args(flow)
-    emitted = [get_args(step)[0] for step in get_args(steps) if get_origin(step) is Emit]
-    return emitted[0] if emitted else returned

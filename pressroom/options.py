@@ -1,7 +1,7 @@
-"""Options: what the methods take by keyword that have work done; all may be left out."""
+"""Options: the optional keywords of methods that submit a job."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from pressroom.documents.jobs import Job
 from pressroom.exchange import Ask, Flow
@@ -11,56 +11,52 @@ from pressroom.service import Answer, Files, Service, Target, posting
 class SubmitOptions(TypedDict, total=False):
     """For every job."""
 
-    #: Up to 255 printable ASCII characters; by default each call has one of its own. The same key is the same job.
+    #: Up to 255 printable ASCII characters, by default new ones for each call. The same key is the same job.
     idempotency_key: str | None
-    #: Where the job's end is told, and which events are; by default the account's own.
-    webhook_url: str | None
+    webhook_url: str | None  #: receives the job's end instead of the account's webhook
     webhook_events: Sequence[str] | None
-    #: Further fields, such as those of a newer service.
-    more: Mapping[str, Any] | None
+    more: Mapping[str, Any] | None  #: further fields, such as those of a newer service
 
 
 class Options(SubmitOptions, total=False):
-    """For a job that is waited for."""
+    """For a job that the method waits for."""
 
-    #: Called with the job whenever it has moved on.
-    progress: Callable[[Job], object] | None
+    progress: Callable[[Job], object] | None  #: called with the job whenever it has progressed
 
 
 class VoiceOptions(Options, total=False):
-    """For texts that are spoken."""
+    """For spoken texts."""
 
-    #: A name of `voices()`; by default one of the text's language.
-    voice: str | None
-    #: Such as en or es-MX.
-    language: str | None
-    #: 0.25 to 4.
-    speed: float | None
-    #: Semitones, -20 to 20.
-    pitch: float | None
-    #: Whether pause marks are read aloud.
-    plain_text: bool | None
+    voice: str | None  #: a name of `voices()`, by default one of the text's language
+    language: str | None  #: such as en or es-MX
+    speed: float | None  #: 0.25 to 4
+    pitch: float | None  #: semitones, -20 to 20
+    plain_text: bool | None  #: whether pause marks are read aloud
 
 
 class MusicOptions(Options, total=False):
-    """For music under speech (docs/speech.md, Music underneath)."""
+    """For music under speech (docs/speech.md, Background music)."""
 
-    #: Decibels, -60 to 0.
-    music_volume: float | None
-    #: Milliseconds, up to 10,000.
-    fade_duration: float | None
-    #: Whether the music dips while someone speaks.
-    duck: bool | None
-    #: Seconds of music alone, up to 30.
-    music_intro: float | None
+    music_volume: float | None  #: decibels, -60 to 0
+    fade_duration: float | None  #: milliseconds, up to 10,000
+    duck: bool | None  #: whether the music dips under speech
+    music_intro: float | None  #: seconds of music alone, up to 30
     music_outro: float | None
 
 
 class SpokenMusicOptions(VoiceOptions, MusicOptions, total=False):
-    """For texts that are spoken over music."""
+    """For texts spoken over music."""
 
 
-#: Options that are no fields of the request.
+class RecordingOptions(Options, total=False):
+    """For recordings."""
+
+    language: str | None  #: detected by default
+    prompt: str | None  #: names and words with their spelling
+    task: Literal["transcribe", "translate"] | None  #: translate gives English, where a model can
+
+
+#: Options that are not sent as fields.
 _NOT_SENT = {"idempotency_key", "progress", "more"}
 #: Options whose field has another name.
 _RENAMED = {"voice": "voice_name"}
@@ -75,15 +71,9 @@ def work(
     files: Files | None = None,
     to: Target = None,
 ) -> Flow[Answer]:
-    """Have a job done, and return its result."""
-    return service.work(
-        path,
-        _sent(fields, options),
-        files,
-        to=to,
-        progress=options.get("progress"),
-        key=options.get("idempotency_key"),
-    )
+    """Submit a job, wait for it, and return its result."""
+    progress, key = options.get("progress"), options.get("idempotency_key")
+    return service.work(path, _sent(fields, options), files, to=to, progress=progress, key=key)
 
 
 def order(
@@ -94,7 +84,7 @@ def order(
     files: Files | None = None,
     prefer: str | None = None,
 ) -> Ask:
-    """Return the request that makes a job."""
+    """Return the request that submits a job."""
     return posting(path, _sent(fields, options), files, key=options.get("idempotency_key"), prefer=prefer)
 
 

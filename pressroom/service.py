@@ -1,4 +1,4 @@
-"""Service: how flows ask it: again while it restarts or asks for a pause, and after a job until that has ended."""
+"""Service: sends the requests of flows, again while it restarts or asks for a pause, and follows jobs to their end."""
 
 import json
 import time
@@ -19,26 +19,24 @@ import httpx2
 from pressroom.documents.jobs import Job
 from pressroom.errors import ConnectionLost, NotPressroom, PressroomError, Refused, refusal
 from pressroom.exchange import Ask, Emit, Flow, Read, Send, Sleep, StreamFlow
-from pressroom.retry_after import read_retry_after
-from pressroom.saving import whole_file
-from pressroom.uploads import Upload, repeatable
+from pressroom.files import Upload, repeatable, whole_file
 
 T = TypeVar("T")
 
-#: Statuses after which the same request may succeed; those of them that say that nothing was done; but for this code.
+#: Statuses after which the same request may succeed; those that mean nothing was done, but for this code.
 TEMPORARY = frozenset({429, 502, 503, 504})
 UNDONE = frozenset({429, 503})
 PERHAPS_DONE = "database_interrupted"
-#: How long a service is tried that has never answered: more likely its address is wrong than that it restarts.
+#: How long to try a service that has never answered: its address is probably wrong.
 FIRST_PATIENCE = timedelta(seconds=10)
 #: Longest pause before a request is sent again, unless the service names one.
 LONGEST_PAUSE_SECONDS = 5.0
-#: How long one request waits for its job. Then the job's events tell: proxies end what is silent for a minute.
+#: How long a request waits for its job before the client follows its events: proxies close silent connections.
 WAIT_SECONDS = 20
-#: Pause before the events of a job are followed again that broke off.
+#: Pause before following a job's events again after they broke off.
 RECONNECT_SECONDS = 0.5
 
-#: Called with a job whenever it has moved on.
+#: Called with a job whenever it has progressed.
 Progress = Callable[[Job], object]
 Fields = Mapping[str, Any]
 Files = Mapping[str, Upload | None]
@@ -49,7 +47,7 @@ _random = SystemRandom()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: its content, or the file that it was written into."""
+    """An answer: its content, or the file it was written to."""
 
     status: int
     headers: httpx2.Headers
@@ -72,25 +70,25 @@ class Answer:
 
 def no_pressroom(status: int) -> NotPressroom:
     """Return the error for an answer that Pressroom would not give."""
-    return NotPressroom("What answers at that address is no Pressroom.", status=status)
+    return NotPressroom("The server at that address is no Pressroom.", status=status)
 
 
 def given(fields: Fields) -> dict[str, Any]:
-    """Return the fields that have a value: the service has its own defaults."""
+    """Return the fields that have a value; the service has its own defaults."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def posting(
     path: str, fields: Fields, files: Files | None = None, *, key: str | None = None, prefer: str | None = None
 ) -> Ask:
-    """Return a POST that is the same job however often it is sent."""
+    """Return a POST that makes one job, however often it is sent."""
     headers = {"Idempotency-Key": key or uuid4().hex} | ({"Prefer": prefer} if prefer else {})
     sent = {name: file for name, file in (files or {}).items() if file is not None}
     return Ask("POST", path, headers=headers, fields=given(fields), files=sent)
 
 
 class Service:
-    """One service. A request is sent again for `patience`, where that is safe."""
+    """One service. Requests that are safe to repeat are repeated for `patience`."""
 
     def __init__(self, patience: timedelta, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._patience = patience
@@ -98,22 +96,22 @@ class Service:
         self._has_answered = False
 
     def get(self, path: str, **params: Any) -> Flow[Answer]:
-        """Read what is at a path."""
+        """Send a GET."""
         return self.ask(Ask("GET", path, params=given(params)))
 
     def ask(self, ask: Ask, *, to: Target = None) -> Flow[Answer]:
-        """Return the answer to a request; the content of a 200 goes into the file `to`. Raises PressroomError."""
+        """Return the answer to a request; the content of a 200 is written to the file `to`. Raises PressroomError."""
         with ExitStack() as opened:
             files = {name: opened.enter_context(repeatable(file)) for name, file in ask.files.items()}
             sent = replace(ask, files=files)
             return (yield from self._repeat(sent, lambda: _read(sent, to)))
 
     def follow(self, link: str, *, to: Target = None) -> Flow[Answer]:
-        """Fetch what an answer links to, by its path: the service may name itself by an address for others."""
+        """Fetch a link from an answer by its path: its host may be one for other clients."""
         return self.ask(Ask("GET", urlsplit(link)._replace(scheme="", netloc="").geturl()), to=to)
 
     def open(self, ask: Ask, *, as_events: bool = False) -> Flow[Answer]:
-        """Begin to read an answer; Read gives its pieces, or its events. Raises PressroomError."""
+        """Start to read an answer; Read gives its pieces or events. Raises PressroomError."""
         return (yield from self._repeat(ask, lambda: _answered(Send(ask, "events" if as_events else "pieces"))))
 
     def work(
@@ -126,7 +124,7 @@ class Service:
         progress: Progress | None = None,
         key: str | None = None,
     ) -> Flow[Answer]:
-        """Have a job done, and return its result. However often the request has to be sent, it is one job."""
+        """Submit a job, wait for it, and return its result. It stays one job however often the request is sent."""
         prefer = "respond-async" if progress else f"wait={WAIT_SECONDS}"
         answer = yield from self.ask(posting(path, fields, files, prefer=prefer, key=key), to=to)
         if answer.status != 202:
@@ -138,7 +136,7 @@ class Service:
         return (yield from self.result(job.id, to=to))
 
     def result(self, job_id: str, *, to: Target = None) -> Flow[Answer]:
-        """Return the result of a job that has ended."""
+        """Return the result of an ended job."""
         return self.ask(Ask("GET", f"/jobs/{job_id}/result"), to=to)
 
     def wait(self, job_id: str, progress: Progress | None = None) -> Flow[Job]:
@@ -152,7 +150,7 @@ class Service:
                 return job
 
     def events(self, job_id: str) -> StreamFlow[Job]:
-        """Emit a job whenever it has moved on, the last time when it has ended."""
+        """Emit a job whenever it has progressed, the last time when it has ended."""
         follower = _Follower(self, job_id)
         while True:
             job = yield from follower.next()
@@ -176,7 +174,7 @@ class Service:
         raise AssertionError  # count() has no end
 
     def _judged(self, ask: Ask, error: Exception) -> tuple[PressroomError, bool]:
-        """Return an error as our own, and whether the request may be sent again."""
+        """Return the error to raise, and whether the request may be sent again."""
         if isinstance(error, Refused):
             self._has_answered = True
             is_undone = error.status in UNDONE and error.code != PERHAPS_DONE
@@ -195,7 +193,7 @@ class Service:
 
 
 class _Follower:
-    """Follows a job by its events; where they break off, or are kept back, it asks for the job instead."""
+    """Follows a job by its events, and asks for the job where a proxy holds them back or they break off."""
 
     def __init__(self, service: Service, job_id: str) -> None:
         self._service = service
@@ -203,7 +201,7 @@ class _Follower:
         self._is_open = False
 
     def next(self) -> Flow[Job]:
-        """Return the job when it has moved on."""
+        """Return the job when it has progressed."""
         if not self._is_open:
             yield from self._service.open(Ask("GET", f"/jobs/{self._job_id}/events"), as_events=True)
             self._is_open = True
@@ -247,10 +245,10 @@ def _refusal(response: httpx2.Response) -> Refused:
         document = None
     if not isinstance(document, dict):
         document = {"message": f"The service answered {response.status_code}: {response.text[:200]}"}
-    return refusal(response.status_code, document, read_retry_after(response.headers.get("Retry-After", "")))
+    return refusal(response.status_code, document, response.headers.get("Retry-After", ""))
 
 
 def _pause(failure: PressroomError, number: int) -> float:
-    """Return the seconds to wait before a request is sent again; never less than the service asks for."""
+    """Return the seconds to wait before a request is repeated, at least as many as the service asks for."""
     asked = failure.retry_after.total_seconds() if failure.retry_after else 0.0
     return asked + _random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.2 * 2 ** min(number, 10)))

@@ -1,17 +1,17 @@
-"""Streams: what arrives bit by bit, for `for` and `async for`, or into a file."""
+"""Streams: values that arrive bit by bit, for `for` and `async for`, or for a file."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from os import PathLike
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from pressroom.saving import whole_file
+from pressroom.files import whole_file
 
 T = TypeVar("T")
 
 
 class Stream(Generic[T]):
-    """Values as they arrive. Leaving the loop early leaves the connection open until `close`, or the end of `with`."""
+    """Values as they arrive. After leaving the loop early, `close` the connection or end its `with` block."""
 
     def __init__(self, values: Iterator[T]) -> None:
         self._values = values
@@ -31,19 +31,18 @@ class Stream(Generic[T]):
         self.close()
 
     def close(self) -> None:
-        """End the connection: a text that is being spoken is not spoken further, nor charged."""
-        close = getattr(self._values, "close", None)
-        if close is not None:
-            close()
+        """Close the connection; the rest of a text is neither spoken nor charged."""
+        if isinstance(self._values, Generator):
+            self._values.close()
 
     def save(self: "Stream[bytes]", to: str | PathLike[str]) -> int:
-        """Write all of it into a file, whole or not at all; returns its size in bytes."""
+        """Write everything to a file, whole or not at all; return its size in bytes."""
         with self, whole_file(to) as output:
             return sum(output.write(piece) for piece in self)
 
 
 class AsyncStream(Generic[T]):
-    """The same for asyncio."""
+    """A Stream for asyncio."""
 
     def __init__(self, values: AsyncIterator[T]) -> None:
         self._values = values
@@ -63,13 +62,12 @@ class AsyncStream(Generic[T]):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End the connection: a text that is being spoken is not spoken further, nor charged."""
-        close = getattr(self._values, "aclose", None)
-        if close is not None:
-            await close()
+        """Close the connection; the rest of a text is neither spoken nor charged."""
+        if isinstance(self._values, AsyncGenerator):
+            await self._values.aclose()
 
     async def save(self: "AsyncStream[bytes]", to: str | PathLike[str]) -> int:
-        """Write all of it into a file, whole or not at all; returns its size in bytes."""
+        """Write everything to a file, whole or not at all; return its size in bytes."""
         async with self:
             with whole_file(to) as output:
                 return sum([output.write(piece) async for piece in self])

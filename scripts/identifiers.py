@@ -1,14 +1,15 @@
-"""Identifiers: accounts, keys and jobs as people name them on the command line: by id, by its beginning, by name."""
+"""Identifiers: accounts, keys and jobs on the command line, given by id, its first digits, name or e-mail."""
 
 from typing import Any, Literal
 from uuid import UUID
 
-from pipeline.database import Database, Row, Statement
+from pipeline.accounts.owners import find_owner, find_owner_by_id, read_email
+from pipeline.database import SQL, Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotFound
 
 Table = Literal["account", "api_key", "job"]
 
-#: How each is called, and where it is listed.
+#: The user's word for a row of each table, and the command that lists them.
 _CALLED: dict[Table, tuple[str, str]] = {
     "account": ("account", "`pressroom accounts list` shows them."),
     "api_key": ("key", "`pressroom keys list ACCOUNT` shows them."),
@@ -16,7 +17,7 @@ _CALLED: dict[Table, tuple[str, str]] = {
 }
 #: Tables whose rows have names of their own.
 _NAMED: frozenset[Table] = frozenset({"account", "api_key"})
-#: Fewest digits of an id that stand for it.
+#: Fewest digits that stand for an id.
 SHORTEST = 4
 #: Hexadecimal digits of an id.
 DIGITS = 32
@@ -33,16 +34,30 @@ def find_id(database: Database, table: Table, text: str) -> UUID:
             f"and their first {SHORTEST} digits or more will do."
         )
     found = database.run(_candidates(table, text, span))
-    called, listed = _CALLED[table]
     if not found:
-        raise NotFound(f"There is no {called} {text}. {listed}")
+        raise not_found(table, text)
     if len(found) > 1:
         raise InvalidRequest(f"{text} could be {' or '.join(map(str, found))}: write more of the id.")
     return found[0]
 
 
+def find_account(database: Database, text: str) -> UUID:
+    """Return the id of an account that exists, given its e-mail, id or name. Raises NotFound, InvalidRequest."""
+    statement = find_owner(read_email(text)) if "@" in text else find_owner_by_id(find_id(database, "account", text))
+    found = database.run(statement)
+    if found is None:
+        raise not_found("account", text)
+    return found.account_id
+
+
+def not_found(table: Table, text: str) -> NotFound:
+    """Return the error for a text that names no row."""
+    called, listed = _CALLED[table]
+    return NotFound(f"There is no {called} {text}. {listed}")
+
+
 def _span(text: str) -> tuple[UUID, UUID] | None:
-    """Return the first and the last id that begin with a text; None: no id does."""
+    """Return the first and the last id that begin with a text; None if no id does."""
     digits = text.strip().replace("-", "").lower()
     if not SHORTEST <= len(digits) <= DIGITS or not set(digits) <= set("0123456789abcdef"):
         return None
@@ -50,13 +65,13 @@ def _span(text: str) -> tuple[UUID, UUID] | None:
 
 
 def _candidates(table: Table, text: str, span: tuple[UUID, UUID] | None) -> Statement[list[UUID]]:
-    """Read up to two ids, so that a doubt is seen. A beginning is a span, which the primary key finds at once."""
+    """Read up to two ids, to detect ambiguity. A beginning is a range, which the primary key finds at once."""
     first, last = span or (None, None)
-    wanted = "(id >= %(first)s::uuid AND id <= %(last)s::uuid)"
-    if table in _NAMED:
-        wanted += " OR lower(name) = lower(%(name)s)"
+    is_named = SQL("lower(name) = lower(%(name)s)") if table in _NAMED else SQL("false")
     parameters: dict[str, Any] = {"first": first, "last": last, "name": text.strip()}
-    sql = f"SELECT id FROM {table} WHERE {wanted} ORDER BY id LIMIT 2"  # noqa: S608  names of tables alone
+    sql = SQL(
+        "SELECT id FROM {table} WHERE id BETWEEN %(first)s::uuid AND %(last)s::uuid OR {is_named} ORDER BY id LIMIT 2"
+    ).format(table=SQL(table), is_named=is_named)
     return Statement(sql, parameters, _ids)
 
 

@@ -1,6 +1,5 @@
 """Options that several commands have, and what they stand for: settings, a service, the database, an id, a name."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -33,10 +32,7 @@ PATIENCE = timedelta(seconds=4)
 
 def settings_for(data: Path | None) -> Settings:
     """Return the settings, with the data folder that the command line names."""
-    if data is not None:
-        # In the environment too, so that processes started from here use the same folder.
-        os.environ["PRESSROOM_DATA"] = str(data)
-    return Settings()
+    return Settings() if data is None else Settings(data=data)
 
 
 def find_service(url: str | None, data: Path | None) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -42,14 +43,34 @@ TEMPLATE = "migrated"
 
 #: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
 MOST_CORES = 8
+#: Files of tests/acceptance that share a system, so that one process runs them.
+TOGETHER = ("test_client_library.py", "test_documented_commands.py", "test_generated_client.py")
 
 _numbers = count(1)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `-n auto` runs: one more than cores, because tests of whole systems wait a lot."""
-    return min(os.cpu_count() or 1, MOST_CORES) + 1
+    """Return how many processes `-n auto` runs: more than cores, because tests of whole systems wait a lot."""
+    return min(os.cpu_count() or 1, MOST_CORES) + 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process, and those of files that share a system."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "together" if file.endswith(TOGETHER) else file
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the files with whole systems first: the longest would otherwise run alone at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("system") is None)
 
 
 def named(url: str, database: str) -> str:

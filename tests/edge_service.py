@@ -18,8 +18,7 @@ from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.settings import EdgeSettings
 from pipeline.settings import Settings
 from workers.media.audio.encoding.encoded_stream import EncodedStream
-from workers.media.audio.encoding.encodings import mp3_stream
-from workers.media.audio.encoding.mp3 import Mp3Format
+from workers.media.audio.encoding.encodings import Mp3Format, mp3_stream
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import Pcm
 

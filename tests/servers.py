@@ -22,19 +22,26 @@ from scripts.system.programs import Server, environment
 WAITS_FOR_US = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
 #: A first start takes half a second on an idle machine.
 PATIENCE_SECONDS = 60
+#: Tests outlive no loss of power, so PostgreSQL need not wait for the disk.
+NO_SYNC = ("fsync", "synchronous_commit", "full_page_writes")
 
 
 @contextmanager
 def start_postgres(folder: Path) -> Iterator[str]:
-    """Run a PostgreSQL with its data in `folder`; give back its superuser's URL, who can make databases."""
+    """Run a PostgreSQL with its data in `folder`; yield its superuser's URL, who can make databases."""
     server = postgres.server(folder)
+    url = server.url.replace(postgres.ROLE, postgres.OWNER)
     with running(server, folder, lambda: create_database(server.url)):
-        yield server.url.replace(postgres.ROLE, postgres.OWNER)
+        with psycopg.connect(url, autocommit=True) as connection:
+            for setting in NO_SYNC:
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
 
 
 @contextmanager
 def start_redis(folder: Path) -> Iterator[str]:
-    """Run a Redis with its data in `folder`; give back its URL."""
+    """Run a Redis with its data in `folder`; yield its URL."""
     server = embedded_redis.server(folder)
     with running(server, folder, lambda: ping(server.url)):
         yield server.url

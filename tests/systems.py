@@ -1,16 +1,19 @@
 """Whole systems for tests: `pressroom up` as real processes, with an HTTP client and ways to kill any process."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
-from functools import cached_property
+from functools import cache, cached_property
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -18,13 +21,16 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
-from servers import is_running, wait_for_end
+from servers import is_running, start_postgres, wait_for_end
 
 from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
+from pipeline.lifecycle.migrations import migrate
+from pipeline.operations.child_processes import shimmed
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from scripts.system import control
+from scripts.system.folders import private_folder
 from scripts.system.programs import environment
 
 #: The made-up kind, short leases and short drains: what takes 30 s in earnest takes 3 here.
@@ -210,7 +216,8 @@ def command(*arguments: str) -> list[str]:
 
 def clean_environment(mark: str = "", extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment that names no servers, with a mark that all processes of a system carry."""
-    found = environment(extra={"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3"})
+    own = {"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3", "PRESSROOM_API__PROCESSES": "1"}
+    found = environment(extra=own)
     found["PYTHONPATH"] = os.pathsep.join((found.get("PYTHONPATH", ""), str(Path(__file__).parent)))
     kept = {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     return kept | dict(extra or {})
@@ -222,6 +229,16 @@ def only(*pools: str) -> list[str]:
     return [argument for queue in others for argument in ("--pool", f"{queue}=0")]
 
 
+@cache
+def migrated_cluster() -> Path:
+    """Return the folder of a PostgreSQL that is off, migrated, and does not wait for the disk."""
+    folder = Path(tempfile.mkdtemp(prefix="pressroom-cluster-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with start_postgres(folder) as url:
+        migrate(url)
+    return folder / "postgres"
+
+
 @contextmanager
 def system(
     data: Path,
@@ -229,14 +246,20 @@ def system(
     extra: Mapping[str, str] | None = None,
     credits: int = 1_000_000,
     answers: str = "/readyz",
+    is_first: bool = False,
 ) -> Iterator[Running]:
-    """Run `pressroom up` on a free port; it is ready when the block is entered, and nothing is left after it."""
+    """Run `pressroom up` on a free port; it is ready when the block is entered, and nothing is left after it.
+
+    Unless `is_first`, a new folder gets a database that is migrated already, which saves half of a start."""
     data.parent.mkdir(parents=True, exist_ok=True)
+    if not (is_first or data.exists() or "DATABASE_URL" in (extra or {})):
+        subprocess.run(["cp", "-a", str(migrated_cluster()), str(private_folder(data) / "postgres")], check=True)
     log = data.parent / f"{data.name}-{uuid4().hex[:6]}.log"
     mark = uuid4().hex
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command("up", "--port", "0", "--data", str(data), *arguments),
+            # It ends with this process, however that ends.
+            shimmed(command("up", "--port", "0", "--data", str(data), *arguments)),
             env=clean_environment(mark, extra),
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -1,10 +1,10 @@
-"""Handler: what carries out the items of some kinds, what it is given, and what it returns."""
+"""Handler: carries out the items of some kinds; its tasks and its outcomes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import IO, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import IO, Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -24,7 +24,7 @@ O_co = TypeVar("O_co", bound=BaseModel, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[O_co]):
-    """Delivered; `credits` None is the full price. `engine` is the program that did it, where there is a choice."""
+    """Delivered. `credits` None means the full price; `engine` names the program, if there is a choice."""
 
     output: O_co
     engine: str | None = None
@@ -33,7 +33,7 @@ class Done(Generic[O_co]):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Not delivered for good; `credits` pay for what was, if anything."""
+    """Failed for good; `credits` pay for the part that was delivered, if any."""
 
     error: PressroomError
     credits: int = 0
@@ -41,7 +41,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Not now: again later, which counts as an attempt."""
+    """Try again later; counts as an attempt."""
 
     after: timedelta
     error: PressroomError
@@ -49,15 +49,13 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Given back untouched (shutdown, an open circuit breaker): again later, which counts for nothing.
-
-    With a `lane` of its kind it goes on in that one."""
+    """Give the item back untouched, as at shutdown; counts no attempt. `lane` moves it to another lane of its kind."""
 
     after: timedelta = timedelta()
     lane: str | None = None
 
 
-#: What can become of an item in its handler.
+#: The ways in which a handler is done with an item.
 Outcome = Done[O] | Failed | Retry | Release
 
 
@@ -74,46 +72,48 @@ class Task(Protocol[I_co]):
 
     @property
     def input(self) -> I_co:
-        """What the kind stored for the item's worker."""
+        """The input that the kind stored."""
 
     def is_stopped(self) -> bool:
-        """Return whether the item was cancelled, expired or lost: whatever is done now is in vain."""
+        """Return whether the item was cancelled, expired or lost, so that more work is in vain."""
 
     def progress(
         self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
     ) -> None:
-        """Note how far the item is, in the kind's unit; written with the next heartbeat."""
+        """Note the item's progress, in the kind's unit; the next heartbeat writes it."""
 
     def raise_hold(self, credits: int) -> None:
-        """Set aside `credits` in all before going on. Raises InsufficientCredits."""
+        """Hold `credits` in total before going on. Raises InsufficientCredits."""
 
     def save(self, checkpoint: Mapping[str, Any]) -> None:
-        """Write where a next attempt goes on, now: it will go on elsewhere."""
+        """Write the checkpoint now, for an attempt elsewhere."""
 
     def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
-        """Keep bytes, or an open file's, as an artifact of this item; returns its key.
+        """Store bytes or an open file as an artifact; returns its key.
 
-        It is kept for at least as long as the job's result, or for `keep_for`, whichever is longer."""
+        It is kept as long as the job's result, or for `keep_for` if that is longer."""
 
     def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
-        """Keep the next part of a stream, and tell whoever sends it; returns how far the stream is."""
+        """Store the next part of a stream and announce it; returns the parts so far."""
 
     def stored(self, key: str) -> bytes:
-        """Return what an earlier attempt has stored. Raises Gone, ServiceUnavailable."""
+        """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""
 
     def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file that the request brought, while the `with` block lasts. Raises Gone, ServiceUnavailable."""
+        """Open an uploaded file for a `with` block. Raises Gone, ServiceUnavailable."""
 
 
 class Handler(Generic[I, O]):
-    """Carries out the items of the kinds that name it. A simple one has `carry_out` and nothing else."""
+    """Carries out the items of the kinds that name it. A simple one overrides `carry_out` alone."""
 
-    #: Most items it takes in one run; a model's batch size, else 1.
+    #: Most items in one run: a model's batch size, else 1.
     batch: int = 1
-    #: Runs that may go on at once in a process; more than 1 only for what waits on the network, 0: none for now.
+    #: Runs at once in a process. More than 1 suits work that waits on the network; 0 claims nothing for now.
     slots: int = 1
-    #: Whether items that were lost with their process come back together: for those that are one request to somebody
-    #: else, of which 10,000 would be made otherwise. Only where no item can be what ended the process.
+    #: Whether its slots are its own, apart from those that a process's other handlers share.
+    runs_apart: bool = False
+    #: Whether items lost with their process come back in one run. Only for items that make one request to another
+    #: service together, and that can't be the reason why the process ended.
     comes_back_together: bool = False
 
     def __init__(self, resources: Resources) -> None:
@@ -122,57 +122,40 @@ class Handler(Generic[I, O]):
 
     @property
     def settings(self) -> Settings:
-        """What the operator has set."""
+        """The operator's settings."""
         return self.resources.settings
 
+    def use(self, database: Database) -> None:
+        """Take the database, for a handler with a table of its own; called once, first."""
+
     def setup(self) -> None:
-        """Load what is needed, once a process. Raises NotReady."""
+        """Load what the work needs, once a process. Raises NotReady."""
 
     def offers(self) -> Sequence[Offer]:
         """Return what its engines can do now."""
         return ()
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from any thread, whenever the offers change."""
+
+    def admit(self, lanes: Sequence[str], room: int) -> Mapping[str, int]:
+        """Return how many runs of each lane to claim now, at most `room`; none of a lane that is missing.
+
+        A pace or a breaker admits fewer, and the items stay ready. By default a claim takes one run of a lane and
+        leaves the rest to other processes; work that waits on the network admits as many as it has room for."""
+        return dict.fromkeys(lanes, 1)
+
+    def claimed(self, lane: str | None, runs: int) -> None:
+        """Note which of the admitted lanes was claimed, and how many runs; None if nothing was."""
+
+    def pause(self) -> timedelta | None:
+        """Return the time until a claim is admitted again, or None if nothing waits for one."""
+        return None
 
     def run(self, tasks: Sequence[Task[I]]) -> Sequence[Outcome[O]]:
         """Return one outcome a task, in order. An exception counts for all of them."""
         return [self.carry_out(task) for task in tasks]
 
     def carry_out(self, task: Task[I]) -> Outcome[O]:
-        """Return what became of one task."""
+        """Return the outcome of one task."""
         raise NotImplementedError
-
-
-@runtime_checkable
-class Watchable(Protocol):
-    """A handler whose offers change while it runs: an engine behind a network comes and goes."""
-
-    def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change`, from any thread, whenever the offers have changed."""
-
-
-@runtime_checkable
-class Apart(Protocol):
-    """A handler whose runs take no other handler's slots, and whose slots no other's runs take."""
-
-    runs_apart: bool
-
-
-@runtime_checkable
-class UsesDatabase(Protocol):
-    """A handler that reads or writes a table of its own."""
-
-    def use(self, database: Database) -> None:
-        """Take the database; called once, before anything else."""
-
-
-@runtime_checkable
-class Gated(UsesDatabase, Protocol):
-    """A handler that may not always claim: a pace or a breaker stands before its items, which stay as they are."""
-
-    def admit(self, lanes: Sequence[str], room: int) -> Mapping[str, int]:
-        """Return how many runs of each lane may be claimed now, at most `room`; of lanes that are missing, none."""
-
-    def claimed(self, lane: str | None, runs: int) -> None:
-        """Learn how many runs of which admitted lane were claimed; None: nothing was."""
-
-    def pause(self) -> timedelta | None:
-        """Return how long it will be until what is there may be claimed; None: nothing is, or nobody knows."""

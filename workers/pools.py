@@ -1,7 +1,6 @@
-"""Pools: the queues of this service, which capabilities each serves, and how many processes it has at first.
+"""Pools: the queues of this service, the capabilities that each serves, and its processes at first.
 
-A queue that only another package's kinds name gets a pool of its own, with one process. How much a process works on at
-once is a setting of the capability, named here."""
+A queue that only another package's kinds name gets a pool of its own, with one process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,18 +8,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The processes that serve one queue. `slots` names the settings that say how much each works on at once."""
+    """The processes that serve one queue."""
 
     serves: tuple[str, ...]
-    slots: tuple[str, ...]
     processes: int = 1
 
 
 POOLS: Mapping[str, Pool] = {
-    "vision": Pool(serves=("alt_text", "blog"), slots=("captioning.slots",)),
-    "synthesis": Pool(serves=("speech",), slots=("synthesis.slots",)),
-    "transcription": Pool(serves=("transcription",), slots=("transcription.slots",)),
-    "search_check": Pool(serves=("index_check",), slots=("search.slots", "submission.calls")),
+    "vision": Pool(serves=("alt_text", "blog")),
+    "synthesis": Pool(serves=("speech",)),
+    "transcription": Pool(serves=("transcription",)),
+    "search_check": Pool(serves=("index_check",)),
 }
 
 

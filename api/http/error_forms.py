@@ -18,17 +18,6 @@ class ShownError:
 ErrorForm = Callable[[int, Mapping[str, Any]], ShownError]
 
 
-def with_details(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an error's document with its faults in `details`, empty where no field, header or parameter is at fault.
-
-    An error that is about one names it as `field`."""
-    field = document.get("field")
-    message = document.get("message") or document.get("error")
-    faults = [] if field is None else [{"field": field, "code": document.get("code"), "message": message}]
-    rest = {name: value for name, value in document.items() if name != "field"}
-    return rest if "details" in rest else {**rest, "details": faults}
-
-
 class ErrorForms:
     """The forms by the beginnings of the paths that have them; all others have our own."""
 

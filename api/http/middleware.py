@@ -14,11 +14,10 @@ import structlog
 from pydantic_core import to_json
 
 from api.http.bodies.encodings import decoded
-from api.http.error_forms import with_details
 from api.http.incoming import Incoming, Receive
 from api.http.request_context import SCOPE_KEY, RequestContext
 from pipeline.accounts.keys import redact
-from pipeline.errors import PressroomError
+from pipeline.errors import PressroomError, with_details
 from pipeline.log import get_logger
 from pipeline.operations.metrics import Metrics
 from pipeline.tracing.tracing import Tracer

@@ -7,13 +7,14 @@ from datetime import timedelta
 import falcon.asgi
 from falcon.asgi import SSEvent
 
+from api.http.operations import Operation, Reply
 from api.http.request_context import context_of
-from api.jobs.job_resources import find_own_job
+from api.jobs.job_resources import TAG, find_own_job
 from api.services.auth import header_key, query_key
 from api.services.resource import Resource
 from api.services.waiting import Restarting, Waiter
-from api.work.job_documents import job_document
 from pipeline.errors import PressroomError, ServiceUnavailable
+from pipeline.jobs.job_documents import job_document
 from pipeline.lifecycle.jobs import Job, find_job
 
 #: How often a job's progress is read.
@@ -25,6 +26,12 @@ MAX_SILENCE_SECONDS = 14.0
 class JobEvents(Resource):
     """GET /jobs/{id}/events."""
 
+    @Operation(
+        id="get_job_events",
+        tag=TAG,
+        summary="Follow a job by server-sent events: progress at each change, then ended with the job.",
+        replies={200: Reply("The events.", content=("text/event-stream",))},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with an event for each change, the last one when the job ends."""
         caller = await self._services.authenticate_reader(req)

@@ -5,32 +5,21 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.http.bodies.bodies import parse_object, read_body, refuse_length
-from api.jobs.job_resources import JobNotFinished, JobNotFound, JobResource, find_own_job, read_job_id
-from api.services.auth import header_key
-from api.services.resource import Resource
+from api.http.operations import Operation, Reply
+from api.jobs.job_resources import TAG, JobNotFinished, JobNotFound, JobResource, find_own_job, read_job_id
+from api.services.resource import Resource, read_sent
 from api.services.services import Services
 from api.work.answers import show_json
-from api.work.job_documents import job_document
 from pipeline import lifecycle
 from pipeline.accounts.keys import Caller
 from pipeline.errors import PressroomError
+from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.lifecycle.jobs import FINAL_STATES, Job
 from pipeline.log import get_logger
 from pipeline.wakes import notices
 from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
-
-
-async def read_caller(services: Services, req: falcon.asgi.Request) -> Caller:
-    """Return whose request it is, of one with no body but perhaps a key; one in a header counts before the body."""
-    max_bytes = services.settings.api.max_json_bytes
-    refuse_length(req, max_bytes)
-    caller = await services.authenticate_reader(req) if header_key(req) else None
-    body = await read_body(req, max_bytes=max_bytes)
-    fields = parse_object(body) if body else {}
-    return caller or await services.authenticate_reader(req, fields.get("api_key"))
 
 
 async def cancel_job(services: Services, caller: Caller, job_id: UUID) -> Job:
@@ -71,9 +60,15 @@ async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
 class JobCancellation(Resource):
     """POST /jobs/{id}/cancel."""
 
+    @Operation(
+        id="post_job_cancel",
+        tag=TAG,
+        summary="Cancel a job at once. Undelivered work is not charged.",
+        replies={200: Reply("The job. If it had already ended, it is unchanged.", JobDocument)},
+    )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """End the job at once, and answer with it; one that had ended stays as it is."""
-        caller = await read_caller(self._services, req)
+        caller, _ = await read_sent(self._services, req, any_type=True)
         job = await cancel_job(self._services, caller, read_job_id(job_id))
         show_json(resp, job_document(job, self._services.kinds))
 
@@ -81,9 +76,16 @@ class JobCancellation(Resource):
 class ChangeableJob(JobResource):
     """GET and DELETE /jobs/{id}."""
 
+    @Operation(
+        id="delete_job",
+        tag=TAG,
+        summary="Delete the request, result and files of an ended job. Its summary and cost are kept.",
+        replies={204: Reply("The job is deleted.")},
+        errors=(409,),
+    )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Delete what the job was asked and has delivered; its summary stays, and what it has cost."""
-        caller = await read_caller(self._services, req)
+        caller, _ = await read_sent(self._services, req, any_type=True)
         await delete_job(self._services, caller, read_job_id(job_id))
         resp.status = falcon.HTTP_204
 

@@ -1,33 +1,55 @@
 """Job resources: jobs listed and read by their account."""
 
-import re
+from collections.abc import Collection
 from datetime import timedelta
 from uuid import UUID
 
 import falcon.asgi
 
-from api.http.queries import ParameterInvalid, read_choices, read_moment, read_text, read_whole, show_page
+from api.http.operations import Operation, Reply
+from api.http.parameters import OFFSET, RANGE, SINCE, UNTIL, Parameter, choices, limit, text
+from api.http.queries import show_page
 from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_delivery, show_json
-from api.work.job_documents import job_document
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict, NotFound
+from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.jobs.job_lists import JobFilter, JobPage, list_jobs
 from pipeline.lifecycle.jobs import JOB_STATES, Job, find_delivery, find_job
 from pipeline.registry import Kinds
 
-#: Longest page of jobs (docs/api.md, Lists).
-MAX_JOBS = 100
-#: Longest request id that we take.
-MAX_REQUEST_ID = 128
-#: Longest text that is looked for.
+TAG = "jobs"
+#: Longest search text; the dashboard's form has it too.
 MAX_QUERY = 200
-ID_PREFIX = re.compile(r"[0-9a-fA-F-]{4,36}")
+
+STATE = choices("state", "Only jobs in these states, separated by commas.", JOB_STATES)
+SEARCH = text("q", "Only jobs with this text in their requests; the newest jobs are searched.", longest=MAX_QUERY)
+ID_PREFIX = text(
+    "id",
+    "Only jobs whose ids start with this.",
+    longest=36,
+    pattern="^[0-9a-fA-F-]{4,36}$",
+    remedy="send an id, or at least its first four digits.",
+)
+REQUEST_ID = text("request_id", "Only jobs of requests with this X-Request-Id.", longest=128)
+LIMIT = limit(20, 100)
+SEARCHED_SINCE = {
+    "X-Searched-Since": {
+        "schema": {"type": "string", "format": "date-time"},
+        "description": "If the search for q stopped early: the creation time of the oldest job searched.",
+    }
+}
+
+
+def kind_parameter(known: Collection[str]) -> Parameter[list[str]]:
+    """Return the parameter that names kinds; which there are, the service knows."""
+    named = {"$ref": "#/components/schemas/JobKind"}
+    return choices("kind", "Only jobs of these kinds, separated by commas.", known, items=named)
 
 
 class JobNotFound(NotFound):
-    """No job of this account has that id; whether another's has is not told."""
+    """No job of this account has that id."""
 
     code = "job_not_found"
     message = "There is no such job."
@@ -40,7 +62,7 @@ class JobNotFinished(Conflict):
 
 
 def read_job_id(text: str) -> UUID:
-    """Return a job id as it stands in a path. Raises JobNotFound."""
+    """Return the job id in a path. Raises JobNotFound."""
     try:
         job_id = UUID(text)
     except ValueError:
@@ -51,7 +73,7 @@ def read_job_id(text: str) -> UUID:
 
 
 async def find_own_job(services: Services, caller: Caller, job_id: str) -> Job:
-    """Return a job of the caller's account, and of its key's routes. Raises JobNotFound."""
+    """Return a job of the caller's account and of the routes of its key. Raises JobNotFound."""
     job = await services.database.run(find_job(read_job_id(job_id), caller.account_id))
     if job is None or not caller.may_use(job.route):
         raise JobNotFound
@@ -59,20 +81,17 @@ async def find_own_job(services: Services, caller: Caller, job_id: str) -> Job:
 
 
 def read_filter(req: falcon.asgi.Request, caller: Caller, kinds: Kinds) -> JobFilter:
-    """Return which of the caller's jobs a query asks for. Raises ParameterInvalid."""
-    id_prefix = read_text(req, "id", longest=36)
-    if id_prefix is not None and not ID_PREFIX.fullmatch(id_prefix):
-        raise ParameterInvalid("id", id_prefix, "send an id, or at least its first four digits.")
+    """Return the filter in a query for the caller's jobs. Raises ParameterInvalid."""
     return JobFilter(
         account_id=caller.account_id,
-        kinds=read_choices(req, "kind", list(kinds)) or None,
-        states=read_choices(req, "state", JOB_STATES) or None,
+        kinds=kind_parameter(list(kinds)).read(req) or None,
+        states=STATE.read(req) or None,
         routes=caller.routes,
-        request_id=read_text(req, "request_id", longest=MAX_REQUEST_ID),
-        id_prefix=id_prefix,
-        since=read_moment(req, "from"),
-        until=read_moment(req, "to", is_end=True),
-        text=read_text(req, "q", longest=MAX_QUERY),
+        request_id=REQUEST_ID.read(req),
+        id_prefix=ID_PREFIX.read(req),
+        since=SINCE.read(req),
+        until=UNTIL.read(req),
+        text=SEARCH.read(req),
     )
 
 
@@ -87,12 +106,18 @@ async def find_jobs(services: Services, wanted: JobFilter, *, limit: int, offset
 class JobList(Resource):
     """GET /jobs."""
 
+    @Operation(
+        id="get_jobs",
+        tag=TAG,
+        summary="List the account's jobs, newest first.",
+        parameters=(kind_parameter(()), STATE, SINCE, UNTIL, SEARCH, ID_PREFIX, REQUEST_ID, LIMIT, OFFSET),
+        replies={200: Reply("A page, with its neighbours in Link.", list[JobDocument], headers=SEARCHED_SINCE)},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's jobs, newest first."""
         caller = await self._services.authenticate_reader(req)
         wanted = read_filter(req, caller, self._services.kinds)
-        limit = read_whole(req, "limit", default=20, least=1, most=MAX_JOBS)
-        offset = read_whole(req, "offset", default=0)
+        limit, offset = LIMIT.read(req), OFFSET.read(req)
         page = await find_jobs(self._services, wanted, limit=limit, offset=offset)
         show_page(req, resp, limit=limit, offset=offset, total=page.total, searched_since=page.searched_since)
         show_json(resp, [job_document(job, self._services.kinds) for job in page.jobs])
@@ -103,6 +128,7 @@ class JobList(Resource):
 class JobResource(Resource):
     """GET /jobs/{id}."""
 
+    @Operation(id="get_job", tag=TAG, summary="Return a job.", replies={200: Reply("The job.", JobDocument)})
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Answer with the job."""
         caller = await self._services.authenticate_reader(req)
@@ -115,8 +141,19 @@ class JobResource(Resource):
 class JobResult(Resource):
     """GET /jobs/{id}/result."""
 
+    @Operation(
+        id="get_job_result",
+        tag=TAG,
+        summary="Return a job's result with the status, headers and body of its route.",
+        parameters=(RANGE,),
+        replies={
+            200: Reply("The result, of the content type of the job's route.", content=("*/*",)),
+            206: Reply("The requested range of an audio or other file.", content=("*/*",)),
+        },
+        errors=(400, 402, 409, 410, 416),
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer as the job's route answers a client that waits."""
+        """Answer like the job's route."""
         caller = await self._services.authenticate_reader(req)
         delivery = await self._services.database.run(find_delivery(read_job_id(job_id), caller.account_id))
         if delivery is None or not caller.may_use(delivery.job.route):

@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import falcon.asgi
 
+from api.http.operations import LOCATION, Operation, Reply
+from api.http.parameters import IDEMPOTENCY_KEY
 from api.http.request_context import RequestContext, context_of
-from api.jobs.job_changes import read_caller
-from api.jobs.job_resources import JobNotFinished, find_own_job
-from api.services.resource import Resource
+from api.jobs.job_resources import TAG, JobNotFinished, find_own_job
+from api.services.resource import Resource, read_sent
 from api.services.services import Services
 from api.work.answers import name_job, refuse_gone, show_json
-from api.work.job_documents import job_document
 from api.work.preferences import read_idempotency_key
 from api.work.submitting import submit_job
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict
+from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.jobs.resubmit import resubmission
 from pipeline.lifecycle.jobs import Job
 from pipeline.limits.rate_limits import AccountLimitExceeded
@@ -29,9 +30,19 @@ class NothingToRetry(Conflict):
 class JobRetry(Resource):
     """POST /jobs/{id}/retry."""
 
+    @Operation(
+        id="post_job_retry",
+        tag=TAG,
+        summary="Retry what an ended job did not deliver, as a new job at the same price.",
+        parameters=(IDEMPOTENCY_KEY,),
+        replies={
+            202: Reply("The new job. While it runs, the same retry returns it again.", JobDocument, headers=LOCATION)
+        },
+        errors=(402, 409, 410, 422),
+    )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Make a new job of what another left undelivered, and answer with it at once."""
-        caller = await read_caller(self._services, req)
+        caller, _ = await read_sent(self._services, req, any_type=True)
         job = await find_own_job(self._services, caller, job_id)
         repeated, available = await retry_job(
             self._services, caller, job, context=context_of(req), idempotency_key=read_idempotency_key(req)

@@ -1,117 +1,183 @@
-"""OpenAPI: the document of all routes, made from the kinds' own schemas, so that it can't fall behind them."""
+"""OpenAPI: the document of all routes, made of what kinds and resources declare, so that it can't fall behind them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from api.http.operations import LOCATION, Operation, Reply, operations_of
+from api.http.parameters import IDEMPOTENCY_KEY, Parameter
 from api.openapi.parts import (
-    COMPONENTS,
-    IDEMPOTENCY_KEY,
+    ERRORS,
+    FILE,
+    HEADERS,
     JOB_PARAMETERS,
-    OPENAPI,
+    KEY_FIELD,
+    SECURITY,
+    SECURITY_SCHEMES,
+    TEXT,
     WORK_HEADERS,
+    Error,
     Json,
-    add_model,
     errors,
     form_fields,
     json_answer,
+    media,
     ref,
+    schema_of,
     with_nulls,
-    without_paths,
 )
-from api.work.job_documents import JobDocument
 from api.work.webhook_fields import ADDRESS
+from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import AnyKind
 from pipeline.registry import Kinds
 from pipeline.webhooks.events import JOB_EVENTS
 
-KEY_FIELD = {
-    "type": "string",
-    "description": "The API key, unless a header has it.",
-    "examples": ["pr_live_…"],
+INFO: Json = {
+    "title": "Pressroom",
+    "summary": "Speech, transcripts, alt text, post metadata and index checks behind one API with credits.",
 }
 WEBHOOK_FIELDS: Json = {
     "webhook_url": {
         "type": ["string", "null"],
         **ADDRESS,
-        "description": "Is told of the job's end; also the header X-Webhook-Url. By default the account's.",
+        "description": "Where the job's end is reported; also the header X-Webhook-Url. Default: the account's.",
         "examples": ["https://hooks.example.org/pressroom"],
     },
     "webhook_events": {
         "type": ["array", "null"],
         "items": {"type": "string", "enum": list(JOB_EVENTS)},
-        "description": "Only these; in a form and in the header X-Webhook-Events with commas between them.",
+        "description": "Report these events only. Separate them by commas in forms and in the header X-Webhook-Events.",
     },
 }
-#: Bytes: a file of a form, or of an answer. OpenAPI 3.1 has other words for it, which generators of clients don't read.
-FILE: Json = {"type": "string", "format": "binary"}
-TEXT: Json = {"type": "string"}
-#: Errors that every paid route can answer with.
+#: Errors of every route that takes a key, of those that write as well, and of every paid route.
+READ_ERRORS = ("401", "429", "500", "503")
+WRITE_ERRORS = ("400", "413")
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
+#: Methods whose body may hold the key.
+WITH_BODY = frozenset({"post", "put", "patch"})
 
 
 def make_document(
-    kinds: Kinds, more: Mapping[str, Any], models: Sequence[type[Any]], *, version: str
+    kinds: Kinds, resources: Mapping[str, Any], more: Mapping[str, Any], models: Iterable[type[Any]], *, version: str
 ) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of these kinds, and of `more` paths of their families, which refer to models."""
-    schemas = dict(COMPONENTS["schemas"])
-    add_model(schemas, JobDocument, name="Job")
-    schemas["JobKind"] = {"type": "string", "enum": list(kinds)}
-    for model in models:
-        add_model(schemas, model)
+    """Return the OpenAPI 3.1 document of kinds, of resources by path, and of `more` paths, which refer to models."""
+    schemas: Json = {"JobKind": {"type": "string", "enum": list(kinds)}}
+    for model in (Error, JobDocument, *models):
+        schema_of(schemas, model)
     paths: dict[str, Any] = {}
     for kind in kinds.values():
         for route in kind.routes:
-            paths[route] = {"post": _operation(kind, route, schemas)}
-    for path, methods in {**OPENAPI["paths"], **more}.items():
+            paths[route] = {"post": _kind_operation(kind, route, schemas)}
+    for path, resource in resources.items():
+        declared = operations_of(resource)
+        described = {method: _operation(path, method, found, schemas) for method, found in declared.items()}
+        if described:
+            paths[path] = paths.get(path, {}) | described
+    for path, methods in more.items():
         paths[path] = paths.get(path, {}) | methods
     for methods in paths.values():
         for operation in methods.values():
             operation["responses"] = dict(sorted({**_refusals(operation), **operation["responses"]}.items()))
-    return OPENAPI | {
-        "info": {**OPENAPI["info"], "version": version},
-        "paths": without_paths(paths, schemas),
-        "components": {**COMPONENTS, "schemas": schemas},
+    return {
+        "openapi": "3.1.0",
+        "info": {**INFO, "version": version},
+        "security": SECURITY,
+        "paths": paths,
+        "components": {
+            "securitySchemes": SECURITY_SCHEMES,
+            "headers": HEADERS,
+            "schemas": schemas,
+            "responses": {status: json_answer(ref("Error"), meaning) for status, meaning in ERRORS.items()},
+        },
     }
 
 
 def _refusals(operation: Json) -> dict[str, Any]:
     """Return what every operation may answer before it is reached.
 
-    Its request's head is too large or, where it wants a key, the key is for other routes or its account suspended."""
-    return errors("414", "431") | ({} if operation.get("security") == [] else errors("403"))
+    The request's head is too large, or its key is for other routes, or the account is suspended."""
+    return errors(("414", "431") if operation.get("security") == [] else ("403", "414", "431"))
 
 
-def _operation(kind: AnyKind, route: str, schemas: Json) -> dict[str, Any]:
+def _operation(path: str, method: str, declared: Operation, schemas: Json) -> Json:
+    """Return an operation that a resource declares."""
+    named = [one.document if isinstance(one, Parameter) else one for one in declared.parameters]
+    statuses = [str(status) for status in declared.errors]
+    if not declared.is_open:
+        statuses += READ_ERRORS
+        statuses += WRITE_ERRORS if method != "get" else ["400"] if any(one["in"] == "query" for one in named) else []
+        statuses += ["404"] if "{" in path else []
+    body = {"requestBody": _body(declared, schemas)} if method in WITH_BODY else {}
+    operation = {
+        "operationId": declared.id,
+        "tags": [declared.tag],
+        "summary": declared.summary,
+        "parameters": [*map(_path_parameter, re.findall(r"{(\w+)}", path)), *named],
+        "responses": {
+            **{str(status): _answer(reply, schemas) for status, reply in declared.replies.items()},
+            **errors(statuses),
+        },
+    }
+    if declared.is_open:
+        return {**operation, **body, "security": []}
+    return {**operation, **body, "security": [*SECURITY, {}]} if body else operation
+
+
+def _path_parameter(name: str) -> Json:
+    noun, _, is_id = name.partition("_id")
+    schema = {"type": "string", "format": "uuid"} if is_id or name.endswith("_id") else TEXT
+    return {"name": name, "in": "path", "required": True, "schema": schema, "description": f"The {noun}."}
+
+
+def _answer(reply: Reply, schemas: Json) -> Json:
+    content: Json = {name: media(name) for name in reply.content}
+    if reply.model is not None:
+        content = {"application/json": {"schema": schema_of(schemas, reply.model)}, **content}
+    parts = {"content": content, "headers": dict(reply.headers)}
+    return {"description": reply.meaning, **{name: part for name, part in parts.items() if part}}
+
+
+def _body(declared: Operation, schemas: Json) -> Json:
+    """Return the body of an operation; where it takes a key, the key may be in it."""
+    if declared.body is None:
+        schema: Json = {"type": "object", "properties": {"api_key": KEY_FIELD}}
+        return {"required": False, "content": {"application/json": {"schema": schema}}}
+    schema = schema_of(schemas, declared.body, "validation")
+    schemas[declared.body.__name__]["properties"].setdefault("api_key", KEY_FIELD)
+    example = {} if declared.example is None else {"example": declared.example}
+    return {"required": declared.needs_body, "content": {"application/json": {"schema": schema, **example}}}
+
+
+def _kind_operation(kind: AnyKind, route: str, schemas: Json) -> Json:
+    """Return the operation that asks for a kind."""
     return {
         "operationId": "post_" + route.strip("/").replace("/", "_").replace("-", "_"),
         "summary": kind.summary,
         "tags": [kind.queue],
-        "security": [*OPENAPI["security"], {}],
+        "security": [*SECURITY, {}],
         "parameters": JOB_PARAMETERS if kind.answer.receipt is None else [IDEMPOTENCY_KEY],
         "requestBody": {"required": True, "content": _request_content(kind, schemas)},
-        "responses": {
-            **_answers(kind, schemas),
-            **errors(*WORK_ERRORS),
-        },
+        "responses": {**_answers(kind, schemas), **errors(WORK_ERRORS)},
     }
 
 
-def _answers(kind: AnyKind, schemas: Json) -> dict[str, Any]:
-    with_location = {**WORK_HEADERS, "Location": {"schema": {"type": "string"}}}
+def _answers(kind: AnyKind, schemas: Json) -> Json:
+    with_location = {**WORK_HEADERS, **LOCATION}
     if (receipt := kind.answer.receipt) is not None:
-        answer = json_answer(ref(add_model(schemas, receipt)), "The job; it is never waited for.")
+        answer = json_answer(schema_of(schemas, receipt), "The job, at once.")
         return {"201": {**answer, "headers": with_location}}
     return {
         "200": {"description": "The result.", "headers": WORK_HEADERS, "content": _answer_content(kind, schemas)},
         "202": {
-            **json_answer(ref("Job"), "The job, with Location, when the request prefers not to wait."),
+            **json_answer(ref("Job"), "The job, if the request prefers not to wait for its result."),
             "headers": with_location,
         },
     }
 
 
-def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
-    name = add_model(schemas, kind.request, "validation")
+def _request_content(kind: AnyKind, schemas: Json) -> Json:
+    schema_of(schemas, kind.request, "validation")
+    name = kind.request.__name__
     schema = schemas[name]
     own = {field: {**told, **kind.field_rules.get(field, {})} for field, told in schema.get("properties", {}).items()}
     fields = {**own, "api_key": KEY_FIELD, **WEBHOOK_FIELDS}
@@ -129,17 +195,14 @@ def _request_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
     return {"application/json": content} | ({"multipart/form-data": {"schema": form}} if kind.uploads else {})
 
 
-def _answer_content(kind: AnyKind, schemas: Json) -> dict[str, Any]:
+def _answer_content(kind: AnyKind, schemas: Json) -> Json:
     answer = kind.answer
-    json: Json = {} if answer.model is None else ref(add_model(schemas, answer.model))
+    schema: Json = {} if answer.model is None else schema_of(schemas, answer.model)
     if answer.content_type != "application/json":
-        files = {
-            name: {"schema": TEXT if name.startswith("text/") else FILE}
-            for name in (answer.content_type, *answer.alternatives)
-        }
-        return files | ({"application/json": {"schema": json}} if json else {})
+        files = {name: media(name) for name in (answer.content_type, *answer.alternatives)}
+        return files | ({"application/json": {"schema": schema}} if schema else {})
     others = {content_type: {"schema": TEXT} for content_type in answer.alternatives}
-    return {answer.content_type: {"schema": json}, **others}
+    return {answer.content_type: {"schema": schema}, **others}
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

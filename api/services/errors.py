@@ -9,12 +9,11 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.http.bodies.bodies import drop_rest
-from api.http.error_forms import with_details
 from api.http.request_context import RequestContext, context_of
 from api.services.services import Services
 from pipeline import errors
 from pipeline.accounts.keys import redact
-from pipeline.errors import PressroomError
+from pipeline.errors import PressroomError, with_details
 from pipeline.log import get_logger
 
 log = get_logger(__name__)

@@ -1,6 +1,6 @@
-"""Actions on webhooks, for their routes and their page alike.
+"""Webhook actions, shared by routes and dashboard.
 
-What has an event sent counts as a request: each is a row of the log, and a request to somebody else's server."""
+An action that sends an event counts as a request: each adds a row to the log and asks somebody else's server."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -18,15 +18,13 @@ class DeliveryNotFound(NotFound):
     """There is no such delivery, or it is another account's."""
 
     code = "delivery_not_found"
-    message = "There is no such delivery. GET /webhooks/deliveries lists yours, of the last 30 days."
+    message = "There is no such delivery. GET /webhooks/deliveries lists those of the last 30 days."
 
 
 async def set_webhook(
     services: Services, caller: Caller, url: str | None, events: list[str] | None
 ) -> tuple[AccountWebhook, str | None]:
-    """Set where an account is told of events; returns that, and its secret if that was just made.
-
-    Raises InvalidRequest."""
+    """Set an account's default webhook. Return it, and its secret if that was just created. Raises InvalidRequest."""
     if url is not None:
         url = check_url(url, services.settings.fetch.allow_networks)
     wanted = None if events is None else check_events(events)
@@ -37,7 +35,7 @@ async def set_webhook(
 
 
 async def new_secret(services: Services, caller: Caller) -> AccountWebhook:
-    """Give an account a new secret, or its first one; the one before signs as well for a while."""
+    """Give an account a new secret. The previous one signs as well for a while."""
     overlap = timedelta(hours=services.settings.webhooks.secret_overlap_hours)
     account = caller.account_id
     *_, webhook = await services.database.run_together(
@@ -48,11 +46,11 @@ async def new_secret(services: Services, caller: Caller) -> AccountWebhook:
 
 
 async def send_test(services: Services, caller: Caller, url: str | None) -> DeliveryDetails:
-    """Send an event that tells of nothing. Raises InvalidRequest, WebhookMissing, RateLimitExceeded."""
+    """Send a test event. Raises InvalidRequest, WebhookMissing, RateLimitExceeded."""
     own = await services.database.run(find_webhook(caller.account_id))
     target = url or (own.url if own else None)
     if target is None:
-        raise WebhookMissing("There is no webhook_url to send a test to: send one, or set one with PUT /webhooks.")
+        raise WebhookMissing("There is no webhook_url to test: send one, or set one with PUT /webhooks.")
     target = check_url(target, services.settings.fetch.allow_networks)
     await services.limits.admit(caller, 1)
     body = event_body(TEST, {"account_id": str(caller.account_id)}, datetime.now(UTC))
@@ -71,7 +69,7 @@ async def find_own_delivery(services: Services, caller: Caller, delivery_id: str
 
 
 async def send_delivery_again(services: Services, caller: Caller, delivery_id: str) -> None:
-    """Have an event sent again. Raises DeliveryNotFound, RateLimitExceeded."""
+    """Send an event again. Raises DeliveryNotFound, RateLimitExceeded."""
     found = await find_own_delivery(services, caller, delivery_id)
     await services.limits.admit(caller, 1)
     if not await services.database.run(send_again(found.id, caller.account_id)):
@@ -79,7 +77,7 @@ async def send_delivery_again(services: Services, caller: Caller, delivery_id: s
 
 
 def read_id(text: str) -> UUID:
-    """Return an id as it stands in a path or a query. Raises DeliveryNotFound."""
+    """Return the id in a path. Raises DeliveryNotFound."""
     try:
         return UUID(text)
     except ValueError:

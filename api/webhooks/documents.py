@@ -1,4 +1,4 @@
-"""Documents of webhooks: what is sent to set one, and how one and its deliveries are shown."""
+"""Webhook documents: the requests that set a webhook, and the answers that show it and its deliveries."""
 
 import json
 from dataclasses import asdict
@@ -17,36 +17,36 @@ from pipeline.webhooks.log import DeliveryDetails, LoggedDelivery
 from pipeline.webhooks.signing import message_id_of
 
 State = Literal["pending", "delivered", "failed"]
-#: One that is wrong is refused by name (api/work/webhook_fields.py).
+#: A wrong one is refused by name (api/work/webhook_fields.py).
 Event = Annotated[str, WithJsonSchema({"type": "string", "enum": list(EVENTS)})]
 
 
 class WebhookRequest(Request):
-    """Where an account is told of events that no request says otherwise of."""
+    """The account's default webhook, for requests that name none."""
 
     cleared: ClassVar[frozenset[str]] = frozenset({"webhook_url"})
 
-    webhook_url: str | None = Field(json_schema_extra=ADDRESS, description="A public address; null: none.")
-    webhook_events: list[Event] | None = Field(None, description=f"Of {', '.join(EVENTS)}; null: all.")
+    webhook_url: str | None = Field(json_schema_extra=ADDRESS, description="A public address; null for none.")
+    webhook_events: list[Event] | None = Field(None, description=f"Some of {', '.join(EVENTS)}; null for all.")
 
 
 class WebhookTestRequest(Request):
-    """Where the test is sent."""
+    """The address to test."""
 
-    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="By default the account's.")
+    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="Default: the account's.")
 
 
 class WebhookSettingsDocument(BaseModel):
-    """Where an account is told of events, and how old its secret is."""
+    """The account's default webhook, and the age of its secret."""
 
     webhook_url: str | None
     webhook_events: list[str]
-    secret_set_at: Timestamp | None = Field(description="null: there is none yet.")
-    previous_secret_until: Timestamp | None = Field(description="Until then the secret before signs as well.")
+    secret_set_at: Timestamp | None = Field(description="null if there is none yet.")
+    previous_secret_until: Timestamp | None = Field(description="The previous secret signs as well until then.")
 
     @classmethod
     def of(cls, webhook: AccountWebhook | None) -> Self:
-        """Return an account's webhook; None: it has never had one."""
+        """Return the document of an account's webhook, or of an account without one."""
         if webhook is None:
             return cls(webhook_url=None, webhook_events=list(EVENTS), secret_set_at=None, previous_secret_until=None)
         return cls(
@@ -58,34 +58,34 @@ class WebhookSettingsDocument(BaseModel):
 
 
 class WebhookSettingsCreated(WebhookSettingsDocument):
-    """The same, with a secret that has just been made."""
+    """The same, with the secret if it was just created."""
 
-    webhook_secret: str | None = Field(None, description="What events are signed with. It is shown this once.")
+    webhook_secret: str | None = Field(None, description="The secret that signs events, shown only once.")
 
 
 class WebhookSecret(BaseModel):
     """A new secret."""
 
-    webhook_secret: str = Field(description="What events are signed with. It is shown this once.")
+    webhook_secret: str = Field(description="The secret that signs events, shown only once.")
     previous_secret_until: Timestamp | None
 
 
 class WebhookDelivery(BaseModel):
-    """An event, and how it fared."""
+    """An event and the state of its delivery."""
 
     id: UUID
-    message_id: str = Field(description="Its header webhook-id, the same in each try.")
+    message_id: str = Field(description="The header webhook-id, the same in each attempt.")
     event: str
     url: str | None
     job_id: UUID | None
     state: State
     attempts: int
-    is_sending: bool = Field(description="Whether a try is being made.")
-    status: int | None = Field(description="HTTP status of the last try.")
+    is_sending: bool = Field(description="Whether an attempt is under way.")
+    status: int | None = Field(description="HTTP status of the last attempt.")
     error: str | None
     created_at: Timestamp
-    next_at: Timestamp | None = Field(description="When it is tried again.")
-    sent_again_at: Timestamp | None = Field(description="When somebody had it sent again.")
+    next_at: Timestamp | None = Field(description="Time of the next attempt.")
+    sent_again_at: Timestamp | None = Field(description="When it was last sent again by request.")
     ended_at: Timestamp | None
 
     @classmethod
@@ -108,16 +108,16 @@ class WebhookDelivery(BaseModel):
 
 
 class WebhookTry(BaseModel):
-    """One try to send an event."""
+    """One attempt to send an event."""
 
     at: Timestamp
     status: int | None
     error: str | None
-    seconds: float | None = Field(description="How long it took.")
+    seconds: float | None = Field(description="Duration.")
 
 
 class WebhookDeliveryDetails(WebhookDelivery):
-    """An event with what was sent, and its last tries."""
+    """An event with its body and its last attempts."""
 
     body: dict[str, Any]
     tries: list[WebhookTry]

@@ -1,52 +1,86 @@
-"""Resources of webhooks: the account's default address, its secret, and the log of what was sent."""
+"""Webhook resources: the account's default address, its secret, and the log of deliveries."""
 
-from uuid import UUID
+from collections.abc import Mapping
 
 import falcon
 import falcon.asgi
 
-from api.accounts.senders import read_sent
 from api.http.bodies.fields import read_fields
-from api.http.queries import ParameterInvalid, read_choice, read_text, read_whole, show_page
-from api.services.resource import Resource
+from api.http.operations import Operation, Reply
+from api.http.parameters import OFFSET, choice, limit, text, uuid
+from api.http.queries import show_page
+from api.services.resource import Resource, read_sent
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
 from api.webhooks.documents import (
     WebhookDelivery,
     WebhookDeliveryDetails,
     WebhookRequest,
     WebhookSecret,
+    WebhookSettingsCreated,
     WebhookSettingsDocument,
     WebhookTestRequest,
 )
 from api.work.answers import show_json
-from pipeline.webhooks.accounts import AccountWebhook, find_webhook, set_default
+from pipeline.webhooks.accounts import find_webhook, set_default
 from pipeline.webhooks.deliveries import STATES
-from pipeline.webhooks.log import DeliveryDetails, list_deliveries
+from pipeline.webhooks.log import list_deliveries
 
-#: Longest page of deliveries, and longest name of an event.
-MAX_DELIVERIES = 100
+TAG = "webhooks"
+#: Longest name of an event.
 MAX_EVENT = 100
+
+STATE = choice("state", "Only deliveries in this state.", STATES)
+EVENT = text("event", "Only events of this type.", longest=MAX_EVENT)
+JOB_ID = uuid("job_id", "Only events about this job.", "send the id of a job.")
+LIMIT = limit(20, 100)
 
 
 class AccountHook(Resource):
     """GET, PUT and DELETE /webhooks."""
 
+    @Operation(
+        id="get_webhooks",
+        tag=TAG,
+        summary="Return the account's default webhook.",
+        replies={200: Reply("The address, and the age of its secret.", WebhookSettingsDocument)},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer where the account is told of events."""
+        """Answer with the account's default webhook."""
         caller = await self._services.authenticate_reader(req)
-        _show(resp, await self._services.database.run(find_webhook(caller.account_id)))
+        webhook = await self._services.database.run(find_webhook(caller.account_id))
+        show_json(resp, WebhookSettingsDocument.of(webhook))
 
     on_head = on_get
 
+    @Operation(
+        id="put_webhooks",
+        tag=TAG,
+        summary="Set the account's default webhook.",
+        body=WebhookRequest,
+        example={
+            "webhook_url": "https://hooks.example.org/pressroom",
+            "webhook_events": ["job.completed", "job.failed"],
+        },
+        replies={200: Reply("The address and, the first time, the account's secret.", WebhookSettingsCreated)},
+        errors=(415,),
+    )
     async def on_put(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Set where the account is told of events; its first secret is made, and shown."""
+        """Set the default webhook. The first time, create a secret and show it."""
         caller, body = await read_sent(self._services, req)
         wanted = read_fields(WebhookRequest, body)
         webhook, secret = await set_webhook(self._services, caller, wanted.webhook_url, wanted.webhook_events)
-        _show(resp, webhook, secret)
+        document = WebhookSettingsDocument.of(webhook).model_dump(mode="json")
+        show_json(resp, document if secret is None else {**document, "webhook_secret": secret})
 
+    @Operation(
+        id="delete_webhooks",
+        tag=TAG,
+        summary="Remove the account's default webhook; its secret is kept.",
+        replies={204: Reply("There is no default webhook.")},
+        errors=(415,),
+    )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Tell the account of nothing by default; its secret stays."""
+        """Remove the default webhook; its secret is kept."""
         caller, _ = await read_sent(self._services, req)
         await self._services.database.run(set_default(caller.account_id, None, None))
         resp.status = falcon.HTTP_204
@@ -55,44 +89,66 @@ class AccountHook(Resource):
 class AccountSecret(Resource):
     """POST /webhooks/secret."""
 
+    @Operation(
+        id="post_webhooks_secret",
+        tag=TAG,
+        summary="Create a new secret, shown only once. The previous one signs as well for a day.",
+        replies={200: Reply("The secret.", WebhookSecret)},
+        errors=(415,),
+    )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Make a new secret, and show it; the one before signs as well for a while."""
+        """Create a new secret, and show it."""
         caller, _ = await read_sent(self._services, req)
         webhook = await new_secret(self._services, caller)
-        answer = WebhookSecret(webhook_secret=webhook.secret, previous_secret_until=webhook.previous_until)
-        show_json(resp, answer.model_dump(mode="json"))
+        show_json(resp, WebhookSecret(webhook_secret=webhook.secret, previous_secret_until=webhook.previous_until))
 
 
 class WebhookTest(Resource):
     """POST /webhooks/test."""
 
+    @Operation(
+        id="post_webhooks_test",
+        tag=TAG,
+        summary="Send a test event.",
+        body=WebhookTestRequest,
+        needs_body=False,
+        example={"webhook_url": "https://hooks.example.org/pressroom"},
+        replies={202: Reply("The delivery. Read it again to see the outcome.", WebhookDeliveryDetails)},
+        errors=(415,),
+    )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Send an event that tells of nothing, and answer with its delivery."""
+        """Send a test event, and answer with its delivery."""
         caller, body = await read_sent(self._services, req)
         wanted = read_fields(WebhookTestRequest, body)
         delivery = await send_test(self._services, caller, wanted.webhook_url)
-        _show_delivery(resp, delivery, status=202)
+        show_json(resp, WebhookDeliveryDetails.of(delivery), 202)
 
 
 class Deliveries(Resource):
     """GET /webhooks/deliveries."""
 
+    @Operation(
+        id="get_webhook_deliveries",
+        tag=TAG,
+        summary="List the deliveries to the account's webhooks, newest first.",
+        parameters=(STATE, EVENT, JOB_ID, LIMIT, OFFSET),
+        replies={200: Reply("A page, with its neighbours in Link.", list[WebhookDelivery])},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of the account's deliveries, newest first."""
         caller = await self._services.authenticate_reader(req)
-        limit = read_whole(req, "limit", default=20, least=1, most=MAX_DELIVERIES)
-        offset = read_whole(req, "offset", default=0)
+        limit, offset = LIMIT.read(req), OFFSET.read(req)
         listing = list_deliveries(
             caller.account_id,
-            state=read_choice(req, "state", STATES),
-            event=read_text(req, "event", longest=MAX_EVENT),
-            job_id=_read_job_id(req),
+            state=STATE.read(req) or None,
+            event=EVENT.read(req),
+            job_id=JOB_ID.read(req),
             limit=limit,
             offset=offset,
         )
         page, total = await self._services.database.run(listing)
         show_page(req, resp, limit=limit, offset=offset, total=total)
-        show_json(resp, [WebhookDelivery.of(delivery).model_dump(mode="json") for delivery in page])
+        show_json(resp, [WebhookDelivery.of(delivery) for delivery in page])
 
     on_head = on_get
 
@@ -100,10 +156,16 @@ class Deliveries(Resource):
 class DeliveryResource(Resource):
     """GET /webhooks/deliveries/{id}."""
 
+    @Operation(
+        id="get_webhook_delivery",
+        tag=TAG,
+        summary="Return a delivery with its body and its last attempts.",
+        replies={200: Reply("The delivery.", WebhookDeliveryDetails)},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
-        """Answer with a delivery, what it sent, and its tries."""
+        """Answer with a delivery, its body and its attempts."""
         caller = await self._services.authenticate_reader(req)
-        _show_delivery(resp, await find_own_delivery(self._services, caller, delivery_id))
+        show_json(resp, WebhookDeliveryDetails.of(await find_own_delivery(self._services, caller, delivery_id)))
 
     on_head = on_get
 
@@ -111,25 +173,26 @@ class DeliveryResource(Resource):
 class DeliveryAgain(Resource):
     """POST /webhooks/deliveries/{id}/send."""
 
+    @Operation(
+        id="post_webhook_delivery_send",
+        tag=TAG,
+        summary="Send an event again now, under the same webhook-id.",
+        replies={202: Reply("The delivery. Read it again to see the outcome.", WebhookDeliveryDetails)},
+        errors=(415,),
+    )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
-        """Have the event sent again, at once."""
+        """Send the event again now."""
         caller, _ = await read_sent(self._services, req)
         await send_delivery_again(self._services, caller, delivery_id)
-        _show_delivery(resp, await find_own_delivery(self._services, caller, delivery_id), status=202)
+        delivery = await find_own_delivery(self._services, caller, delivery_id)
+        show_json(resp, WebhookDeliveryDetails.of(delivery), 202)
 
 
-def _read_job_id(req: falcon.asgi.Request) -> UUID | None:
-    text = read_text(req, "job_id", longest=MAX_EVENT)
-    try:
-        return None if text is None else UUID(text)
-    except ValueError:
-        raise ParameterInvalid("job_id", str(text), "send the id of a job.") from None
-
-
-def _show(resp: falcon.asgi.Response, webhook: AccountWebhook | None, secret: str | None = None) -> None:
-    document = WebhookSettingsDocument.of(webhook).model_dump(mode="json")
-    show_json(resp, document if secret is None else {**document, "webhook_secret": secret})
-
-
-def _show_delivery(resp: falcon.asgi.Response, delivery: DeliveryDetails, status: int = 200) -> None:
-    show_json(resp, WebhookDeliveryDetails.of(delivery).model_dump(mode="json"), status)
+RESOURCES: Mapping[str, type[Resource]] = {
+    "/webhooks": AccountHook,
+    "/webhooks/secret": AccountSecret,
+    "/webhooks/test": WebhookTest,
+    "/webhooks/deliveries": Deliveries,
+    "/webhooks/deliveries/{delivery_id}": DeliveryResource,
+    "/webhooks/deliveries/{delivery_id}/send": DeliveryAgain,
+}

@@ -13,8 +13,8 @@ from api.http.address import base_url
 from api.http.ranges import send_artifacts
 from api.services.errors import show_document
 from api.services.services import Services
-from api.work.job_documents import job_document, shown_error
 from pipeline.errors import Gone, PressroomError, ServiceUnavailable
+from pipeline.jobs.job_documents import job_document, shown_error
 from pipeline.kind import Response
 from pipeline.lifecycle.jobs import Delivery, Job, find_items
 

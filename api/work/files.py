@@ -7,8 +7,10 @@ from pathlib import PurePosixPath
 import falcon
 import falcon.asgi
 
+from api.http.operations import Operation, Reply
+from api.http.parameters import RANGE, Json
 from api.http.ranges import send_artifacts
-from api.services.services import Services
+from api.services.resource import Resource
 from pipeline.storage.links import artifact_of, title_of
 
 #: Content types that a browser may show, by the suffix of the name; anything else is bytes, and is saved.
@@ -30,31 +32,51 @@ HEADERS = {
 }
 
 
-class Files:
+TYPES = ("image/png", "image/jpeg", "image/webp", "application/octet-stream")
+
+
+def _required(name: str, kind: str, meaning: str) -> Json:
+    return {"name": name, "in": "query", "required": True, "schema": {"type": kind}, "description": meaning}
+
+
+class Files(Resource):
     """GET /files/{name}."""
 
-    def __init__(self, services: Services) -> None:
-        self._links = services.links
-        self._artifacts = services.artifacts
-
+    @Operation(
+        id="get_file",
+        tag="files",
+        summary="Return a file that an answer links to. The link needs no key; use it unchanged.",
+        parameters=(
+            _required("expires", "integer", "When the link expires, in epoch seconds."),
+            _required("signature", "string", "The service's signature of name and expiry."),
+            RANGE,
+        ),
+        replies={
+            200: Reply("The file, with ETag. It never changes.", content=TYPES),
+            206: Reply("The requested range, as Content-Range says.", content=TYPES),
+            304: Reply("Unchanged since the ETag in If-None-Match."),
+        },
+        errors=(403, 410, 416, 503),
+        is_open=True,
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
         """Answer with the file, or with a part of it."""
-        expires_at = await self._links.verify(name, req.query_string)
+        expires_at = await self._services.links.verify(name, req.query_string)
         artifact, etag = artifact_of(name), _etag(name)
         if _has(req, etag):
             resp.status = falcon.HTTP_304
         else:
-            await send_artifacts(req, resp, self._artifacts, [artifact], etag=etag)
+            await send_artifacts(req, resp, self._services.artifacts, [artifact], etag=etag)
         _describe(resp, name, etag, expires_at)
 
     async def on_head(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
         """Answer as to GET, without the file; a range means nothing here (RFC 9110, section 14.2)."""
-        expires_at = await self._links.verify(name, req.query_string)
+        expires_at = await self._services.links.verify(name, req.query_string)
         etag = _etag(name)
         if _has(req, etag):
             resp.status = falcon.HTTP_304
         else:
-            resp.content_length = await self._artifacts.size(artifact_of(name))
+            resp.content_length = await self._services.artifacts.size(artifact_of(name))
         _describe(resp, name, etag, expires_at)
 
 

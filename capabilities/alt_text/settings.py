@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from pipeline.settings.fields import ModelSettings, Section, engines_field
+from pipeline.settings.fields import GgufSettings, ModelSettings, Section, engines_field
 
 
 class CaptioningSettings(Section):
@@ -12,16 +12,14 @@ class CaptioningSettings(Section):
 
     engines: str | None = engines_field()
     slots: int = Field(3, ge=1, description="Batches that a process works on at once: one in the model, the rest load.")
-    batch: int = Field(
-        0, ge=0, description="Images that go through a model together; 0: 8, and on a GPU 32 by blip or 16 by vlm."
-    )
+    batch: int = Field(0, ge=0, description="Images that go through a model together; 0: 8, on a GPU 16.")
     cache_hours: float = Field(24.0, ge=0, description="The same image's text is used again for so long; 0: never.")
     max_images: int = Field(100, ge=1, description="Images of one /batch request.")
     max_pixels: int = Field(40_000_000, ge=1, description="Largest image.")
     max_side: int = Field(16_000, ge=1, description="Longest side of an image, in pixels.")
     threads: int | None = Field(None, ge=1, description="Threads of an engine on the processor; by default its own.")
+    llama: GgufSettings = GgufSettings()
     vlm: ModelSettings = ModelSettings()
-    blip: ModelSettings = ModelSettings()
 
 
 SECTIONS = (CaptioningSettings,)

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from pipeline.settings.fields import ModelSettings, Section, engines_field
+from pipeline.settings.fields import GgufSettings, ModelSettings, Section, engines_field
 
 
 class MetadataSettings(Section):
@@ -12,6 +12,7 @@ class MetadataSettings(Section):
 
     engines: str | None = engines_field()
     categories: str | None = Field(None, description="File of categories (TOML); by default the 30 that are shipped.")
+    llama: GgufSettings = GgufSettings()
     llm: ModelSettings = ModelSettings()
 
 

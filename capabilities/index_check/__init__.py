@@ -1,4 +1,4 @@
-"""Index check: looks URLs up in search results, watches them, and submits them to search engines."""
+"""Index check: looks URLs up in search results, monitors them, and submits them to search engines."""
 
 FAMILIES = {
     "search": "capabilities.index_check.engines.search",
@@ -6,7 +6,7 @@ FAMILIES = {
 }
 COMMANDS = {
     "index-check": "capabilities.index_check.commands.index_check",
-    "bing-webmaster": "capabilities.index_check.commands.bing_webmaster",
+    "bing-webmaster": "capabilities.index_check.commands.connected_sites",
     "indexnow": "capabilities.index_check.commands.indexnow",
-    "search-console": "capabilities.index_check.commands.search_console",
+    "search-console": "capabilities.index_check.commands.connected_sites",
 }

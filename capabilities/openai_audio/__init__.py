@@ -1,1 +1,1 @@
-"""OpenAI audio: OpenAI's audio routes, over speech and transcription."""
+"""OpenAI's audio routes, over speech and transcription."""

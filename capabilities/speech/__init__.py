@@ -1,4 +1,4 @@
-"""Speech: reads texts aloud, with music if wanted."""
+"""Speech: reads texts aloud, optionally over music."""
 
 FAMILIES = {"synthesis": "capabilities.speech.engines"}
 COMMANDS = {"say": "capabilities.speech.commands.speech"}

@@ -1,4 +1,4 @@
-"""Transcription: writes down what is said in recordings."""
+"""Transcription: turns recordings into text."""
 
 FAMILIES = {"transcription": "capabilities.transcription.engines"}
 COMMANDS = {"transcribe": "capabilities.transcription.commands"}

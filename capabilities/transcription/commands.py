@@ -1,4 +1,4 @@
-"""Commands for transcription, over the HTTP API: `pressroom transcribe`."""
+"""`pressroom transcribe`, over the HTTP API."""
 
 import asyncio
 import os
@@ -13,8 +13,7 @@ from pipeline.errors import InvalidRequest, PressroomError
 from pressroom.errors import PressroomError as ServiceError
 from scripts.commands import SERVICE, under
 from scripts.options import Data, ServiceUrl, find_service
-from scripts.service import outcome_of_cancelling
-from scripts.service import said as said_of
+from scripts.service import outcome_of_cancelling, said
 from scripts.terminal import plain, progress_bar, tell
 
 if TYPE_CHECKING:
@@ -22,27 +21,27 @@ if TYPE_CHECKING:
     from pressroom.documents.jobs import Job
 
 ROUTE = "/tts/stt"
-#: Recordings that are sent at the same time.
+#: Recordings that are sent at once.
 AT_ONCE = 4
-#: How long a cancellation is tried: a person waits for it after Ctrl-C.
+#: Longest wait for a cancellation, as a person waits for it after Ctrl-C.
 CANCEL_SECONDS = 5.0
 
 
 def transcribe(
     recordings: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings in any usual format.")],
-    form: Annotated[Format, typer.Option("--format", help="Of the texts.")] = "text",
-    language: Annotated[str, typer.Option(help="Language spoken, such as en; auto: find out.")] = "auto",
+    form: Annotated[Format, typer.Option("--format", help="Format of the texts.")] = "text",
+    language: Annotated[str, typer.Option(help="Language spoken, such as en; auto detects it.")] = "auto",
     prompt: Annotated[
-        str | None, typer.Option(help="Names and words that are said, as they are spelled; up to 1,000 characters.")
+        str | None, typer.Option(help="A hint of up to 1,000 characters: names and words as they are spelled.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where texts go; by default beside each file.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for the texts. Default: beside each file.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over texts that are there already.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing texts.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
-    """Write down what is said in recordings; one that fails keeps no other from being done. Ctrl-C cancels the rest."""
+    """Transcribe recordings. If one fails, the others go on. Ctrl-C cancels the rest."""
     texts = {recording: (out or recording.parent) / (recording.stem + ENDINGS[form]) for recording in recordings}
     _check(texts, overwrite=overwrite)
     fields = {"language": language, "response_format": form} | ({"prompt": prompt} if prompt else {})
@@ -57,25 +56,27 @@ def transcribe(
 
 
 def _check(texts: dict[Path, Path], *, overwrite: bool) -> None:
-    """Refuse what could not be read or written, before anything is paid for. Raises InvalidRequest."""
+    """Refuse files that can't be read or written, before anything is paid for. Raises InvalidRequest."""
     for recording, text in texts.items():
         if not (recording.is_file() and os.access(recording, os.R_OK)):
             raise InvalidRequest(f"There is no file {recording}, or it can't be read.")
         text.parent.mkdir(parents=True, exist_ok=True)
         if text.exists() and (lost := next((one for one in texts if one.exists() and text.samefile(one)), None)):
-            raise InvalidRequest(f"The text of {recording} would overwrite {lost}. Say with --out where it goes.")
+            raise InvalidRequest(f"The text of {recording} would overwrite {lost}. Name another folder with --out.")
         if text.is_file() and not overwrite:
-            raise InvalidRequest(f"{text} is there already. Say --overwrite, or with --out where the texts go.")
+            raise InvalidRequest(f"{text} exists already. Use --overwrite, or name another folder with --out.")
         if text.is_dir() or not os.access(text.parent, os.W_OK | os.X_OK):
-            raise InvalidRequest(f"{text} can't be written. Say with --out where the texts go.")
+            raise InvalidRequest(f"{text} can't be written. Name another folder with --out.")
     if len(set(texts.values())) < len(texts):
-        raise InvalidRequest("Two of the files have the same name, and their texts would be one file. Do one by one.")
+        raise InvalidRequest(
+            "Two of the files have the same name, so their texts would be one file. Transcribe them one by one."
+        )
 
 
 async def _transcribe_all(
     url: str, key: str, texts: dict[Path, Path], fields: dict[str, Any]
 ) -> dict[Path, PressroomError]:
-    """Write each recording's text; returns those that failed, and why."""
+    """Write each recording's text; return those that failed, with the reason."""
     from pressroom import AsyncPressroom
 
     failed: dict[Path, PressroomError] = {}
@@ -88,7 +89,7 @@ async def _transcribe_all(
                     try:
                         await _transcribe(client, recording, text, fields, bar, line)
                     except ServiceError as error:
-                        failed[recording] = PressroomError(said_of(error))
+                        failed[recording] = PressroomError(said(error))
                     except OSError as error:  # a full disk, a file that is gone
                         failed[recording] = PressroomError(f"{error.strerror or error}.")
 
@@ -104,7 +105,7 @@ async def _transcribe(
     try:
         await client.wait(job.id, progress=lambda now: _show(bar, line, now))
         await client.result(job.id, to=text)
-    except asyncio.CancelledError:  # Ctrl-C: otherwise the job would go on, be paid for, and its result be lost
+    except asyncio.CancelledError:  # Ctrl-C: else the job would go on and be paid for
         told = plain(f"{recording}: {await _cancel(client, job)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
@@ -120,7 +121,7 @@ async def _cancel(client: "AsyncPressroom", job: "Job") -> str:
         async with asyncio.timeout(CANCEL_SECONDS):
             return outcome_of_cancelling(await client.cancel(job.id))
     except (ServiceError, TimeoutError) as error:
-        reason = said_of(error) if isinstance(error, ServiceError) else "The service does not answer."
+        reason = said(error) if isinstance(error, ServiceError) else "The service does not answer."
         return f"The job {job.id} was not cancelled. {reason}"
 
 

@@ -9,16 +9,16 @@ class WhisperSettings(BaseModel):
     """The whisper engine: a model in CTranslate2's format."""
 
     model: str | None = Field(
-        None, description="Folder, size such as small, or name at the hub; by default the best that is here."
+        None, description="Folder, size such as small, or name at the hub. Default: the best that is here."
     )
-    device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
+    device: str | None = Field(None, description="cpu, cuda, cuda:1 … Default: cuda if there is one.")
     compute_type: str | None = Field(
-        None, description="int8, int8_float16, float16, float32 …; by default int8 on cpu, float16 on cuda."
+        None, description="int8, int8_float16, float16, float32 … Default: int8 on cpu, float16 on cuda."
     )
-    cpu_threads: int = Field(0, ge=0, description="Threads on a processor; 0: as many as CTranslate2 sees fit.")
-    beam_size: int = Field(5, ge=1, description="Texts that are followed side by side; 1 is faster.")
-    batch: int = Field(0, ge=0, description="Pieces of a long recording at a time; 0: 8 on cuda, 1 elsewhere.")
-    idle_minutes: float = Field(0, ge=0, description="The model leaves the memory when unused for so long; 0: never.")
+    cpu_threads: int = Field(0, ge=0, description="Threads on a processor; 0: CTranslate2 chooses.")
+    beam_size: int = Field(5, ge=1, description="Width of the beam search; 1 is faster.")
+    batch: int = Field(0, ge=0, description="Pieces of a long recording at once; 0: 8 on cuda, else 1.")
+    idle_minutes: float = Field(0, ge=0, description="Unload the model if unused for so long; 0: never.")
 
 
 class TranscriptionSettings(Section):
@@ -27,9 +27,9 @@ class TranscriptionSettings(Section):
     section = "transcription"
 
     engines: str | None = engines_field()
-    slots: int = Field(3, ge=1, description="Recordings that a process works on at once, window by window in turn.")
+    slots: int = Field(3, ge=1, description="Recordings per process at once; their windows take turns.")
     max_hours: float = Field(4.0, gt=0, le=24, description="Longest recording.")
-    window_seconds: float = Field(300.0, ge=1, description="A crash costs the work on so much sound, at most.")
+    window_seconds: float = Field(300.0, ge=1, description="Length of a window, the most work that a crash can cost.")
     whisper: WhisperSettings = WhisperSettings()
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 
 PREFIX = "pr_live_"
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -166,7 +166,7 @@ def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
     )
 
 
-INSERT_KEY = (
+INSERT_KEY = SQL(
     "INSERT INTO api_key (id, account_id, name, hash, hint, requests_per_minute, credits_per_month, routes)"
     " SELECT %(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s, %(requests_per_minute)s::integer,"
     " %(credits_per_month)s::bigint, %(routes)s::text[]"

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement, assignments
 from pipeline.usage.usage_days import used_sql
 
 
@@ -28,7 +28,7 @@ class StoredKey:
 
 
 # Valid keys, without the one that stands for the dashboard's sessions. The ledger says what is held, as its jobs do.
-_SELECT = f"""
+_SELECT = SQL("""
 SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes,
        coalesce(c.captured, 0)::bigint AS credits_used_this_month, coalesce(c.held, 0)::bigint AS credits_held,
        k.created_at, k.last_used_at
@@ -36,11 +36,20 @@ FROM api_key k
 LEFT JOIN (
     SELECT u.api_key_id, sum(u.held) AS held,
            sum(u.credits) FILTER (WHERE u.day >= date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS captured
-    FROM ({used_sql()}) u GROUP BY u.api_key_id) c ON c.api_key_id = k.id
+    FROM ({used}) u GROUP BY u.api_key_id) c ON c.api_key_id = k.id
 WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND NOT k.is_dashboard
-"""  # noqa: S608  no values in it
+""").format(used=used_sql())
 #: What a request may change, and its columns.
 CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes")
+_ADD_WITHIN = SQL(
+    "{insert} WHERE (SELECT count(*) FROM api_key k WHERE k.account_id = %(account)s"
+    " AND k.revoked_at IS NULL AND NOT k.is_dashboard) < %(most)s RETURNING id"
+).format(insert=INSERT_KEY)
+_CHANGE = SQL(
+    "UPDATE api_key SET {changes} WHERE id = %(key)s AND account_id = %(account)s"
+    " AND revoked_at IS NULL AND NOT is_dashboard RETURNING name"
+)
+_DELETE = _CHANGE.format(changes=SQL("revoked_at = now()"))
 
 
 def list_keys(account_id: UUID) -> Statement[list[StoredKey]]:
@@ -66,8 +75,7 @@ def add_key_within(account_id: UUID, key: NewKey, name: str, limits: KeyLimits, 
 
     Runs in one transaction with `lock_account` before it, so that two at once are counted one after the other."""
     return Statement(
-        f"{INSERT_KEY} WHERE (SELECT count(*) FROM api_key k WHERE k.account_id = %(account)s"  # noqa: S608
-        " AND k.revoked_at IS NULL AND NOT k.is_dashboard) < %(most)s RETURNING id",
+        _ADD_WITHIN,
         {**key_columns(account_id, key, name, limits), "most": most},
         lambda rows: bool(rows),
         repeatable=False,
@@ -76,9 +84,9 @@ def add_key_within(account_id: UUID, key: NewKey, name: str, limits: KeyLimits, 
 
 def change_key(key_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
     """Change columns of a valid key, some of CHANGEABLE; returns whether the account has such a key."""
-    columns = ", ".join(f"{name} = %({name})s" for name in CHANGEABLE if name in changed) or "id = id"
+    changes = assignments(name for name in CHANGEABLE if name in changed) or SQL("id = id")
     return Statement(
-        f"UPDATE api_key SET {columns} WHERE {_OWN}",  # noqa: S608  names of columns alone
+        _CHANGE.format(changes=changes),
         {**changed, "key": key_id, "account": account_id},
         lambda rows: bool(rows),
     )
@@ -89,13 +97,10 @@ def delete_key(key_id: UUID, account_id: UUID) -> Statement[str | None]:
 
     Its row stays: the ledger names it."""
     return Statement(
-        f"UPDATE api_key SET revoked_at = now() WHERE {_OWN}",  # noqa: S608  our own text
+        _DELETE,
         {"key": key_id, "account": account_id},
         _name,
     )
-
-
-_OWN = "id = %(key)s AND account_id = %(account)s AND revoked_at IS NULL AND NOT is_dashboard RETURNING name"
 
 
 def _name(rows: list[Row]) -> str | None:

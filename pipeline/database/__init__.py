@@ -10,14 +10,20 @@ from pipeline.database.database import (
     is_passing,
     is_refused,
 )
+from pipeline.database.sql import SQL, assignments, columns, page_of, read_page
 
 __all__ = [
+    "SQL",
     "AsyncDatabase",
     "Database",
     "DatabaseUnavailable",
     "Row",
     "Statement",
     "Transaction",
+    "assignments",
+    "columns",
     "is_passing",
     "is_refused",
+    "page_of",
+    "read_page",
 ]

@@ -10,31 +10,34 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pipeline.database import Row, Statement
-from pipeline.jobs.job_search import SEARCHED, search_parameters
+from pipeline.database import SQL, Row, Statement
+from pipeline.jobs.job_search import search_parameters, searched
 from pipeline.lifecycle.jobs import Job, select_page
 
+_AND, _ALL = SQL(" AND "), SQL("true")
 #: Jobs that one list looks at.
 MOST_LISTED = 10_000
 #: Conditions that an index serves, by the name of their field: they say which jobs are looked at.
 _LOOKED_AT = {
-    "account_id": "j.account_id = %(account_id)s",
-    "request_id": "j.request_id = %(request_id)s",
-    "id_prefix": "j.id BETWEEN %(first_id)s AND %(last_id)s",
-    "since": "j.created_at >= %(since)s",
-    "until": "j.created_at < %(until)s",
+    "account_id": SQL("j.account_id = %(account_id)s"),
+    "request_id": SQL("j.request_id = %(request_id)s"),
+    "id_prefix": SQL("j.id BETWEEN %(first_id)s AND %(last_id)s"),
+    "since": SQL("j.created_at >= %(since)s"),
+    "until": SQL("j.created_at < %(until)s"),
 }
 #: The other conditions: they choose among those.
 _WANTED = {
-    "kinds": "j.kind = ANY(%(kinds)s)",
-    "states": "j.state = ANY(%(states)s)",
+    "kinds": SQL("j.kind = ANY(%(kinds)s)"),
+    "states": SQL("j.state = ANY(%(states)s)"),
     # As in pipeline.accounts.keys.Caller.may_use.
-    "routes": "EXISTS (SELECT FROM unnest(%(routes)s::text[]) r WHERE j.route = r OR starts_with(j.route, r || '/{'))",
+    "routes": SQL(
+        "EXISTS (SELECT FROM unnest(%(routes)s::text[]) r WHERE j.route = r OR starts_with(j.route, r || '/{'))"
+    ),
 }
 #: States of which there are few, with the conditions of their partial indexes (models/jobs/job.py).
 _FEW = {
-    frozenset({"queued", "running"}): "j.finished_at IS NULL",
-    frozenset({"partial", "failed", "cancelled", "expired"}): (
+    frozenset({"queued", "running"}): SQL("j.finished_at IS NULL"),
+    frozenset({"partial", "failed", "cancelled", "expired"}): SQL(
         "j.finished_at IS NOT NULL AND (j.items_failed > 0 OR j.error IS NOT NULL)"
     ),
 }
@@ -58,16 +61,16 @@ class JobFilter:
     until: datetime | None = None
     text: str | None = None
 
-    def looked_at(self) -> str:
+    def looked_at(self) -> SQL:
         """Return in SQL which jobs are looked at, of a table of jobs that is called j."""
         few = [sql for states, sql in _FEW.items() if self.states and states.issuperset(self.states)]
-        return " AND ".join(self._given(_LOOKED_AT) + few) or "true"
+        return _AND.join(self._given(_LOOKED_AT) + few) or _ALL
 
-    def wanted(self) -> str:
+    def wanted(self) -> SQL:
         """Return in SQL which of those are wanted, but for the text."""
-        return " AND ".join(self._given(_WANTED)) or "true"
+        return _AND.join(self._given(_WANTED)) or _ALL
 
-    def _given(self, conditions: Mapping[str, str]) -> list[str]:
+    def _given(self, conditions: Mapping[str, SQL]) -> list[SQL]:
         return [sql for name, sql in conditions.items() if getattr(self, name) is not None]
 
     def parameters(self) -> dict[str, Any]:
@@ -98,30 +101,30 @@ class JobPage:
 
 
 # Jobs made at the same moment are looked at together, so that the next list goes on where this one ended.
-_LOOKED = """
+_LOOKED = SQL("""
 WITH span AS MATERIALIZED (
     SELECT count(*) FILTER (WHERE {wanted}) AS total,
            CASE WHEN count(*) >= %(most_listed)s THEN min(j.created_at) END AS since
     FROM (SELECT j.* FROM job j WHERE {looked_at}
           ORDER BY j.created_at DESC FETCH FIRST %(most_listed)s ROWS WITH TIES) j
 )
-"""
-_IN_SPAN = "j.created_at >= coalesce((SELECT since FROM span), '-infinity')"
+""")
+_IN_SPAN = SQL("j.created_at >= coalesce((SELECT since FROM span), '-infinity')")
+_PAGE = SQL("{looked} SELECT p.*, c.* FROM ({counted}) c LEFT JOIN ({page}) p ON true ORDER BY p.created_at DESC, p.id")
 
 
 def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Statement[JobPage]:
     """Read a page of jobs, newest first."""
     looked = _LOOKED.format(looked_at=wanted.looked_at(), wanted=wanted.wanted())
-    where = f"{wanted.looked_at()} AND {wanted.wanted()} AND {_IN_SPAN}"
+    where = _AND.join([wanted.looked_at(), wanted.wanted(), _IN_SPAN])
     if wanted.text is None:
-        found, counted = where, "SELECT total, since AS searched_since FROM span"
+        found, counted = where, SQL("SELECT total, since AS searched_since FROM span")
     else:
-        looked += SEARCHED.format(where=where)
-        found = "j.id IN (SELECT id FROM found)"
-        counted = "SELECT (SELECT count(*) FROM found) AS total, (SELECT since FROM reach) AS searched_since"
+        looked = SQL().join([looked, searched(where)])
+        found = SQL("j.id IN (SELECT id FROM found)")
+        counted = SQL("SELECT (SELECT count(*) FROM found) AS total, (SELECT since FROM reach) AS searched_since")
     return Statement(
-        f"{looked} SELECT p.*, c.* FROM ({counted}) c LEFT JOIN ({select_page(found)}) p ON true"  # noqa: S608
-        " ORDER BY p.created_at DESC, p.id",
+        _PAGE.format(looked=looked, counted=counted, page=select_page(found)),
         {
             **wanted.parameters(),
             **search_parameters(wanted.text or ""),

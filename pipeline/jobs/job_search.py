@@ -7,7 +7,7 @@ no pg_trgm. So a search reads requests, newest first, until one of the limits he
 import json
 from typing import Any
 
-from pipeline.database import Statement
+from pipeline.database import SQL, Statement
 
 #: Jobs, items and bytes (as stored, often compressed) that one search reads at most: a quarter of a second, most often.
 MOST_JOBS = 2_000
@@ -19,22 +19,20 @@ MOST_SECONDS = 5.0
 _ESCAPES = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 
-def _holds(document: str) -> str:
+def _holds(document: SQL) -> SQL:
     """Return the condition that a text of a JSON document holds the wanted one.
 
     The first line is fast and takes names of fields, too; the second reads what the first has found."""
-    return (
-        f"({document}::text ILIKE ANY(%(in_json)s) AND EXISTS (SELECT FROM jsonb_path_query({document}, '$.**') v"
+    return SQL(
+        "({document}::text ILIKE ANY(%(in_json)s) AND EXISTS (SELECT FROM jsonb_path_query({document}, '$.**') v"
         " WHERE jsonb_typeof(v) = 'string' AND v #>> '{{}}' ILIKE ANY(%(in_text)s)))"
-    )
+    ).format(document=document)
 
 
-#: `found` are the jobs; `reach` says when the oldest job that was looked at was made, null where all were. `where`
-#: chooses among those that the list looks at (`span`, in pipeline/jobs/job_lists.py).
-SEARCHED = f"""
+_SEARCHED = SQL("""
 , newest AS MATERIALIZED (
     SELECT j.id, j.created_at, j.request, j.items_total FROM job j
-    WHERE {{where}} AND j.purged_at IS NULL AND j.deleted_at IS NULL
+    WHERE {where} AND j.purged_at IS NULL AND j.deleted_at IS NULL
     ORDER BY j.created_at DESC, j.id LIMIT %(most_jobs)s
 ), looked AS MATERIALIZED (
     SELECT n.*, row_number() OVER newest_first AS place, sum(n.items_total) OVER newest_first - n.items_total AS before
@@ -44,8 +42,8 @@ SEARCHED = f"""
            sum(pg_column_size(i.input)) OVER (ORDER BY l.place, i.index) - pg_column_size(i.input) AS bytes_before
     FROM looked l JOIN item i ON i.job_id = l.id WHERE l.before < %(most_items)s
 ), found AS MATERIALIZED (
-    SELECT l.id FROM looked l WHERE {_holds("l.request")}
-    UNION SELECT t.id FROM texts t WHERE t.bytes_before < %(most_bytes)s AND {_holds("t.input")}
+    SELECT l.id FROM looked l WHERE {request_holds}
+    UNION SELECT t.id FROM texts t WHERE t.bytes_before < %(most_bytes)s AND {input_holds}
 ), limited AS (
     SELECT min(t.created_at) FILTER (WHERE t.bytes_before < %(most_bytes)s) AS since FROM texts t
     HAVING (SELECT count(*) FROM newest) = %(most_jobs)s OR max(t.bytes_before) >= %(most_bytes)s
@@ -53,7 +51,16 @@ SEARCHED = f"""
 ), reach AS (
     SELECT coalesce((SELECT l.since FROM limited l), s.since) AS since FROM span s
 )
-"""  # noqa: S608  values are parameters
+""")
+_REQUEST_HOLDS, _INPUT_HOLDS = _holds(SQL("l.request")), _holds(SQL("t.input"))
+
+
+def searched(where: SQL) -> SQL:
+    """Return the part of a list's statement that searches.
+
+    `where` chooses among the jobs that the list looks at (`span`, in pipeline/jobs/job_lists.py). `found` are the jobs;
+    `reach` says when the oldest job that was looked at was made, null where all were."""
+    return _SEARCHED.format(where=where, request_holds=_REQUEST_HOLDS, input_holds=_INPUT_HOLDS)
 
 
 def within_seconds(seconds: float) -> Statement[None]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement, columns
 from pipeline.lifecycle import SCHEMA, Submission, Submitted
 
 #: A job's states, as `models.jobs.job` has them for its CHECK; it never leaves any but the first two.
@@ -80,15 +80,19 @@ class Item:
     updated_at: datetime
 
 
-_IS_GONE = "j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false)"
-_COMPUTED = {"is_gone": f"({_IS_GONE}) AS is_gone"}
-_JOB_COLUMNS = ", ".join(_COMPUTED.get(one.name, f"j.{one.name}") for one in fields(Job) if one.name != "progress")
-_SELECT = (
-    f"SELECT {_JOB_COLUMNS},"  # noqa: S608  no values in it
-    " (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress"
+_IS_GONE = SQL("j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false)")
+_JOB_COLUMNS = SQL("{stored}, ({is_gone}) AS is_gone").format(
+    stored=columns((one.name for one in fields(Job) if one.name not in {"is_gone", "progress"}), table="j"),
+    is_gone=_IS_GONE,
 )
-SELECT_JOBS = f"{_SELECT} FROM job j"
-ITEM_COLUMNS = ", ".join(f"i.{column.name}" for column in fields(Item))
+_SELECT_FROM = SQL(
+    "SELECT {columns}, (SELECT i.progress FROM item i WHERE i.job_id = j.id AND j.items_total = 1) AS progress"
+    " FROM {jobs} j"
+)
+SELECT_JOBS = _SELECT_FROM.format(columns=_JOB_COLUMNS, jobs=SQL("job"))
+SELECT_ITEMS = SQL("SELECT {columns} FROM item i").format(
+    columns=columns((one.name for one in fields(Item)), table="i")
+)
 _SUBMITTED = {one.name for one in fields(Job)} & {one.name for one in fields(Submission)}
 
 
@@ -106,13 +110,13 @@ def new_job(submission: Submission, submitted: Submitted) -> Job | None:
     )
 
 
-def select_page(condition: str) -> str:
+def select_page(condition: SQL) -> SQL:
     """Return what reads a page of the jobs of a condition, newest first. Progress is looked up for those of the page
     alone, and not for those before it."""
-    return (
-        f"{_SELECT} FROM (SELECT j.* FROM job j WHERE {condition}"  # noqa: S608
-        " ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s) j"
+    page = SQL(
+        "(SELECT j.* FROM job j WHERE {condition} ORDER BY j.created_at DESC, j.id LIMIT %(limit)s OFFSET %(offset)s)"
     )
+    return _SELECT_FROM.format(columns=_JOB_COLUMNS, jobs=page.format(condition=condition))
 
 
 def _job(rows: list[Row]) -> Job | None:
@@ -131,7 +135,7 @@ def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | No
 def find_items(job_id: UUID) -> Statement[list[Item]]:
     """Read the items of a job in order of the request."""
     return Statement(
-        f"SELECT {ITEM_COLUMNS} FROM item i WHERE i.job_id = %(id)s ORDER BY i.index",  # noqa: S608
+        f"{SELECT_ITEMS} WHERE i.job_id = %(id)s ORDER BY i.index",
         {"id": job_id},
         lambda rows: [Item(**row) for row in rows],
     )
@@ -146,13 +150,13 @@ class Delivery:
     available: int
 
 
-_ONLY_ITEM = ", ".join(f"i.{one.name} AS item_{one.name}" for one in fields(Item) if one.name != "input")
-_SELECT_DELIVERY = (
-    f"SELECT {_JOB_COLUMNS}, i.progress, a.available, {_ONLY_ITEM}"  # noqa: S608  no values in it
+_ONLY_ITEM = SQL(", ").join(SQL(f"i.{one.name} AS item_{one.name}") for one in fields(Item) if one.name != "input")
+_SELECT_DELIVERY = SQL(
+    "SELECT {job}, i.progress, a.available, {item}"
     " FROM job j JOIN account a ON a.id = j.account_id LEFT JOIN item i ON i.job_id = j.id AND j.items_total = 1"
     # By its id alone: planned on a small table, the account's index looks as good, and reads its whole history.
     " WHERE j.id = %(id)s AND j.account_id IS NOT DISTINCT FROM %(account)s"
-)
+).format(job=_JOB_COLUMNS, item=_ONLY_ITEM)
 
 
 def find_delivery(job_id: UUID, account_id: UUID) -> Statement[Delivery | None]:
@@ -169,14 +173,19 @@ def _delivery(rows: list[Row]) -> Delivery | None:
     return Delivery(Job(**row), Item(input={}, **item) if item["id"] is not None else None, available)
 
 
+_IS_REPLAY = SQL(
+    "SELECT EXISTS (SELECT FROM job j WHERE j.account_id = %(account)s AND j.route = %(route)s AND"
+    " j.idempotency_key = %(key)s AND j.request_hash = %(hash)s AND j.created_at > now() - %(window)s"
+    " AND NOT {schema}.was_refused(j.state, j.error)) AS known"
+).format(schema=SQL(SCHEMA))
+
+
 def find_replay(
     account_id: UUID, *, route: str, idempotency_key: str, request_hash: bytes, window: timedelta
 ) -> Statement[bool]:
     """Tell whether a request was carried out before: its job can be had again, at no cost to anybody."""
     return Statement(
-        "SELECT EXISTS (SELECT FROM job j WHERE j.account_id = %(account)s AND j.route = %(route)s AND"  # noqa: S608
-        " j.idempotency_key = %(key)s AND j.request_hash = %(hash)s AND j.created_at > now() - %(window)s"
-        f" AND NOT {SCHEMA}.was_refused(j.state, j.error)) AS known",
+        _IS_REPLAY,
         {
             "account": account_id,
             "route": route,
@@ -190,17 +199,13 @@ def find_replay(
 
 def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
     """Return which of the jobs have ended."""
-    return _find_ids(job_ids, "finished_at IS NOT NULL")
+    return _find_ids("SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NOT NULL", job_ids)
 
 
 def find_open(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
     """Return which of the jobs have not ended."""
-    return _find_ids(job_ids, "finished_at IS NULL")
+    return _find_ids("SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NULL", job_ids)
 
 
-def _find_ids(job_ids: Sequence[UUID], condition: str) -> Statement[list[UUID]]:
-    return Statement(
-        f"SELECT id FROM job WHERE id = ANY(%(ids)s) AND {condition}",  # noqa: S608
-        {"ids": list(job_ids)},
-        lambda rows: [row["id"] for row in rows],
-    )
+def _find_ids(sql: str, job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
+    return Statement(sql, {"ids": list(job_ids)}, lambda rows: [row["id"] for row in rows])

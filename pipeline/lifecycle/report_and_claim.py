@@ -1,9 +1,10 @@
 """Turns: the report of what ended and the claim of what comes next, in one statement; and claims by themselves."""
 
 from dataclasses import replace
+from functools import cache
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.lifecycle.leases import ClaimedItem
 from pipeline.lifecycle.reports import Taken
 
@@ -18,17 +19,22 @@ def report_then_claim(
 
     One statement is sent, bound, carried out and read once, where a pipeline of two takes twice that and a third for
     its end. PostgreSQL carries out the report first, as an argument of the claim refers to what it returned."""
-    lease = "CASE WHEN reported.taken IS NULL THEN %(lease)s ELSE %(lease)s END"
-    sql = (
-        f"SELECT reported.taken, claimed.* FROM (SELECT jsonb_agg(r) AS taken FROM ({report.sql}) r) reported"  # noqa: S608  both are ours
-        f" LEFT JOIN LATERAL ({claim.sql.replace('%(lease)s', lease)}) claimed ON true"
-    )
 
     def read(rows: list[Row]) -> ReportedAndClaimed:
         taken, *_ = [row.pop("taken") for row in rows]
         return [_taken(row) for row in taken or ()], claim.read([row for row in rows if row["item_id"] is not None])
 
+    sql = _joined(report.sql, claim.sql)
     return Statement(sql, {**report.parameters, **claim.parameters}, read, report.repeatable and claim.repeatable)
+
+
+@cache
+def _joined(report: str, claim: str) -> SQL:
+    lease = "CASE WHEN reported.taken IS NULL THEN %(lease)s ELSE %(lease)s END"
+    return SQL(
+        "SELECT reported.taken, claimed.* FROM (SELECT jsonb_agg(r) AS taken FROM ({report}) r) reported"
+        " LEFT JOIN LATERAL ({claim}) claimed ON true"
+    ).format(report=SQL(report), claim=SQL(claim.replace("%(lease)s", lease)))
 
 
 def claim_alone(claim: Statement[list[ClaimedItem]]) -> Statement[list[ClaimedItem]]:
@@ -37,8 +43,14 @@ def claim_alone(claim: Statement[list[ClaimedItem]]) -> Statement[list[ClaimedIt
     A server that crashes in the next half second may forget the claim: its items are then ready, as if nobody had
     claimed them. The next heartbeat tells their worker that they are lost, and its report changes nothing. Whatever is
     committed later, a report or a raised hold, brings the claim to the disk with it."""
-    sql = f"SELECT claimed.* FROM set_config('synchronous_commit', 'off', true), LATERAL ({claim.sql}) claimed"  # noqa: S608  it is ours
-    return replace(claim, sql=sql)
+    return replace(claim, sql=_alone(claim.sql))
+
+
+@cache
+def _alone(claim: str) -> SQL:
+    return SQL("SELECT claimed.* FROM set_config('synchronous_commit', 'off', true), LATERAL ({claim}) claimed").format(
+        claim=SQL(claim)
+    )
 
 
 def _taken(row: Row) -> Taken:

@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 
 Result = TypeVar("Result")
 
@@ -23,6 +24,10 @@ def call(
     function: str, arguments: Mapping[str, Any], read: Callable[[list[Row]], Result], *, repeatable: bool = True
 ) -> Statement[Result]:
     """Return the statement that calls a function. `arguments` are in the order of its parameters."""
-    placeholders = ", ".join(f"%({name})s" for name in arguments)
-    sql = f"SELECT * FROM {SCHEMA}.{function}({placeholders})"  # noqa: S608  names from this package alone
-    return Statement(sql, arguments, read, repeatable)
+    return Statement(_call(function, tuple(arguments)), arguments, read, repeatable)
+
+
+@cache
+def _call(function: str, arguments: tuple[str, ...]) -> SQL:
+    placeholders = SQL(", ").join(SQL(f"%({name})s") for name in arguments)
+    return SQL("SELECT * FROM {}.{}({})").format(SQL(SCHEMA), SQL(function), placeholders)

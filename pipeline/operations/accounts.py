@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.jobs.open_jobs import open_sql
 
 #: Accounts on a page.
@@ -41,23 +41,23 @@ class Grant:
     created_at: datetime
 
 
-_COLUMNS = (
-    "SELECT a.id, a.name, a.email, a.tier, a.available, o.held, o.open_jobs, k.keys,"  # noqa: S608  no values in it
-    " a.is_operator, a.suspended_at, a.created_at FROM (SELECT * FROM account c {of} ORDER BY c.created_at DESC, c.id"
-    "  LIMIT %(limit)s OFFSET %(offset)s) a"
+_ACCOUNTS = SQL(
+    "SELECT a.id, a.name, a.email, a.tier, a.available, o.held, o.open_jobs, k.keys,"
+    " a.is_operator, a.suspended_at, a.created_at FROM (SELECT * FROM account c WHERE {found}"
+    "  ORDER BY c.created_at DESC, c.id LIMIT %(limit)s OFFSET %(offset)s) a"
     # For the accounts of the page alone, each by its own index.
-    f" CROSS JOIN LATERAL ({open_sql('a.id')}) o"
+    " CROSS JOIN LATERAL ({open}) o"
     " CROSS JOIN LATERAL (SELECT count(*) AS keys FROM api_key k"
     "  WHERE k.account_id = a.id AND k.revoked_at IS NULL) k ORDER BY a.created_at DESC, a.id"
 )
+_OPEN = open_sql(SQL("a.id"))
+_HAS_TEXT = SQL("%(search)s = '' OR strpos(lower(concat_ws(' ', c.name, c.email, c.id)), lower(%(search)s)) > 0")
 
 
 def list_accounts(search: str = "", *, offset: int = 0) -> Statement[list[AccountSummary]]:
     """Read a page of accounts and one more, newest first; those whose name, e-mail or id has the text in it."""
     return Statement(
-        _COLUMNS.format(
-            of="WHERE %(search)s = '' OR strpos(lower(concat_ws(' ', c.name, c.email, c.id)), lower(%(search)s)) > 0"
-        ),
+        _ACCOUNTS.format(found=_HAS_TEXT, open=_OPEN),
         {"search": search, "limit": PAGE_SIZE + 1, "offset": offset},
         _summaries,
     )
@@ -66,7 +66,7 @@ def list_accounts(search: str = "", *, offset: int = 0) -> Statement[list[Accoun
 def find_account(account_id: UUID) -> Statement[AccountSummary | None]:
     """Read one account; None when there is none with that id."""
     return Statement(
-        _COLUMNS.format(of="WHERE c.id = %(id)s"),
+        _ACCOUNTS.format(found=SQL("c.id = %(id)s"), open=_OPEN),
         {"id": account_id, "limit": 1, "offset": 0},
         lambda rows: _summaries(rows)[0] if rows else None,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 
 #: The jobs that ended last are looked at; older ones tell little of what is broken now.
 MOST_JOBS = 2_000
@@ -35,26 +35,35 @@ class FailureGroup:
 
 
 # The jobs first, by their index alone: LIMIT keeps the rest of the statement small whatever the table has.
-_FAILED = f"""
+_FAILED = SQL("""
 WITH failed AS MATERIALIZED (
     SELECT j.id, j.account_id, j.route, j.kind, j.error, j.finished_at FROM job j
     WHERE j.state IN ('failed', 'partial', 'expired') AND j.finished_at > now() - %(period)s
         AND (j.items_failed > 0 OR j.error IS NOT NULL)  -- as all of them have; their index knows it
-    ORDER BY j.finished_at DESC LIMIT {MOST_JOBS}
+    ORDER BY j.finished_at DESC LIMIT {most_jobs}
 ), open AS (  -- one that was tried again counts no more; what it became counts by itself
     SELECT f.* FROM failed f WHERE NOT EXISTS (
         SELECT FROM job r WHERE r.account_id = f.account_id AND r.route = f.route
-            AND r.idempotency_key = '{RETRY_KEY}' || f.id)
+            AND r.idempotency_key = {retry_key} || f.id)
 ), reason AS (
     SELECT f.id, f.account_id, f.kind, f.finished_at, coalesce(f.error, i.error) AS error
     FROM open f LEFT JOIN LATERAL (
-        SELECT i.error FROM item i WHERE f.error IS NULL AND i.job_id = f.id AND i.index < {MOST_ITEMS}
+        SELECT i.error FROM item i WHERE f.error IS NULL AND i.job_id = f.id AND i.index < {most_items}
             AND i.state = 'failed' ORDER BY i.index LIMIT 1) i ON true
 ), named AS (
-    SELECT r.*, coalesce(r.error ->> 'code', '{PARTIAL}') AS code, coalesce(r.error ->> 'message', '') AS message
+    SELECT r.*, coalesce(r.error ->> 'code', {partial}) AS code, coalesce(r.error ->> 'message', '') AS message
     FROM reason r
 )
-"""  # noqa: S608  no values in it
+""").format(most_jobs=MOST_JOBS, retry_key=RETRY_KEY, most_items=MOST_ITEMS, partial=PARTIAL)
+_GROUPS = SQL("""{failed}
+SELECT n.kind, n.code, (array_agg(n.message ORDER BY n.finished_at DESC))[1] AS message,
+       count(*) AS jobs, count(DISTINCT n.account_id) AS accounts, min(n.finished_at) AS first_at,
+       max(n.finished_at) AS last_at, (array_agg(n.id ORDER BY n.finished_at DESC))[1] AS last_job_id
+FROM named n GROUP BY n.kind, n.code ORDER BY jobs DESC, last_at DESC LIMIT %(limit)s
+""").format(failed=_FAILED)
+_MEMBERS = SQL("""{failed}
+SELECT n.id FROM named n WHERE n.kind = %(kind)s AND n.code = %(code)s ORDER BY n.finished_at DESC LIMIT %(limit)s
+""").format(failed=_FAILED)
 
 
 def retry_key(job_id: UUID) -> str:
@@ -69,11 +78,8 @@ def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
         return [FailureGroup(**row) for row in rows]
 
     return Statement(
-        f"{_FAILED} SELECT n.kind, n.code, (array_agg(n.message ORDER BY n.finished_at DESC))[1] AS message,"  # noqa: S608
-        " count(*) AS jobs, count(DISTINCT n.account_id) AS accounts, min(n.finished_at) AS first_at,"
-        " max(n.finished_at) AS last_at, (array_agg(n.id ORDER BY n.finished_at DESC))[1] AS last_job_id"
-        f" FROM named n GROUP BY n.kind, n.code ORDER BY jobs DESC, last_at DESC LIMIT {MOST_GROUPS}",
-        {"period": period},
+        _GROUPS,
+        {"period": period, "limit": MOST_GROUPS},
         read,
     )
 
@@ -81,8 +87,7 @@ def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
 def list_failed(period: timedelta, *, kind: str, code: str, limit: int = MOST_RETRIED) -> Statement[Sequence[UUID]]:
     """Read the jobs of one group, the last first."""
     return Statement(
-        f"{_FAILED} SELECT n.id FROM named n WHERE n.kind = %(kind)s AND n.code = %(code)s"  # noqa: S608
-        " ORDER BY n.finished_at DESC LIMIT %(limit)s",
+        _MEMBERS,
         {"period": period, "kind": kind, "code": code, "limit": limit},
         lambda rows: [row["id"] for row in rows],
     )

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from psycopg.types.json import Jsonb
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.operations.load import Load
 from pipeline.operations.metrics import Sum
 
@@ -97,13 +97,13 @@ def forget_samples(older_than: timedelta) -> Statement[int]:
     )
 
 
-_DIFFERENCE = "CASE WHEN s.{0} < lag(s.{0}) OVER q THEN s.{0} ELSE s.{0} - lag(s.{0}) OVER q END AS {0}"
-_DIFFERENCES = ", ".join(
-    _DIFFERENCE.format(column) for column in ("done", "failed", "runs", "wait_seconds", "run_seconds")
+_DIFFERENCE = SQL("CASE WHEN s.{0} < lag(s.{0}) OVER q THEN s.{0} ELSE s.{0} - lag(s.{0}) OVER q END AS {0}")
+_DIFFERENCES = SQL(", ").join(
+    _DIFFERENCE.format(SQL(column)) for column in ("done", "failed", "runs", "wait_seconds", "run_seconds")
 )
-_HISTORY = f"""
+_HISTORY = SQL("""
 WITH step AS (
-    SELECT s.queue, s.at, s.ready, s.waiting, s.leased, s.oldest_seconds, {_DIFFERENCES}
+    SELECT s.queue, s.at, s.ready, s.waiting, s.leased, s.oldest_seconds, {differences}
     FROM queue_sample s WHERE s.at >= now() - %(period)s
     WINDOW q AS (PARTITION BY s.queue ORDER BY s.at)
 )
@@ -113,7 +113,7 @@ SELECT s.queue, date_bin(%(width)s, s.at, timestamptz 'epoch') AS at, max(s.read
        sum(s.wait_seconds) / nullif(sum(s.runs), 0)::float8 AS wait_seconds,
        sum(s.run_seconds) / nullif(sum(s.runs), 0)::float8 AS run_seconds
 FROM step s GROUP BY s.queue, 2 ORDER BY s.queue, 2
-"""  # noqa: S608  names of columns alone
+""").format(differences=_DIFFERENCES)
 
 
 def point_width(period: timedelta) -> timedelta:

@@ -68,3 +68,11 @@ class ModelSettings(BaseModel):
     )
     device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
     dtype: str | None = Field(None, description="float32, float16 or bfloat16; by default what suits the device.")
+
+
+class GgufSettings(BaseModel):
+    """A model that llama.cpp runs here: weights and projector as *.gguf, in one folder."""
+
+    model: str | None = Field(
+        None, description="Folder of a model and its projector (*.gguf); by default the catalogue's; none: not used."
+    )

@@ -5,18 +5,18 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.usage.usage_days import used_sql
 
 #: Days that `by_day` shows, today among them.
 DAYS = 30
 
-_USAGE = f"""
+_USAGE = SQL("""
 SELECT a.tier, a.available, (now() AT TIME ZONE 'UTC')::date AS today, e.route, e.api_key_id, k.name AS key_name,
        e.day, e.requests, e.credits, e.held
-FROM account a LEFT JOIN ({used_sql()}) e ON true LEFT JOIN api_key k ON k.id = e.api_key_id
+FROM account a LEFT JOIN ({used}) e ON true LEFT JOIN api_key k ON k.id = e.api_key_id
 WHERE a.id = %(account)s
-"""  # noqa: S608  no values in it
+""").format(used=used_sql())
 
 
 def read_usage(account_id: UUID) -> Statement[dict[str, Any]]:

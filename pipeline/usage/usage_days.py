@@ -7,7 +7,7 @@ second. What was summed is a memo; with it or without, the sums are the ledger's
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipeline.database import Database, Row, Statement
+from pipeline.database import SQL, Database, Row, Statement
 
 #: Days of the ledger that one call sums at most, a transaction each: a large history is summed in several.
 MOST_DAYS = 100
@@ -48,7 +48,7 @@ SELECT (SELECT count(*) FROM added) AS rows, (SELECT count(*) FROM moved) AS mov
 #: of what is held. A hold is a request; a capture is what it cost in the end. Days are UTC's. `{days}` narrows the days
 #: of what is summed, `{lines}` the lines that are not; a day may come in both parts. (With an end, though it is none,
 #: the planner expects the lines of a short span; without, a third of all, and starts processes: 8 ms and not 1.)
-USED = """
+USED = SQL("""
 SELECT u.day, u.route, u.api_key_id, u.requests, u.credits, u.held
 FROM usage_day u WHERE u.account_id = {account} {days}
 UNION ALL
@@ -60,7 +60,7 @@ WHERE e.account_id = {account} AND e.job_id IS NOT NULL
     AND e.created_at >= coalesce((SELECT s.before FROM usage_summed s), '-infinity')
     AND e.created_at < 'infinity' {lines}
 GROUP BY 1, 2, 3
-"""
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,11 @@ class _SumRange:
     is_last: bool
 
 
-def used_sql(account: str = "%(account)s", *, days: str = "", lines: str = "") -> str:
+_ACCOUNT = SQL("%(account)s")
+_ALL = SQL()
+
+
+def used_sql(account: SQL = _ACCOUNT, *, days: SQL = _ALL, lines: SQL = _ALL) -> SQL:
     """Return USED of an account, narrowed by conditions."""
     return USED.format(account=account, days=days, lines=lines)
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.usage.usage_days import used_sql
 
 By = Literal["day", "route", "key"]
@@ -39,15 +39,15 @@ class Used:
     credits: int
 
 
-_IN_SPAN = "AND u.day BETWEEN %(first)s::date AND %(last)s::date"
-_LINES_IN_SPAN = """AND e.created_at >= %(first)s::date::timestamp AT TIME ZONE 'UTC'
-    AND e.created_at < (%(last)s::date + 1)::timestamp AT TIME ZONE 'UTC'"""
-_USED = f"""
+_IN_SPAN = SQL("AND u.day BETWEEN %(first)s::date AND %(last)s::date")
+_LINES_IN_SPAN = SQL("""AND e.created_at >= %(first)s::date::timestamp AT TIME ZONE 'UTC'
+    AND e.created_at < (%(last)s::date + 1)::timestamp AT TIME ZONE 'UTC'""")
+_USED = SQL("""
 SELECT u.day AS date, u.route, u.api_key_id AS key_id, k.name, sum(u.requests)::bigint AS requests,
        sum(u.credits)::bigint AS credits
-FROM ({used_sql(days=_IN_SPAN, lines=_LINES_IN_SPAN)}) u LEFT JOIN api_key k ON k.id = u.api_key_id
+FROM ({used}) u LEFT JOIN api_key k ON k.id = u.api_key_id
 GROUP BY 1, 2, 3, 4
-"""  # noqa: S608  no values in it
+""").format(used=used_sql(days=_IN_SPAN, lines=_LINES_IN_SPAN))
 
 
 def read_used(account_id: UUID, span: DaySpan) -> Statement[list[Used]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.webhooks.signing import make_secret
 
 
@@ -23,10 +23,22 @@ class AccountWebhook:
     previous_until: datetime | None
 
 
-_COLUMNS = (
+_COLUMNS = SQL(
     "w.id, w.url, w.events, w.secret, w.secret_at,"
     " CASE WHEN w.previous_until > now() THEN w.previous_until END AS previous_until"
 )
+_FIND = SQL("SELECT {columns} FROM account a JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s").format(
+    columns=_COLUMNS
+)
+_SET_DEFAULT = SQL(
+    "UPDATE webhook w SET url = %(url)s, events = %(events)s FROM account a"
+    " WHERE a.id = %(account)s AND w.id = a.webhook_id RETURNING {columns}"
+).format(columns=_COLUMNS)
+_ROTATE = SQL(
+    "UPDATE webhook w SET previous_secret = w.secret, previous_until = now() + %(overlap)s, secret = %(secret)s,"
+    " secret_at = now() FROM account a WHERE a.id = %(account)s AND w.id = a.webhook_id AND w.secret_at < now()"
+    " RETURNING {columns}"
+).format(columns=_COLUMNS)
 
 
 def _webhook(rows: list[Row]) -> AccountWebhook | None:
@@ -36,7 +48,7 @@ def _webhook(rows: list[Row]) -> AccountWebhook | None:
 def find_webhook(account_id: UUID) -> Statement[AccountWebhook | None]:
     """Read an account's own webhook."""
     return Statement(
-        f"SELECT {_COLUMNS} FROM account a JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s",  # noqa: S608
+        _FIND,
         {"account": account_id},
         _webhook,
     )
@@ -58,8 +70,7 @@ def ensure_webhook(account_id: UUID) -> Sequence[Statement[object]]:
 def set_default(account_id: UUID, url: str | None, events: Sequence[str] | None) -> Statement[AccountWebhook | None]:
     """Set where an account is told of events by default; None: nowhere. What is on its way still goes where it was."""
     return Statement(
-        f"UPDATE webhook w SET url = %(url)s, events = %(events)s FROM account a"  # noqa: S608
-        f" WHERE a.id = %(account)s AND w.id = a.webhook_id RETURNING {_COLUMNS}",
+        _SET_DEFAULT,
         {"account": account_id, "url": url, "events": None if events is None else list(events)},
         _webhook,
     )
@@ -70,9 +81,7 @@ def rotate_secret(account_id: UUID, *, overlap: timedelta) -> Statement[AccountW
 
     One that was made in the same transaction is new already."""
     return Statement(
-        "UPDATE webhook w SET previous_secret = w.secret, previous_until = now() + %(overlap)s, secret = %(secret)s,"  # noqa: S608
-        " secret_at = now() FROM account a WHERE a.id = %(account)s AND w.id = a.webhook_id AND w.secret_at < now()"
-        f" RETURNING {_COLUMNS}",
+        _ROTATE,
         {"account": account_id, "secret": make_secret(), "overlap": overlap},
         _webhook,
         repeatable=False,

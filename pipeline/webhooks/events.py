@@ -1,4 +1,4 @@
-"""Events: what a webhook may be told of, and how each is sent."""
+"""Events: what a webhook can be told, and the form in which each is sent."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,8 +8,15 @@ from pydantic_core import to_json
 
 from pipeline.timestamps import timestamp
 
-#: Ends of jobs; the trigger `job_ended` (a migration) says of which states.
-JOB_EVENTS = ("job.completed", "job.failed", "job.cancelled")
+#: The event that tells of a job's end, by the state in which the job ended.
+EVENT_OF_STATE: Mapping[str, str] = {
+    "succeeded": "job.completed",
+    "partial": "job.completed",
+    "failed": "job.failed",
+    "expired": "job.failed",
+    "cancelled": "job.cancelled",
+}
+JOB_EVENTS = tuple(dict.fromkeys(EVENT_OF_STATE.values()))
 #: A check of a monitor has found changes.
 MONITOR_CHANGED = "index_monitor.changed"
 #: Sent when somebody asks for it, so that a receiver can be tried.

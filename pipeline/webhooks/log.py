@@ -5,10 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from pipeline.database import Row, Statement
-
-#: What stands for another page of the log: newest first.
-_ORDER = "ORDER BY d.created_at DESC, d.id"
+from pipeline.database import SQL, Row, Statement, page_of, read_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +36,21 @@ class DeliveryDetails(LoggedDelivery):
 
 
 _COMPUTED = {
-    "event": "coalesce(d.event, d.body::jsonb ->> 'type') AS event",
-    "url": "coalesce(d.url, w.url) AS url",
-    "is_busy": "coalesce(d.busy_until > now(), false) AS is_busy",
-    "tries": "coalesce(d.tries, '[]') AS tries",
+    "event": SQL("coalesce(d.event, d.body::jsonb ->> 'type') AS event"),
+    "url": SQL("coalesce(d.url, w.url) AS url"),
+    "is_busy": SQL("coalesce(d.busy_until > now(), false) AS is_busy"),
+    "tries": SQL("coalesce(d.tries, '[]') AS tries"),
 }
 
 
-def _columns(shape: type[LoggedDelivery]) -> str:
-    return ", ".join(_COMPUTED.get(one.name, f"d.{one.name}") for one in fields(shape))
+def _select(shape: type[LoggedDelivery]) -> SQL:
+    return SQL("SELECT {columns} FROM webhook_delivery d LEFT JOIN webhook w ON w.id = d.webhook_id").format(
+        columns=SQL(", ").join(_COMPUTED.get(one.name, SQL(f"d.{one.name}")) for one in fields(shape))
+    )
 
 
-_TABLES = "webhook_delivery d LEFT JOIN webhook w ON w.id = d.webhook_id"
+_PAGE = SQL("{select} WHERE {where} ORDER BY d.created_at DESC, d.id LIMIT %(limit)s OFFSET %(offset)s")
+_SELECT, _SELECT_DETAILS = _select(LoggedDelivery), _select(DeliveryDetails)
 
 
 def list_deliveries(
@@ -65,18 +65,15 @@ def list_deliveries(
     """Read a page of an account's deliveries, newest first, and how many there are in all."""
     wanted = {"account_id": account_id, "state": state, "event": event, "job_id": job_id}
     filters = {name: value for name, value in wanted.items() if value is not None}
-    where = " AND ".join(f"d.{name} = %({name})s" for name in filters)
-
-    def read(rows: list[Row]) -> tuple[list[LoggedDelivery], int]:
-        totals = [row.pop("total") for row in rows]
-        return [LoggedDelivery(**row) for row in rows if row["id"] is not None], totals[0]
-
+    where = SQL(" AND ").join(SQL(f"d.{name} = %({name})s") for name in filters)
     return Statement(
-        f"SELECT p.*, t.total FROM (SELECT count(*) AS total FROM webhook_delivery d WHERE {where}) t LEFT JOIN ("  # noqa: S608
-        f"SELECT {_columns(LoggedDelivery)} FROM {_TABLES} WHERE {where} {_ORDER} LIMIT %(limit)s OFFSET %(offset)s) p"
-        f" ON true {_ORDER.replace('d.', 'p.')}",
+        page_of(
+            _PAGE.format(select=_SELECT, where=where),
+            total=SQL("webhook_delivery d WHERE {where}").format(where=where),
+            order=SQL("p.created_at DESC, p.id"),
+        ),
         {**filters, "limit": limit, "offset": offset},
-        read,
+        read_page(LoggedDelivery),
     )
 
 
@@ -87,7 +84,7 @@ def _details(rows: list[Row]) -> DeliveryDetails | None:
 def find_delivery(delivery_id: UUID, account_id: UUID) -> Statement[DeliveryDetails | None]:
     """Read an account's delivery."""
     return Statement(
-        f"SELECT {_columns(DeliveryDetails)} FROM {_TABLES} WHERE d.id = %(id)s AND d.account_id = %(account)s",  # noqa: S608
+        f"{_SELECT_DETAILS} WHERE d.id = %(id)s AND d.account_id = %(account)s",
         {"id": delivery_id, "account": account_id},
         _details,
     )

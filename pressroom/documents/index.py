@@ -3,22 +3,20 @@
 from datetime import datetime
 from typing import Any
 
-from pressroom.documents.document import Document
+from pressroom.documents import Document
 
 
 class IndexJob(Document):
-    """URLs that are checked, or submitted."""
+    """URLs to check or to submit."""
 
     id: str
     name: str | None = None
-    #: check or submit.
-    type: str
+    type: str  #: check or submit
     total_urls: int
     processed_urls: int
     indexed_count: int
     submitted_count: int | None = None
-    #: running, complete, failed or cancelled.
-    status: str
+    status: str  #: running, complete, failed or cancelled
     error_message: str | None = None
     created_at: datetime
     pending_count: int
@@ -31,13 +29,12 @@ class IndexJob(Document):
 
 
 class UrlRecord(Document):
-    """What was found out about a URL."""
+    """The result for one URL."""
 
     id: str
     url: str
     sent_url: str | None = None
-    #: pending, processing, done or failed.
-    status: str
+    status: str  #: pending, processing, done or failed
     is_indexed: bool | None = None
     search_status: str | None = None
     #: `reason`, and with it code, provider, index, proofUrl, diagnosis and more (docs/indexing.md).
@@ -52,17 +49,14 @@ class IndexMonitor(Document):
 
     id: str
     name: str | None = None
-    #: active or paused.
-    state: str
-    #: day or week.
-    every: str
+    state: str  #: active or paused
+    every: str  #: day or week
     engine: str | None = None
     index: str | None = None
     sitemap_url: str | None = None
     total_urls: int | None = None
     webhook_url: str | None = None
-    #: What signs its webhooks; told once, when it is made.
-    webhook_secret: str | None = None
+    webhook_secret: str | None = None  #: signs its webhooks; shown once, when it is made
     next_at: datetime | None = None
     last_run_at: datetime | None = None
     last_job_id: str | None = None
@@ -72,13 +66,12 @@ class IndexMonitor(Document):
 
 
 class IndexMonitorChange(Document):
-    """A URL that came into an index, or dropped out of it."""
+    """A URL that entered or left an index."""
 
     id: str
     job_id: str
     url: str
-    #: newly_indexed or dropped.
-    change: str
+    change: str  #: newly_indexed or dropped
     index: str
     provider: str
     proof_url: str | None = None

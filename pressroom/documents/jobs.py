@@ -1,15 +1,15 @@
-"""Jobs: what was asked for, and how far it is."""
+"""Jobs: requests, and their progress."""
 
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
-from pressroom.documents.document import Document
+from pressroom.documents import Document
 
 
 class JobProgress(Document):
-    """How far a job is, in the unit of its kind."""
+    """The progress of a job, in the unit of its kind."""
 
     done: float
     total: float
@@ -18,7 +18,7 @@ class JobProgress(Document):
 
 
 class JobCredits(Document):
-    """What a job set aside, what it cost, and what was given back."""
+    """The credits that a job set aside, took, and gave back."""
 
     held: int
     captured: int
@@ -26,21 +26,18 @@ class JobCredits(Document):
 
 
 class Job(Document):
-    """A job, as it was when it was asked for."""
+    """A job at the time of the answer."""
 
     id: str
     kind: str
-    #: queued, running, and then for good succeeded, partial, failed, cancelled or expired.
-    state: str
+    state: str  #: queued, running, and in the end succeeded, partial, failed, cancelled or expired
     progress: JobProgress
     credits: JobCredits
-    #: Why it delivered nothing, or not all: `code`, `message` and more.
-    error: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None  #: why something is missing: `code`, `message` and more
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    #: When its result is deleted.
-    expires_at: datetime | None = None
+    expires_at: datetime | None = None  #: when its result is deleted
     engine: str | None = None
     route: str
     source: str | None = None
@@ -50,10 +47,10 @@ class Job(Document):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its state is for good."""
+        """Whether its state is final."""
         return self.finished_at is not None
 
     @property
     def has_delivered(self) -> bool:
-        """Whether all of it, or a part, was delivered."""
+        """Whether all or a part of it was delivered."""
         return self.state in {"succeeded", "partial"}

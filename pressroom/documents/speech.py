@@ -1,18 +1,19 @@
-"""Speech: sound, the voices that make it, and when each word is heard."""
+"""Speech: sound, voices, timings, and transcripts of recordings."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
 
-from pressroom.documents.document import Document
-from pressroom.saving import whole_file
+from pydantic import Field
+
+from pressroom.documents import Document
+from pressroom.files import whole_file
 
 
 class Voice(Document):
-    """A voice that speech can have."""
+    """A voice for speech; `name` is what `voice=` takes."""
 
-    #: What `voice=` takes.
     name: str
     id: str
     display_name: str
@@ -20,15 +21,13 @@ class Voice(Document):
     ssml_gender: str
     natural_sample_rate_hertz: int
     engine: str
-    #: natural or robotic.
-    quality: str | None = None
-    #: Whether the text stays on the service's own machines.
-    local: bool | None = None
+    quality: str | None = None  #: natural or robotic
+    local: bool | None = None  #: whether the text stays on the service's own machines
     is_slow: bool | None = None
 
 
 class SpokenSentence(Document):
-    """When a sentence is heard, in seconds."""
+    """A sentence, and its time in seconds."""
 
     text: str
     start: float
@@ -36,7 +35,7 @@ class SpokenSentence(Document):
 
 
 class SpokenWord(Document):
-    """When a word is heard, in seconds."""
+    """A word, and its time in seconds."""
 
     word: str
     start: float
@@ -44,7 +43,7 @@ class SpokenWord(Document):
 
 
 class Timing(Document):
-    """When everything is heard. `estimated`: the engine tells no times, and they go by the letters."""
+    """The times of sentences and words. `estimated`: by their letters, as the engine reports no times."""
 
     audio_url: str
     srt_url: str
@@ -62,7 +61,7 @@ class Timing(Document):
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Sound, in memory or in the file that it was saved to. With `timestamps` it has `timing` and subtitles."""
+    """Sound, in memory or in a file. With `timestamps` it has `timing` and subtitles."""
 
     content_type: str
     job_id: str | None
@@ -81,13 +80,13 @@ class Speech:
         return self.held if self.file is None else self.file.read_bytes()
 
     def save(self, to: str | PathLike[str]) -> int:
-        """Write the sound into a file, whole or not at all; returns its size in bytes."""
+        """Write the sound into a file, whole or not at all; return its size in bytes."""
         with whole_file(to) as output:
             return output.write(self.content)
 
 
 class LexiconEntry(Document):
-    """A word that is said in another way."""
+    """A word, and how to say it."""
 
     word: str
     replacement: str
@@ -96,8 +95,37 @@ class LexiconEntry(Document):
 
 
 class Lexicon(Document):
-    """The account's words."""
+    """The account's pronunciations."""
 
     entries: list[LexiconEntry]
     total: int
     updated_at: datetime | None = None
+
+
+class TranscribedWord(SpokenWord):
+    """A word of a recording."""
+
+    probability: float | None = None
+
+
+class Segment(Document):
+    """A few words of a recording that belong together."""
+
+    start: float
+    end: float
+    text: str
+    probability: float | None = None
+    words: list[TranscribedWord] | None = None
+
+
+class Transcript(Document):
+    """The text of a recording, with times."""
+
+    text: str
+    language: str  #: ISO 639-1; auto where nothing was heard to detect it by
+    language_probability: float | None = None
+    duration: float  #: seconds
+    credits_used: int
+    draft: bool = False  #: whether a light engine made it, and a person should check it
+    warnings: list[str] = Field(default_factory=list)
+    segments: list[Segment] | None = None

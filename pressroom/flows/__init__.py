@@ -1,5 +1,5 @@
-"""Flows: each capability, written once for both clients: a function of the service that returns a flow."""
+"""Flows: one function a capability, written once for both clients."""
 
-from pressroom.flows import account, alt_text, blog, index, jobs, speech, transcription, webhooks
+from pressroom.flows import account, index, jobs, posts, speech
 
-__all__ = ["account", "alt_text", "blog", "index", "jobs", "speech", "transcription", "webhooks"]
+__all__ = ["account", "index", "jobs", "posts", "speech"]

@@ -1,26 +1,31 @@
-"""Account: keys, and what was used."""
+"""Account: its keys, its usage and its webhook; each job may name another by `webhook_url`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pressroom.documents.account import Key, KeyVerification, Usage
-from pressroom.exchange import Ask, Flow
+from pressroom.documents.account import Key, KeyVerification, Usage, Webhook, WebhookDelivery, WebhookSecret
+from pressroom.exchange import Ask, Flow, StreamFlow
+from pressroom.flows.pages import pages
 from pressroom.service import Service, given
+
+WEBHOOKS = "/webhooks"
+#: Most deliveries of one request (docs/api.md, Lists).
+MAX_DELIVERIES = 100
 
 
 def usage(service: Service) -> Flow[Usage]:
-    """Return what the account has used, and what it has left."""
+    """Return the requests and credits that the account has used, and the credits left."""
     return Usage.read((yield from service.get("/usage")).json)
 
 
 def verify_key(service: Service, api_key: str) -> Flow[KeyVerification]:
-    """Tell whether a key is valid, and whose."""
+    """Check whether a key is valid, and whose it is."""
     answer = yield from service.ask(Ask("POST", "/verify-key", fields={"api_key": api_key}))
     return KeyVerification.read(answer.json)
 
 
 def keys(service: Service) -> Flow[list[Key]]:
-    """Return the account's keys, without the keys themselves."""
+    """List the account's keys, without their secrets."""
     return [Key.read(key) for key in (yield from service.get("/keys")).json]
 
 
@@ -32,17 +37,59 @@ def create_key(
     credits_per_month: int | None = None,
     routes: Sequence[str] | None = None,
 ) -> Flow[Key]:
-    """Make a key, which is told this once."""
+    """Create a key; its secret is in this answer only."""
     limits = {"requests_per_minute": requests_per_minute, "credits_per_month": credits_per_month, "routes": routes}
     answer = yield from service.ask(Ask("POST", "/keys", fields=given({"name": name, **limits}), repeatable=False))
     return Key.read(answer.json)
 
 
 def change_key(service: Service, key_id: str, changes: Mapping[str, Any]) -> Flow[Key]:
-    """Change a key's name or limits; None as a limit takes it away."""
+    """Change a key's name or limits; None removes a limit."""
     return Key.read((yield from service.ask(Ask("PATCH", f"/keys/{key_id}", fields=changes))).json)
 
 
 def delete_key(service: Service, key_id: str) -> Flow[None]:
-    """Delete a key; from then on it is refused."""
+    """Delete a key."""
     yield from service.ask(Ask("DELETE", f"/keys/{key_id}"))
+
+
+def webhook(service: Service) -> Flow[Webhook]:
+    """Return the account's webhook."""
+    return Webhook.read((yield from service.get(WEBHOOKS)).json)
+
+
+def set_webhook(service: Service, url: str | None, *, events: Sequence[str] | None = None) -> Flow[Webhook]:
+    """Send the account's events, all or some, to a URL. The first answer alone has the `webhook_secret`."""
+    fields = {"webhook_url": url, "webhook_events": list(events) if events is not None else None}
+    return Webhook.read((yield from service.ask(Ask("PUT", WEBHOOKS, fields=fields, repeatable=False))).json)
+
+
+def delete_webhook(service: Service) -> Flow[None]:
+    """Stop sending the account's events."""
+    yield from service.ask(Ask("DELETE", WEBHOOKS))
+
+
+def rotate_webhook_secret(service: Service) -> Flow[WebhookSecret]:
+    """Sign with a new secret, in this answer only; the previous one signs as well for a while."""
+    return WebhookSecret.read((yield from service.ask(Ask("POST", f"{WEBHOOKS}/secret", repeatable=False))).json)
+
+
+def webhook_deliveries(
+    service: Service, *, state: str | None = None, event: str | None = None, job_id: str | None = None
+) -> StreamFlow[WebhookDelivery]:
+    """List deliveries, newest first."""
+    return pages(
+        service,
+        f"{WEBHOOKS}/deliveries",
+        WebhookDelivery,
+        limit=MAX_DELIVERIES,
+        state=state,
+        event=event,
+        job_id=job_id,
+    )
+
+
+def send_again(service: Service, delivery_id: str) -> Flow[WebhookDelivery]:
+    """Send an event again at once."""
+    ask = Ask("POST", f"{WEBHOOKS}/deliveries/{delivery_id}/send", repeatable=False)
+    return WebhookDelivery.read((yield from service.ask(ask)).json)

@@ -1,4 +1,4 @@
-"""Index checks: are pages in search results? Submissions: pages that search engines are told of."""
+"""Index checks: whether pages are in search results. Submissions: pages announced to search engines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Unpack
@@ -9,28 +9,26 @@ from pressroom.flows.pages import Page, page, pages
 from pressroom.options import Options, SubmitOptions, order
 from pressroom.service import Answer, Service, Target, given
 
-#: Longest page of URLs and of changes (docs/api.md, Lists).
+#: Most URLs and changes of one request (docs/api.md, Lists).
 MAX_URLS = 1_000
 JOBS = "/indexing/jobs"
 MONITORS = "/indexing/monitors"
 
 
 class CheckOptions(SubmitOptions, total=False):
-    """How URLs are checked (docs/indexing.md); all may be left out."""
+    """Options of index checks (docs/indexing.md)."""
 
     sitemap_url: str | None
     skip_invalid: bool | None
     name: str | None
     engine: str | None
     index: str | None
-    #: Ask now, whatever was answered lately.
-    fresh: bool | None
-    #: Say why a page is not found.
-    diagnose: bool | None
+    fresh: bool | None  #: ignore recent answers
+    diagnose: bool | None  #: say why a page is not found
 
 
 class WaitedCheckOptions(CheckOptions, Options, total=False):
-    """The same for a job that is waited for."""
+    """Options of index checks that the method waits for."""
 
 
 def submit_index(
@@ -40,14 +38,14 @@ def submit_index(
     type: Literal["check", "submit"] = "check",
     **options: Unpack[CheckOptions],
 ) -> Flow[IndexJob]:
-    """Make an index job of up to 10,000 URLs, or of a sitemap, and return it without waiting."""
+    """Submit an index job of up to 10,000 URLs, or a sitemap, and return it without waiting."""
     return (yield from _submit(service, urls, type, options))
 
 
 def check_index(
     service: Service, urls: Iterable[str] | None = None, **options: Unpack[WaitedCheckOptions]
 ) -> Flow[list[UrlRecord]]:
-    """Check whether pages are in search results, and return what was found; it may take minutes, or days for many."""
+    """Check whether pages are in search results, and return the records; it takes minutes, or days for many."""
     progress = options.pop("progress", None)
     made = yield from _submit(service, urls, "check", options)
     yield from service.wait(made.id, progress)
@@ -67,7 +65,7 @@ def index_jobs(
     limit: int | None = None,
     offset: int | None = None,
 ) -> Flow[Page[IndexJob]]:
-    """Return a page of the account's index jobs, newest first."""
+    """List the account's index jobs, newest first."""
     return page(service, JOBS, IndexJob, type=type, name=name, limit=limit, offset=offset)
 
 
@@ -79,18 +77,14 @@ def index_job(service: Service, job_id: str) -> Flow[IndexJob]:
 def index_urls(
     service: Service, job_id: str, *, status: str | None = None, reason: str | None = None
 ) -> StreamFlow[UrlRecord]:
-    """Give the records of an index job's URLs, in their order, page by page."""
+    """Iterate over the records of an index job's URLs, in their order."""
     return pages(service, f"{JOBS}/{job_id}/urls", UrlRecord, limit=MAX_URLS, status=status, reason=reason)
 
 
 def export_index(
-    service: Service,
-    job_id: str,
-    *,
-    to: Target = None,
-    format: Literal["csv", "xlsx"] | None = None,
+    service: Service, job_id: str, *, to: Target = None, format: Literal["csv", "xlsx"] | None = None
 ) -> Flow[Answer]:
-    """Return an index job's URLs as CSV or as a spreadsheet, at best into a file."""
+    """Export an index job's URLs as CSV or as a spreadsheet, preferably into a file."""
     ask = Ask("GET", f"{JOBS}/{job_id}/export", params=given({"format": format}))
     return service.ask(ask, to=to)
 
@@ -102,14 +96,14 @@ def retry_index(
     reason: Literal["rate_limited", "error", "not_indexed"] | None = None,
     idempotency_key: str | None = None,
 ) -> Flow[IndexJob]:
-    """Check again what failed, or was not found, as a new index job."""
+    """Check failed or missing URLs again, as a new index job."""
     ask = order(f"{JOBS}/{job_id}/retry", {"reason": reason}, {"idempotency_key": idempotency_key})
     made = (yield from service.ask(ask)).json
     return (yield from index_job(service, made["job_id"]))
 
 
 def monitors(service: Service, *, limit: int | None = None, offset: int | None = None) -> Flow[Page[IndexMonitor]]:
-    """Return the account's monitors, newest first."""
+    """List the account's monitors, newest first."""
     return page(service, MONITORS, IndexMonitor, limit=limit, offset=offset)
 
 
@@ -129,7 +123,7 @@ def create_monitor(
     index: str | None = None,
     webhook_url: str | None = None,
 ) -> Flow[IndexMonitor]:
-    """Have URLs, or those of a sitemap, checked every day or week; its `webhook_secret` is told this once."""
+    """Check URLs, or those of a sitemap, every day or week. This answer alone has the `webhook_secret`."""
     fields = {"urls": urls, "every": every, "sitemap_url": sitemap_url, "name": name}
     more = {"engine": engine, "index": index, "webhook_url": webhook_url}
     ask = Ask("POST", MONITORS, fields=given(fields | more), repeatable=False)
@@ -150,7 +144,7 @@ def delete_monitor(service: Service, monitor_id: str) -> Flow[None]:
 def monitor_changes(
     service: Service, monitor_id: str, *, change: Literal["newly_indexed", "dropped"] | None = None
 ) -> StreamFlow[IndexMonitorChange]:
-    """Give what has changed, the newest first."""
+    """List changes, newest first."""
     path = f"{MONITORS}/{monitor_id}/changes"
     return pages(service, path, IndexMonitorChange, limit=MAX_URLS, change=change)
 

@@ -1,9 +1,9 @@
-"""Pages: lists of the service, one page or all of them."""
+"""Pages: lists of the service, one page or all."""
 
 import re
 from typing import Any, TypeVar
 
-from pressroom.documents.document import Document
+from pressroom.documents import Document
 from pressroom.exchange import Emit, Flow, StreamFlow
 from pressroom.service import Answer, Service
 
@@ -13,9 +13,7 @@ NEXT = re.compile(r'<([^>]*)>; rel="next"')
 
 
 class Page(list[Shown]):
-    """Some of a list; `total` is how many it has in all, or of a long list of jobs how many of the newest 10,000.
-
-    `next` leads to the rest."""
+    """A page of a list; `total` is the list's length (of jobs, up to 10,000), `next` links to the rest."""
 
     total: int = 0
     next: str | None = None
@@ -27,7 +25,7 @@ def page(service: Service, path: str, model: type[Shown], **params: Any) -> Flow
 
 
 def pages(service: Service, path: str, model: type[Shown], *, limit: int, **params: Any) -> StreamFlow[Shown]:
-    """Emit all of a list, which is asked for in pages of `limit`."""
+    """Emit all of a list, by pages of `limit`."""
     some = yield from page(service, path, model, limit=limit, **params)
     while True:
         for one in some:

@@ -1,20 +1,27 @@
-"""Speech: texts that are spoken."""
+"""Speech: speak texts, and transcribe recordings."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import httpx2
 
-from pressroom.documents.speech import Lexicon, LexiconEntry, Speech, Timing, Voice
+from pressroom.documents.speech import Lexicon, LexiconEntry, Speech, Timing, Transcript, Voice
 from pressroom.errors import ConnectionLost
 from pressroom.exchange import Ask, Emit, Flow, Read, StreamFlow
-from pressroom.options import MusicOptions, SpokenMusicOptions, VoiceOptions, order, work
+from pressroom.files import Upload
+from pressroom.options import (
+    MusicOptions,
+    RecordingOptions,
+    SpokenMusicOptions,
+    VoiceOptions,
+    order,
+    work,
+)
 from pressroom.service import Answer, Files, Service, Target
-from pressroom.uploads import Upload
 
-#: How long the first sound of a stream may take, and each pause in it: it may wait behind others.
+#: Longest pause before and within a stream: it may wait behind others.
 STREAM_SILENCE_SECONDS = 900.0
 
 
@@ -41,7 +48,7 @@ def speak_long(
     to: Target = None,
     **options: Unpack[VoiceOptions],
 ) -> Flow[Speech]:
-    """Speak a text of up to 20,000 characters as one even MP3, with pauses of so many milliseconds between chunks."""
+    """Speak a text of up to 20,000 characters as one MP3, `pause_duration` milliseconds between chunks."""
     fields = {"text": text, "pause_duration": pause_duration}
     return _speech(service, "/tts/batch", fields, options, timestamps=timestamps, to=to)
 
@@ -73,7 +80,7 @@ def stream_speech(
 ) -> StreamFlow[bytes]:
     """Speak a text of up to 50,000 characters, as one MP3 that arrives while it is spoken.
 
-    Who stops early ends the job, and pays for what was spoken. Raises ConnectionLost when it breaks off."""
+    Stopping early ends the job and charges only the spoken part. Raises ConnectionLost when the stream breaks off."""
     ask = order("/tts/stream", {"text": text, "chunk_size": chunk_size}, options)
     yield from service.open(replace(ask, silence=STREAM_SILENCE_SECONDS))
     try:
@@ -91,21 +98,40 @@ def voices(
     quality: str | None = None,
     local: bool | None = None,
 ) -> Flow[list[Voice]]:
-    """Return the voices, also of a language: en is en-GB's too."""
+    """List the voices, all or some: the language en includes en-GB."""
     answer = yield from service.get("/tts/voices", language=language, gender=gender, quality=quality, local=local)
     return [Voice.read(voice) for voice in answer.json["voices"]]
 
 
 def lexicon(service: Service) -> Flow[Lexicon]:
-    """Return the account's words that are said in another way."""
+    """Return the account's pronunciations."""
     return Lexicon.read((yield from service.get("/tts/lexicon")).json)
 
 
 def set_lexicon(service: Service, entries: Iterable[LexiconEntry | Mapping[str, Any]]) -> Flow[Lexicon]:
-    """Replace the account's words."""
+    """Replace the account's pronunciations."""
     sent = [LexiconEntry.model_validate(entry).model_dump() for entry in entries]
     answer = yield from service.ask(Ask("PUT", "/tts/lexicon", fields={"entries": sent}))
     return Lexicon.read(answer.json)
+
+
+def transcribe(service: Service, audio: Upload, **options: Unpack[RecordingOptions]) -> Flow[Transcript]:
+    """Transcribe a recording of up to four hours, with the times of segments and words."""
+    fields = {"response_format": "verbose_json"}
+    return Transcript.read((yield from work(service, "/tts/stt", fields, options, files={"audio": audio})).json)
+
+
+def subtitles(
+    service: Service,
+    audio: Upload,
+    *,
+    form: Literal["srt", "vtt", "text"] = "srt",
+    to: Target = None,
+    **options: Unpack[RecordingOptions],
+) -> Flow[str]:
+    """Return the text of a recording as SubRip, WebVTT or text, and write it to the file `to` if there is one."""
+    answer = yield from work(service, "/tts/stt", {"response_format": form}, options, files={"audio": audio}, to=to)
+    return answer.text
 
 
 def _speech(

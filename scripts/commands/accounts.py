@@ -1,26 +1,36 @@
-"""`pressroom accounts`: who pays."""
+"""`pressroom accounts`: who pays, and who signs in to the dashboard."""
 
 import json
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from uuid import UUID
 
 import typer
-from psycopg.errors import CheckViolation, NumericValueOutOfRange
+from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolation
 
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
 from pipeline.accounts.owners import find_owner, read_email
-from pipeline.accounts.sign_in import set_operator
-from pipeline.errors import InvalidRequest, NotFound
+from pipeline.accounts.sessions import make_token
+from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
+from pipeline.database import Database, Statement
+from pipeline.errors import Conflict, InvalidRequest
+from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
-from scripts.emails import email_taken, run_with_email
-from scripts.identifiers import find_id
-from scripts.options import Data, list_rows, open_database, read_name
+from scripts.identifiers import find_account
+from scripts.options import Data, list_rows, open_database, read_name, settings_for
+from scripts.system.control import find_system
+from scripts.system.first_steps import sign_in_link
 from scripts.terminal import show_table
 
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1
+
+Account = Annotated[str, typer.Argument(help="Its id, name or e-mail.")]
 
 group = typer.Typer(name="accounts", help="Open, top up and list accounts.", no_args_is_help=True)
 register = under(ACCOUNTS, group)
@@ -31,8 +41,8 @@ def create(
     name: Annotated[str, typer.Argument(help="A name for people.")],
     tier: Annotated[str, typer.Option(help=f"One of {', '.join(TIERS)}.")] = "free",
     credits: Annotated[int, typer.Option(min=0, help="Opening balance.")] = 0,
-    email: Annotated[str | None, typer.Option(help="To sign in at the dashboard with.")] = None,
-    operator: Annotated[bool, typer.Option("--operator", help="May see and change what is of all accounts.")] = False,
+    email: Annotated[str | None, typer.Option(help="E-mail for signing in to the dashboard.")] = None,
+    operator: Annotated[bool, typer.Option("--operator", help="May see and change all accounts.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print account_id and api_key as JSON.")] = False,
     data: Data = None,
 ) -> None:
@@ -42,9 +52,9 @@ def create(
     email = read_email(email) if email else None
     with open_database(data) as database:
         if email and database.run(find_owner(email)):
-            raise email_taken(email)
+            raise _email_taken(email)
         opened, opening = accounts.new_account(name=read_name(name), tier=tier, credits=credits)
-        run_with_email(database, opened.id, email, [opening, set_operator(opened.id, is_operator=operator)])
+        _run_with_email(database, opened.id, email, [opening, set_operator(opened.id, is_operator=operator)])
     if as_json:
         typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
     else:
@@ -53,7 +63,7 @@ def create(
 
 @group.command("top-up", context_settings={"ignore_unknown_options": True})  # -500 is a number
 def top_up(
-    account_id: str,
+    account_id: Account,
     credits: Annotated[int, typer.Argument(help="Credits to add; a negative number takes unspent ones back.")],
     note: Annotated[str | None, typer.Option(help="Kept in the ledger.")] = None,
     data: Data = None,
@@ -61,49 +71,44 @@ def top_up(
     """Add credits to an account."""
     _check_credits(credits)
     with open_database(data) as database:
+        account = find_account(database, account_id)
         try:
-            balance = database.run(
-                lifecycle.grant_credits(find_id(database, "account", account_id), credits, note and read_name(note))
-            )
+            balance = database.run(lifecycle.grant_credits(account, credits, note and read_name(note)))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
-            raise InvalidRequest(f"The balance would be more than {MOST_CREDITS:,}, which is the most.") from error
-    if balance is None:
-        raise _no_account(account_id)
+            raise InvalidRequest(f"The balance would exceed {MOST_CREDITS:,}, the most an account can have.") from error
     typer.echo(f"balance {balance:,}")
 
 
 @group.command("set-tier")
 def set_tier(
-    account_id: str,
+    account_id: Account,
     tier: Annotated[str, typer.Argument(help=f"One of {', '.join(TIERS)}.")],
     data: Data = None,
 ) -> None:
-    """Put an account into another tier; its limits change within seconds."""
+    """Move an account to another tier; its limits change within seconds."""
     _check_tier(tier)
     with open_database(data) as database:
-        if not database.run(lifecycle.change_tier(find_id(database, "account", account_id), tier)):
-            raise _no_account(account_id)
+        database.run(lifecycle.change_tier(find_account(database, account_id), tier))
     typer.echo(f"tier {tier}")
 
 
 @group.command()
-def suspend(account_id: str, data: Data = None) -> None:
-    """Refuse an account's requests from now on, and end the jobs that it has open; nothing is deleted."""
+def suspend(account_id: Account, data: Data = None) -> None:
+    """Refuse an account's requests from now on, and end its open jobs; nothing is deleted."""
     _suspend(account_id, data, suspended=True)
 
 
 @group.command()
-def resume(account_id: str, data: Data = None) -> None:
+def resume(account_id: Account, data: Data = None) -> None:
     """Let a suspended account go on."""
     _suspend(account_id, data, suspended=False)
 
 
 def _suspend(account_id: str, data: Path | None, *, suspended: bool) -> None:
     with open_database(data) as database:
-        if not database.run(lifecycle.suspend_account(find_id(database, "account", account_id), suspended=suspended)):
-            raise _no_account(account_id)
+        database.run(lifecycle.suspend_account(find_account(database, account_id), suspended=suspended))
     typer.echo("suspended" if suspended else "goes on")
 
 
@@ -119,15 +124,77 @@ def list_accounts(data: Data = None) -> None:
     show_table("Accounts", ["id", "name", "tier", "available", "created", "e-mail", "operator"], rows)
 
 
-def _no_account(account_id: str) -> NotFound:
-    return NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
+@group.command("set-password")
+def change_password(
+    account: Account,
+    email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None,
+    data: Data = None,
+) -> None:
+    """Set the password for the dashboard, typed or read from standard input; ends all sessions."""
+    with open_database(data) as database:
+        found = find_account(database, account)
+        ended = _run_with_email(database, found, email, set_password(found, _read_password()))
+    typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
+
+
+@group.command("sign-in-link")
+def make_sign_in_link(account: Account, data: Data = None) -> None:
+    """Show a link that signs in to the dashboard, once."""
+    settings = settings_for(data)
+    hours = settings.dashboard.sign_in_link_hours
+    token = make_token()
+    with open_database(data) as database:
+        database.run(add_link(find_account(database, account), token, lasts=timedelta(hours=hours)))
+    typer.echo(sign_in_link(_address(settings), token))
+    typer.echo(f"works once, for {hours:g} hours", err=True)
+
+
+@group.command()
+def operator(
+    account: Account,
+    no_longer: Annotated[bool, typer.Option("--no-longer", help="Make it a plain account again.")] = False,
+    data: Data = None,
+) -> None:
+    """Make an account an operator, who may see and change all accounts."""
+    with open_database(data) as database:
+        database.run(set_operator(find_account(database, account), is_operator=not no_longer))
+    typer.echo("no longer an operator" if no_longer else "an operator")
+
+
+def _run_with_email(database: Database, account_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
+    """Make changes and set an account's e-mail, if any, in one transaction; returns the last change's result.
+
+    Raises Conflict when another account has the e-mail."""
+    setting = [set_email(account_id, email)] if email else []
+    try:
+        return database.run_together([*changes, *setting])[len(changes) - 1]
+    except UniqueViolation as error:
+        raise _email_taken(email or "") from error
+
+
+def _email_taken(email: str) -> Conflict:
+    return Conflict(f"Another account has the e-mail {email}. `pressroom accounts list` shows them.")
+
+
+def _read_password() -> str:
+    if sys.stdin.isatty():
+        typed: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+        return typed
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _address(settings: Settings) -> str:
+    """Return the service's public address, or that of the system that runs here."""
+    system = find_system(settings.data)
+    own = system.address if system else f"http://{settings.api.host}:{settings.api.port}"
+    return (settings.api.public_url or own).rstrip("/")
 
 
 def _check_tier(tier: str) -> None:
     if tier not in TIERS:
-        raise InvalidRequest(f"There is no tier {tier!r}; there is {', '.join(TIERS)}.")
+        raise InvalidRequest(f"There is no tier {tier!r}; choose {', '.join(TIERS)}.")
 
 
 def _check_credits(credits: int) -> None:
     if abs(credits) > MOST_CREDITS:
-        raise InvalidRequest(f"{credits:,} credits are too many: an account has {MOST_CREDITS:,} at most.")
+        raise InvalidRequest(f"{credits:,} credits are too many: an account has at most {MOST_CREDITS:,}.")

@@ -1,4 +1,4 @@
-"""`pressroom jobs`: what was asked for, and what became of it."""
+"""`pressroom jobs`: list, show, cancel and retry jobs."""
 
 import json
 import sys
@@ -7,25 +7,24 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
-from uuid import UUID
 
 import typer
 
 from pipeline import lifecycle
 from pipeline.database import Database
-from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest, NotFound
+from pipeline.errors import Conflict, InsufficientCredits, InvalidRequest
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobFilter, list_jobs
 from pipeline.jobs.resubmit import resubmission
 from pipeline.lifecycle.jobs import FINAL_STATES, JOB_STATES, Job, find_job
 from pipeline.registry import load_kinds
 from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.commands import ACCOUNTS, under
-from scripts.identifiers import find_id
-from scripts.moments import age, readable
+from scripts.identifiers import find_id, not_found
 from scripts.options import Data, open_database, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
-from scripts.terminal import plain, show_table
+from scripts.terminal import age, plain, readable, show_table
 
 if TYPE_CHECKING:
     import redis
@@ -34,7 +33,7 @@ group = typer.Typer(name="jobs", help="List, show, cancel and retry jobs.", no_a
 register = under(ACCOUNTS, group)
 
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or its beginning.")]
-#: Digits of an id that people are shown.
+#: Digits of an id that people see.
 ID_DIGITS = 8
 
 
@@ -48,10 +47,14 @@ def list_all(
 ) -> None:
     """List jobs, newest first."""
     if state is not None and state not in JOB_STATES:
-        raise InvalidRequest(f"There is no state {state!r}; there is {', '.join(JOB_STATES)}.")
+        raise InvalidRequest(f"There is no state {state!r}; choose {', '.join(JOB_STATES)}.")
     with open_database(data) as database:
-        account_id = find_id(database, "account", account) if account else None
-        page = database.run(list_jobs(_filter(account_id, kind, state), limit=limit))
+        wanted = JobFilter(
+            account_id=find_id(database, "account", account) if account else None,
+            kinds=[kind] if kind else None,
+            states=[state] if state else None,
+        )
+        page = database.run(list_jobs(wanted, limit=limit))
     since = "" if page.searched_since is None else f" since {readable(page.searched_since)}"
     title = f"Jobs ({len(page.jobs)} of {page.total:,}{since})"
     if sys.stdout.isatty():
@@ -66,12 +69,10 @@ def list_all(
 @group.command()
 def show(
     job_id: JobId,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON also at a terminal.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON at a terminal too.")] = False,
     data: Data = None,
 ) -> None:
-    """Show a job: the document that GET /jobs/{id} answers; a program gets it as JSON."""
-    from api.work.job_documents import job_document  # falcon, which most other commands don't need
-
+    """Show a job as GET /jobs/{id} does; programs get JSON."""
     settings = settings_for(data)
     with open_database(data) as database:
         document = job_document(_find(database, job_id), load_kinds(settings))
@@ -92,7 +93,7 @@ def _readable(name: str, value: Any) -> str:
 
 
 def _for_people(job: Job) -> Sequence[Any]:
-    """Return what fits 80 columns; the beginning of the id stands for it in all commands."""
+    """Return a row that fits 80 columns; the first digits of an id stand for it in all commands."""
     items = f"{job.items_ok}/{job.items_total}" + (f" -{job.items_failed}" if job.items_failed else "")
     code = (job.error or {}).get("code")
     return (str(job.id)[:ID_DIGITS], job.kind, job.state, items, job.credits_captured, age(job.created_at), code)
@@ -112,41 +113,38 @@ def _for_programs(job: Job) -> Sequence[Any]:
 
 @group.command()
 def cancel(job_id: JobId, data: Data = None) -> None:
-    """End a job at once; what was not delivered is not charged."""
-    from pipeline.wakes.broker import (
-        connect,  # redis and dramatiq, which take longer to import than a list of jobs to show
-    )
+    """End a job at once; only delivered items are charged."""
+    from pipeline.wakes.broker import connect  # redis and dramatiq take longer to import than to list jobs
 
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
         found = find_id(database, "job", job_id)
         state = database.run(lifecycle.cancel(found, None))
     if state is None:
-        raise NotFound(f"There is no job {job_id}. `pressroom jobs list` shows them.")
+        raise not_found("job", job_id)
     if state in FINAL_STATES:
         raise Conflict(f"Job {job_id} has ended already: {state}.")
     typer.echo("cancelled")
-    for failure in close_job(
-        partial(_send, connect(settings.server_urls()[1])), Artifacts(open_store(settings)), found
-    ):
+    send = partial(_send, connect(settings.server_urls()[1]))
+    for failure in close_job(send, Artifacts(open_store(settings)), found):
         typer.echo(failure, err=True)
 
 
 @group.command()
 def retry(job_id: JobId, data: Data = None) -> None:
-    """Submit what a finished job did not deliver as a new job of the same account, at the same price.
+    """Submit a finished job's undelivered items as a new job, at the same price.
 
-    While that runs, a further retry is the same job."""
+    While it runs, another retry returns the same job."""
     from pipeline.wakes.broker import WakeBroker, connect
 
     settings = settings_of_running(settings_for(data))
     with open_database(data) as database:
         job = _find(database, job_id)
         if not job.is_final:
-            raise Conflict(f"Job {job_id} is {job.state}; only what has ended can be tried again.")
+            raise Conflict(f"Job {job_id} is {job.state}; only a finished job can be retried.")
         kind = load_kinds(settings).get(job.kind)
         if kind is None:
-            raise Conflict(f"Job {job_id} is of the kind {job.kind}, which this installation does not have.")
+            raise Conflict(f"Job {job_id} has the kind {job.kind}, which is not installed here.")
         if kind.files:
             raise Conflict(
                 f"Job {job_id} came with files ({', '.join(kind.files)}), which were deleted when it ended. "
@@ -154,7 +152,7 @@ def retry(job_id: JobId, data: Data = None) -> None:
             )
         submission = database.run(resubmission(job, kind, settings))
         if submission is None:
-            raise Conflict(f"Job {job_id} left nothing undelivered that is still stored.")
+            raise Conflict(f"Job {job_id} has no undelivered item that is still stored.")
         submitted = database.run(lifecycle.submit(replace(submission, joins_open=True)))
     if submitted.outcome == "insufficient":
         raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
@@ -165,7 +163,7 @@ def retry(job_id: JobId, data: Data = None) -> None:
 
 
 def _send(client: "redis.Redis", fill: Callable[[Any], None]) -> bool:
-    """Send once what is added to a pipeline; returns whether Redis took it."""
+    """Send a pipeline to Redis once; returns whether it was taken."""
     from redis.exceptions import RedisError
 
     pipe = client.pipeline(transaction=False)
@@ -177,12 +175,8 @@ def _send(client: "redis.Redis", fill: Callable[[Any], None]) -> bool:
     return True
 
 
-def _filter(account_id: UUID | None, kind: str | None, state: str | None) -> JobFilter:
-    return JobFilter(account_id=account_id, kinds=[kind] if kind else None, states=[state] if state else None)
-
-
 def _find(database: Database, job_id: str) -> Job:
     job = database.run(find_job(find_id(database, "job", job_id)))
     if job is None:
-        raise NotFound(f"There is no job {job_id}. `pressroom jobs list` shows them.")
+        raise not_found("job", job_id)
     return job

@@ -1,19 +1,17 @@
-"""`pressroom keys`: the secrets of accounts, and those that links to files are signed with."""
+"""`pressroom keys`: API keys, and the secrets that sign links to files."""
 
 import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from psycopg.errors import ForeignKeyViolation
 
 from pipeline.accounts import keys
 from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS
-from pipeline.errors import NotFound
 from pipeline.registry import load_kinds
 from pipeline.storage import links
 from scripts.commands import ACCOUNTS, under
-from scripts.identifiers import find_id
+from scripts.identifiers import find_account, find_id, not_found
 from scripts.options import Data, list_rows, open_database, read_name, settings_for
 from scripts.terminal import show_table
 
@@ -24,29 +22,26 @@ register = under(ACCOUNTS, group)
 @group.command()
 def create(
     account_id: str,
-    name: Annotated[str, typer.Option(help="What the key is for.")] = "unnamed",
+    name: Annotated[str, typer.Option(help="A name for people.")] = "unnamed",
     rate: Annotated[
-        int | None, typer.Option(min=1, max=MAX_REQUESTS, help="Requests a minute; by default those of the account.")
+        int | None, typer.Option(min=1, max=MAX_REQUESTS, help="Requests a minute; by default the account's limit.")
     ] = None,
     credits_a_month: Annotated[
-        int | None, typer.Option(min=0, max=MAX_CREDITS, help="Credits a calendar month (UTC); by default all.")
+        int | None, typer.Option(min=0, max=MAX_CREDITS, help="Credits a calendar month (UTC); by default no limit.")
     ] = None,
     route: Annotated[
-        list[str] | None, typer.Option(help="A path that it may be used for, such as /tts; repeat it for more.")
+        list[str] | None, typer.Option(help="Allow only this path, such as /tts; may be given again.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print key_id and api_key as JSON.")] = False,
     data: Data = None,
 ) -> None:
-    """Give an account another key, perhaps with limits of its own; it is shown once."""
+    """Create a key, optionally with limits of its own; it is shown once."""
     if route:
         _check_routes(route, data)
     limits = keys.KeyLimits(rate, credits_a_month, tuple(dict.fromkeys(route)) if route else None)
     key = keys.make_key()
     with open_database(data) as database:
-        try:
-            database.run(keys.add_key(find_id(database, "account", account_id), key, read_name(name), limits))
-        except ForeignKeyViolation as error:
-            raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.") from error
+        database.run(keys.add_key(find_account(database, account_id), key, read_name(name), limits))
     if as_json:
         typer.echo(json.dumps({"key_id": str(key.id), "api_key": key.secret}))
     else:
@@ -54,7 +49,7 @@ def create(
 
 
 def _check_routes(routes: list[str], data: Path | None) -> None:
-    from api.capabilities import load_routes  # an HTTP framework, which other commands have no use for
+    from api.capabilities import load_routes  # imports falcon, which other commands don't need
     from api.openapi.document import operations
     from api.openapi.service import describe_service
     from api.services.key_routes import check_routes, limitable_routes
@@ -65,7 +60,7 @@ def _check_routes(routes: list[str], data: Path | None) -> None:
 
 @group.command("list")
 def list_keys(account_id: str, data: Data = None) -> None:
-    """List the keys of an account, and their limits."""
+    """List an account's keys and their limits."""
     sql = (
         "SELECT id, name, hint, requests_per_minute, credits_per_month, array_to_string(routes, ' ') AS routes,"
         " created_at, last_used_at, revoked_at FROM api_key WHERE account_id = %(account)s ORDER BY created_at, id"
@@ -86,18 +81,16 @@ def revoke(key_id: str, data: Data = None) -> None:
     with open_database(data) as database:
         found = database.run(keys.revoke_key(find_id(database, "api_key", key_id)))
     if found is None:
-        raise NotFound(f"There is no key {key_id}. `pressroom keys list ACCOUNT` shows them.")
+        raise not_found("api_key", key_id)
     typer.echo(f"revoked {found['name']}; processes that have it cached refuse it within seconds")
 
 
 @group.command("rotate-links")
 def rotate_links(
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Also end all links that there are: a secret got out.")
-    ] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Also invalidate all existing links, after a leak.")] = False,
     data: Data = None,
 ) -> None:
-    """Sign links to files with a new secret; those that there are stay good until they expire."""
+    """Sign links to files with a new secret; existing links work until they expire."""
     with open_database(data) as database:
         changes = [links.add_next_key(), *([links.delete_old_keys()] if forget else [])]
         number, *forgotten = database.run_together(changes)

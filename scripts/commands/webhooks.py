@@ -1,9 +1,8 @@
-"""`pressroom webhooks`: where accounts are told of events, and what was sent."""
+"""`pressroom webhooks`: where events are sent, and the deliveries."""
 
 import json
 from datetime import timedelta
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
@@ -13,19 +12,19 @@ from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries, send_again
 from scripts.commands import ACCOUNTS, under
-from scripts.identifiers import find_id
-from scripts.options import Data, list_rows, open_database, read_id, settings_for
+from scripts.identifiers import find_account, find_id
+from scripts.options import Data, open_database, read_id, settings_for
 from scripts.terminal import show_table
 
-group = typer.Typer(name="webhooks", help="Where accounts are told of events, and what was sent.", no_args_is_help=True)
+group = typer.Typer(name="webhooks", help="Set webhooks, and list their deliveries.", no_args_is_help=True)
 register = under(ACCOUNTS, group)
 
 
 @group.command()
 def show(account_id: str, data: Data = None) -> None:
-    """Print where an account is told of events, as JSON."""
+    """Print an account's default webhook as JSON."""
     with open_database(data) as database:
-        webhook = database.run(find_webhook(_account(account_id, data)))
+        webhook = database.run(find_webhook(find_account(database, account_id)))
     shown: dict[str, Any] = {"webhook_url": None, "webhook_events": list(EVENTS), "secret_set_at": None}
     if webhook is not None:
         shown = {
@@ -43,13 +42,13 @@ def set_webhook(
     event: Annotated[list[str] | None, typer.Option(help="Only this event; may be given again.")] = None,
     data: Data = None,
 ) -> None:
-    """Tell an account's address of events; the account's first secret is made, and shown once."""
+    """Set an account's default webhook; its first secret is created and shown once."""
     from api.work.webhook_fields import check_events, check_url  # falcon, which most other commands don't need
 
     address = check_url(url, settings_for(data).fetch.allow_networks)
     events = None if not event else check_events(event)
-    account = _account(account_id, data)
     with open_database(data) as database:
+        account = find_account(database, account_id)
         *_, made, webhook = database.run_together([*ensure_webhook(account), set_default(account, address, events)])
     typer.echo(f"events go to {address}")
     if made:
@@ -58,18 +57,18 @@ def set_webhook(
 
 @group.command()
 def unset(account_id: str, data: Data = None) -> None:
-    """Tell an account of nothing by default; its secret stays."""
+    """Remove an account's default webhook; its secret stays."""
     with open_database(data) as database:
-        database.run(set_default(_account(account_id, data), None, None))
+        database.run(set_default(find_account(database, account_id), None, None))
     typer.echo("no events by default")
 
 
 @group.command("rotate-secret")
 def rotate(account_id: str, data: Data = None) -> None:
-    """Give an account a new secret, shown once; the one before signs as well for a day."""
+    """Create a new secret, shown once; the old one also signs for a day."""
     overlap = timedelta(hours=settings_for(data).webhooks.secret_overlap_hours)
-    account = _account(account_id, data)
     with open_database(data) as database:
+        account = find_account(database, account_id)
         *_, webhook = database.run_together(
             [*ensure_webhook(account), rotate_secret(account, overlap=overlap), find_webhook(account)]
         )
@@ -83,9 +82,9 @@ def deliveries(
     limit: Annotated[int, typer.Option(min=1, max=1_000)] = 20,
     data: Data = None,
 ) -> None:
-    """List what was sent to an account's webhooks, newest first."""
+    """List the deliveries of an account's webhooks, newest first."""
     if state is not None and state not in STATES:
-        raise InvalidRequest(f"There is no state {state!r}; there is {', '.join(STATES)}.")
+        raise InvalidRequest(f"There is no state {state!r}; choose {', '.join(STATES)}.")
     with open_database(data) as database:
         page, total = database.run(
             list_deliveries(find_id(database, "account", account_id), state=state, limit=limit, offset=0)
@@ -104,16 +103,7 @@ def again(delivery_id: str, data: Data = None) -> None:
         is_there = database.run(send_again(read_id(delivery_id), None))
     if not is_there:
         raise NotFound(f"There is no delivery {delivery_id}. `pressroom webhooks deliveries ACCOUNT` lists them.")
-    typer.echo("it is sent again now")
-
-
-def _account(account_id: str, data: Data) -> UUID:
-    """Return the id of an account. Raises NotFound."""
-    with open_database(data) as database:
-        account = find_id(database, "account", account_id)
-    if not list_rows(data, "SELECT id FROM account WHERE id = %(account)s", account=account):
-        raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
-    return account
+    typer.echo("sent again")
 
 
 def _show_secret(webhook: AccountWebhook) -> None:

@@ -1,6 +1,6 @@
 """Prepare: the process that waits for the database, migrates it and opens the first account.
 
-It is a process of its own, so that its imports run while the servers start, and the supervisor stays small.
+Its imports run while the servers start, and the supervisor stays small.
 """
 
 import asyncio
@@ -31,14 +31,13 @@ from scripts.system.programs import module
 if TYPE_CHECKING:
     from pipeline.database import Database
 
-#: How long a server of somebody else's may say nothing at all before it has answered once; one that says that it
-#: recovers is waited for.
+#: How long an external server may be silent before its first answer; one that recovers is waited for.
 PATIENCE = timedelta(seconds=60)
-#: How often it is told what is waited for.
+#: How often to say what is waited for.
 TELL_EVERY = timedelta(seconds=10)
 #: Between two tries, in seconds.
 PAUSE_SECONDS = 0.5
-#: The line of the process that says that the database answers.
+#: The line by which the process says that the database answers.
 ANSWERS = "the database answers"
 
 
@@ -50,10 +49,10 @@ async def run_preparation(
     console: Console,
     when_database_answers: Callable[[], None],
 ) -> FirstAccount | None:
-    """Run the process; return what the first account gets, until it has signed in. Raises NotReady.
+    """Run the process; return the first account's key and link until it has signed in. Raises NotReady.
 
-    `address`: where the service is, for the link that signs in; it may be another one at each start.
-    `when_database_answers` is called each time that it does: it may go away again while it is prepared."""
+    `address` is the service's, for the sign-in link. `when_database_answers` is called each time the database answers:
+    it may go away again meanwhile."""
     ours, theirs = os.pipe()
     process = await asyncio.create_subprocess_exec(
         *shimmed(module("scripts.system.prepare", address, *(["--embedded"] if embedded else []))),
@@ -82,10 +81,9 @@ async def run_preparation(
 
 
 def main() -> None:
-    """Write to standard output a line whenever the database answers, and JSON when it is prepared.
+    """Write a line whenever the database answers, and finally the first account as JSON, null once it has signed in.
 
-    The first argument is the address of the service. The JSON is what the first account gets, until it has signed in;
-    then it is null."""
+    The first argument is the service's address."""
     settings = Settings()
     try:
         first = prepare_patiently(settings, sys.argv[1], embedded="--embedded" in sys.argv)
@@ -97,9 +95,9 @@ def main() -> None:
 
 
 def prepare_patiently(settings: Settings, address: str, *, embedded: bool) -> FirstAccount | None:
-    """Prepare the database, and begin again when it goes away meanwhile: all steps are safe to repeat. Raises NotReady.
+    """Prepare the database, and begin again if it goes away: all steps are safe to repeat. Raises NotReady.
 
-    The server that answers first may be that of a killed system, which is just shutting down."""
+    The first server to answer may belong to a killed system and be shutting down."""
     patience = PATIENCE
     while True:
         wait_for_database(settings.database_url or "", embedded=embedded, patience=patience)
@@ -108,8 +106,7 @@ def prepare_patiently(settings: Settings, address: str, *, embedded: bool) -> Fi
         sys.stdout.flush()
         try:
             return prepare(settings, address)
-        except Exception as error:
-            # Whatever library it comes from: what passes is waited for, and everything else raised.
+        except (psycopg.Error, ServiceUnavailable) as error:
             if not _passes(error):
                 raise
             sys.stderr.write(f"the database went away while it was prepared, beginning again: {_first_line(error)}\n")
@@ -117,12 +114,12 @@ def prepare_patiently(settings: Settings, address: str, *, embedded: bool) -> Fi
 
 
 def wait_for_database(url: str, *, embedded: bool, patience: timedelta) -> None:
-    """Return when the database answers; an embedded one is created. Tells what it waits for.
+    """Return when the database answers, and create an embedded one; say what is waited for.
 
-    An embedded server is waited for as long as it takes: who started it knows whether it starts. Raises NotReady when
-    another one has said nothing for `patience`."""
+    An embedded server may take any time: its supervisor knows whether it starts. Raises NotReady when another one is
+    silent for `patience`."""
     heard = time.monotonic()
-    # An embedded one is just starting, which is no news.
+    # An embedded one is just starting.
     told = time.monotonic() if embedded else -TELL_EVERY.total_seconds()
     while True:
         try:
@@ -142,35 +139,32 @@ def wait_for_database(url: str, *, embedded: bool, patience: timedelta) -> None:
 
 
 def _says_no(url: str) -> bool:
-    """Return whether a server is there that takes nobody now: it starts, recovers or shuts down."""
+    """Return whether a server rejects connections because it starts, recovers or shuts down."""
     return psycopg.pq.PGconn.ping(make_conninfo(url, connect_timeout=5).encode()) == psycopg.pq.Ping.REJECT
 
 
-def _passes(error: Exception) -> bool:
-    """Return whether an error of the preparation says that the database has gone away, and may come back."""
+def _passes(error: psycopg.Error | ServiceUnavailable) -> bool:
+    """Return whether the database has gone away, and may come back."""
     from pipeline.database import is_passing
 
-    cause = getattr(error, "orig", None) or error  # SQLAlchemy wraps the driver's
-    return isinstance(error, ServiceUnavailable) or is_passing(cause)
+    return isinstance(error, ServiceUnavailable) or is_passing(error)
 
 
 def _first_line(error: Exception) -> str:
-    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+    return str(error).strip().partition("\n")[0]
 
 
 def prepare(settings: Settings, address: str) -> FirstAccount | None:
-    """Migrate; return what the first account gets: if it was made now, or if its sign-in link can still be used.
+    """Migrate; return the first account if it is new, or if its sign-in link can still be used.
 
-    Key and link are written to private files, their only copy; the link has this address."""
-    # Here, because these imports take a while, and the API starts before them.
+    Key and link are kept in private files, their only copy."""
+    # Imported late, because the API starts before them.
     from pipeline.accounts.accounts import create_first_account
     from pipeline.database import Database
     from pipeline.lifecycle.schema_version import is_up_to_date
 
     if not is_up_to_date(settings.database_url or ""):
-        from pipeline.lifecycle.migrations import migrate
-
-        migrate(settings.database_url or "")
+        _migrate(settings.database_url or "")
     with Database(settings.database_url or "") as database:
         lasts = timedelta(hours=settings.dashboard.sign_in_link_hours)
         keep = partial(keep_first, address=address, data=settings.data)
@@ -181,9 +175,22 @@ def prepare(settings: Settings, address: str) -> FirstAccount | None:
         return first
 
 
+def _migrate(url: str) -> None:
+    """Migrate. Raises the driver's errors, as the rest of the preparation does."""
+    from sqlalchemy.exc import DBAPIError
+
+    from pipeline.lifecycle.migrations import migrate
+
+    try:
+        migrate(url)
+    except DBAPIError as error:
+        if error.orig is None:
+            raise
+        raise error.orig from error
+
+
 def _not_signed_in(database: "Database", data: Path) -> FirstAccount | None:
-    """Return what an earlier start has kept for the first account, while its link can be used: who sees the first
-    start (`make demo`, a service manager) need not be who signs in."""
+    """Return the first account of an earlier start while its link can be used: `make demo` may have seen that start."""
     from pipeline.accounts.sign_in import has_link
 
     first = read_first(data)

@@ -177,7 +177,7 @@ def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> 
 def test_a_word_of_a_transcript_is_heard_when_it_is_chosen(owner: Reader) -> None:
     page = owner.open("/dashboard/try/transcript")
     page.get_by_label("Recording").set_input_files(RECORDING)
-    page.get_by_role("button", name="Write it down").click()
+    page.get_by_role("button", name="Transcribe").click()
 
     word = page.locator(".words .word").nth(8)
     word.click()

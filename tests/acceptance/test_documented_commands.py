@@ -13,8 +13,7 @@ from threading import Thread
 import pytest
 import tools
 from openpyxl import Workbook
-from search_engine import search_engine
-from systems import FAST, Running, clean_environment, only, system
+from systems import Running, clean_environment
 
 from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
@@ -83,15 +82,6 @@ def pictures() -> Iterator[str]:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/{COVER.name}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    pools = only("synthesis", "vision", "transcription", "search_check")
-    with search_engine() as engine:
-        extra = FAST | engine.environment() | {"PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8"}
-        with system(tmp_path_factory.mktemp("documents") / "data", *pools, extra=extra) as running:
-            yield running
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import tools
 from PIL import Image
-from search_engine import SearchEngine, search_engine
+from search_engine import SearchEngine
 from spoken import FOLDER
-from systems import FAST, Running, system
+from systems import Running
 from web_server import WebServer, web_server
 
 pytestmark = pytest.mark.system
@@ -40,20 +40,6 @@ def generator(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reason = f"pip can't install {GENERATOR[0]}: {run.stderr.strip()[-300:]}"
         tools.skip("pypi", reason)
     return folder
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[SearchEngine]:
-    with search_engine() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def service(generator: Path, engine: SearchEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    extra = {name: value for name, value in FAST.items() if name != "PRESSROOM_KINDS"} | engine.environment()
-    extra["PRESSROOM_FETCH__ALLOW_NETWORKS"] = "127.0.0.0/8"
-    with system(tmp_path_factory.mktemp("generated") / "data", extra=extra) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

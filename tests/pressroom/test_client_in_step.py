@@ -10,8 +10,7 @@ from api.openapi.service import describe_service
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pressroom import Pressroom
-from pressroom.documents import account, alt_text, blog, index, jobs, speech, transcripts, webhooks
-from pressroom.documents.document import Document
+from pressroom.documents import Document, account, index, jobs, posts, speech
 
 DOCUMENTS: dict[str, type[Document]] = {
     "Job": jobs.Job,
@@ -22,13 +21,13 @@ DOCUMENTS: dict[str, type[Document]] = {
     "TimedWord": speech.SpokenWord,
     "LexiconDocument": speech.Lexicon,
     "LexiconEntry": speech.LexiconEntry,
-    "Transcript": transcripts.Transcript,
-    "Segment": transcripts.Segment,
-    "Word": transcripts.TranscribedWord,
-    "AltTextResult": alt_text.AltText,
-    "BatchResult": alt_text.BatchAltText,
-    "BlogMetadataResult": blog.BlogPost,
-    "BlogPicture": blog.Cover,
+    "Transcript": speech.Transcript,
+    "Segment": speech.Segment,
+    "Word": speech.TranscribedWord,
+    "AltTextResult": posts.AltText,
+    "BatchResult": posts.BatchAltText,
+    "BlogMetadataResult": posts.BlogPost,
+    "BlogPicture": posts.Cover,
     "IndexJob": index.IndexJob,
     "UrlRecord": index.UrlRecord,
     "IndexMonitorCreated": index.IndexMonitor,
@@ -37,9 +36,9 @@ DOCUMENTS: dict[str, type[Document]] = {
     "KeyVerification": account.KeyVerification,
     "Usage": account.Usage,
     "Voice": speech.Voice,
-    "WebhookSettingsCreated": webhooks.Webhook,
-    "WebhookSecret": webhooks.WebhookSecret,
-    "WebhookDelivery": webhooks.WebhookDelivery,
+    "WebhookSettingsCreated": account.Webhook,
+    "WebhookSecret": account.WebhookSecret,
+    "WebhookDelivery": account.WebhookDelivery,
 }
 REQUESTS = {
     "SpeechRequest": "speak",

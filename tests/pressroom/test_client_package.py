@@ -14,7 +14,7 @@ from pressroom import AsyncPressroom, Pressroom
 
 def methods(client: type) -> dict[str, Callable[..., Any]]:
     """Return the methods that ask the service."""
-    return {name: found for name, found in vars(client).items() if hasattr(found, "__signature__")}
+    return {name: found for name, found in inspect.getmembers(client) if hasattr(found, "__signature__")}
 
 
 def test_the_client_imports_nothing_of_the_service() -> None:

@@ -169,7 +169,7 @@ class Family:
         return {"fetchable": listed}
 
     def _start_looking(self) -> None:
-        if not any(model.family == self.name for model in self._store.catalogue.values()):
+        if not any(model.serves(self.name) for model in self._store.catalogue.values()):
             return
         # The thread knows its family only while it looks, so that it ends with it.
         known, seconds, ended = weakref.ref(self), self._look_every.total_seconds(), threading.Event()

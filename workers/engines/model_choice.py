@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pipeline.settings import Settings
-from pipeline.settings.fields import ModelSettings
+from pipeline.settings.fields import GgufSettings, ModelSettings
 from pipeline.settings.installing import install_command
 from workers.models.advice import default_model, remedy
 from workers.models.machine import Machine, this_machine
 from workers.models.store import ModelStore
 
-Own = TypeVar("Own", bound=ModelSettings)
+Own = TypeVar("Own", ModelSettings, GgufSettings)
 
 #: The MODEL of an engine that is not wanted.
 OFF = "none"
@@ -30,9 +30,9 @@ def settled(settings: Settings, own: Own, family: str, engine: str) -> Own:
     return own.model_copy(update=details | {"model": str(store.root / found.name)})
 
 
-def machine_for(own: ModelSettings) -> Machine:
+def machine_for(own: ModelSettings | GgufSettings) -> Machine:
     """Return the machine as an engine uses it: without its GPU, if the engine is to run on the processor."""
-    return replace(this_machine(), gpu_bytes=0) if own.device == "cpu" else this_machine()
+    return replace(this_machine(), gpu_bytes=0) if getattr(own, "device", None) == "cpu" else this_machine()
 
 
 def missing(settings: ModelSettings, *packages: str, extra: str, family: str, engine: str) -> str | None:

@@ -25,7 +25,7 @@ def recommended(models: Iterable[CatalogueModel], machine: Machine) -> Sequence[
 
 def wanted(store: ModelStore, family: str | None = None, machine: Machine | None = None) -> Sequence[CatalogueModel]:
     """Return the recommended models of a family, or of all, that are not here."""
-    models = [model for model in store.catalogue.values() if family in (None, model.family)]
+    models = [model for model in store.catalogue.values() if family is None or model.serves(family)]
     return [
         model
         for model in recommended(models, machine or this_machine())
@@ -67,7 +67,7 @@ def brings_better(store: ModelStore, family: str, machine: Machine | None = None
     if models := wanted(store, family, machine):
         gives = "; ".join(dict.fromkeys(model.gives for model in models))
         return f"{command(models)} brings {gives} ({gigabytes(sum(model.size_bytes for model in models))})"
-    offered = [model for model in store.catalogue.values() if model.family == family]
+    offered = [model for model in store.catalogue.values() if model.serves(family)]
     return remedy(family, offered[0].engine, machine) if offered else "the catalogue has no model for it"
 
 
@@ -79,7 +79,7 @@ def what_writes(family: str, language: str, extra: str, machine: Machine | None 
     models = [
         model
         for model in read_catalogue().values()
-        if model.family == family and (not model.languages or language in model.languages)
+        if model.serves(family) and (not model.languages or language in model.languages)
     ]
     best = next((model for model in models if machine.lacks(model.needs) is None), models[-1])
     if all(importlib.util.find_spec(package) for package in best.needs.packages):

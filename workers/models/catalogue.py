@@ -15,7 +15,7 @@ FILE = Path(__file__).with_name("catalogue.toml")
 #: Names of models are names of folders too.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: The kinds of files that a model may have: weights that hold no program, and what describes them.
-SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt", ".jinja"})
+SAFE_SUFFIXES = frozenset({".safetensors", ".gguf", ".onnx", ".json", ".txt", ".jinja"})
 #: Beside these, what the catalogue names: CTranslate2's model.bin, and bare numbers such as Kokoro's voices. Engines
 #: read them as such; a file of the same suffix that the catalogue does not name may be a pickle, which is a program.
 LISTED_SUFFIXES = SAFE_SUFFIXES | {".bin", ".npz"}
@@ -60,9 +60,13 @@ class Needs:
 
     #: Of the GPU, where it needs one.
     memory_bytes: int = 0
+    #: Memory that nothing else takes when the model is fetched or loaded.
+    free_bytes: int = 0
     gpu: bool = False
     #: cuBLAS and cuDNN where the linker finds them; torch brings its own, CTranslate2 does not.
     cuda: bool = False
+    #: AVX2, FMA, F16C and BMI2 of an x86-64 processor: llama.cpp's wheels are built with them.
+    instructions: bool = False
     cores: int = 1
     #: Packages by the names that they are imported by.
     packages: tuple[str, ...] = ()
@@ -89,6 +93,8 @@ class CatalogueModel:
     hub: Hub | None = None
     #: Small and good enough to be downloaded without being asked for.
     automatic: bool = False
+    #: Further families of engines of the same name, which run the same files.
+    also: tuple[str, ...] = ()
     needs: Needs = Needs()
     #: The name that alternatives share: of those one is enough, the first that suits the machine.
     one_of: str | None = None
@@ -99,6 +105,10 @@ class CatalogueModel:
     def voices(self) -> tuple[str, ...]:
         """Return the ids of the voices that it brings, as its engine offers them: `voices` of its details."""
         return tuple(voice if isinstance(voice, str) else voice["id"] for voice in self.details.get("voices", ()))
+
+    def serves(self, family: str, engine: str | None = None) -> bool:
+        """Return whether a family's engine, or any of it, runs the model."""
+        return family in (self.family, *self.also) and engine in (None, self.engine)
 
     @property
     def is_in_wheels(self) -> bool:
@@ -132,7 +142,7 @@ def models_of(
 ) -> Sequence[CatalogueModel]:
     """Return an engine's models in order of preference."""
     catalogue = read_catalogue() if catalogue is None else catalogue
-    return [model for model in catalogue.values() if (model.family, model.engine) == (family, engine)]
+    return [model for model in catalogue.values() if model.serves(family, engine)]
 
 
 def is_safe(name: str, suffixes: Collection[str] = SAFE_SUFFIXES) -> bool:
@@ -157,6 +167,7 @@ def _read(entry: Mapping[str, Any]) -> CatalogueModel:
         **given
         | {
             "languages": tuple(given.get("languages", ())),
+            "also": tuple(given.get("also", ())),
             "files": files,
             "hub": hub and Hub(**hub | {key: tuple(hub.get(key, ())) for key in ("patterns", "without")}),
             "needs": _read_needs(given.get("needs", {})),
@@ -174,4 +185,5 @@ def _read_file(entry: Mapping[str, Any]) -> File:
 
 def _read_needs(entry: Mapping[str, Any]) -> Needs:
     given = dict(entry) | {"packages": tuple(entry.get("packages", ()))}
-    return Needs(memory_bytes=given.pop("memory_mb", 0) * 10**6, **given)
+    sizes = {f"{name}_bytes": given.pop(f"{name}_mb", 0) * 10**6 for name in ("memory", "free")}
+    return Needs(**sizes, **given)

@@ -3,8 +3,9 @@
 import ctypes
 import importlib.util
 import os
+import platform
 from ctypes.util import find_library
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,13 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
+#: What a container takes now.
+CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
+MEMINFO, CPUINFO = Path("/proc/meminfo"), Path("/proc/cpuinfo")
+#: As /proc/cpuinfo names them.
+INSTRUCTIONS = ("avx2", "fma", "f16c", "bmi2")
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Memory in bytes; `gpu_bytes` is that of the largest CUDA device, 0 where there is none."""
@@ -25,6 +33,10 @@ class Machine:
     gpu_bytes: int = 0
     #: Whether cuBLAS and cuDNN are where the linker finds them.
     has_cuda: bool = True
+    #: Memory that nothing takes at the moment; None: it does not matter.
+    free_bytes: int | None = None
+    #: Whether llama.cpp can be imported without ending the process.
+    has_instructions: bool = True
 
     def lacks(self, needs: Needs) -> str | None:
         """Return what the machine is too small for, in words; None: nothing."""
@@ -34,6 +46,10 @@ class Machine:
             return "cuBLAS of CUDA 12 and cuDNN 9"
         if not needs.gpu and self.memory_bytes < needs.memory_bytes:
             return f"{gigabytes(needs.memory_bytes)} of memory"
+        if self.free_bytes is not None and self.free_bytes < needs.free_bytes:
+            return f"{gigabytes(needs.free_bytes)} of free memory"
+        if needs.instructions and not self.has_instructions:
+            return f"a processor with {', '.join(INSTRUCTIONS).upper()}"
         return f"{needs.cores} cores" if self.cores < needs.cores else None
 
     def suits(self, model: CatalogueModel) -> bool:
@@ -42,11 +58,21 @@ class Machine:
         return self.lacks(model.needs) is None and all(importlib.util.find_spec(package) for package in packages)
 
 
-@cache
 def this_machine() -> Machine:
-    """Return what is here. Nothing is imported for it: torch alone would take a second."""
+    """Return what is here, its free memory that of now. Nothing is imported for it: torch alone would take a second."""
+    return replace(_fixed(), free_bytes=free_memory())
+
+
+@cache
+def _fixed() -> Machine:
     gpu_bytes = _gpu_bytes()
-    return Machine(_memory_bytes(), count_cores(), gpu_bytes, has_cuda=bool(gpu_bytes) and _has_cuda())
+    return Machine(
+        _memory_bytes(),
+        count_cores(),
+        gpu_bytes,
+        has_cuda=bool(gpu_bytes) and _has_cuda(),
+        has_instructions=not missing_instructions(),
+    )
 
 
 def count_cores(quota: Path = CGROUP_QUOTA) -> int:
@@ -61,6 +87,30 @@ def count_cores(quota: Path = CGROUP_QUOTA) -> int:
         return seen
 
 
+def missing_instructions(cpuinfo: Path = CPUINFO) -> list[str]:
+    """Return which of the instructions that llama.cpp's wheels are built with an x86-64 processor lacks.
+
+    Without them its import ends the process (SIGILL)."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return []
+    try:
+        flags = next(line for line in cpuinfo.read_text().splitlines() if line.startswith("flags")).split()
+    except (OSError, StopIteration):
+        return []
+    return [name.upper() for name in INSTRUCTIONS if name not in flags]
+
+
+def free_memory(meminfo: Path = MEMINFO, limit: Path = CGROUP_LIMIT, used: Path = CGROUP_USED) -> int:
+    """Return how many bytes can be taken now, within a container's limit; its page cache counts as free."""
+    free = _available(meminfo)
+    try:
+        left = int(limit.read_text()) - int(used.read_text())
+        stat = dict(line.split() for line in used.with_name("memory.stat").read_text().splitlines())
+        return max(0, min(free, left + int(stat.get("inactive_file", 0))))
+    except (OSError, ValueError):  # no container, or "max"
+        return free
+
+
 def gigabytes(size: int) -> str:
     """Return a size for people."""
     return f"{size / 10**9:.1f} GB" if size >= 10**9 else f"{max(1, round(size / 10**6))} MB"
@@ -72,6 +122,14 @@ def _memory_bytes() -> int:
         return min(installed, int(CGROUP_LIMIT.read_text()))
     except (OSError, ValueError):  # no container, or "max"
         return installed
+
+
+def _available(meminfo: Path) -> int:
+    try:
+        sizes = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+        return int(sizes["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):  # macOS: what it caches is not told apart
+        return _memory_bytes() // 2
 
 
 def _has_cuda() -> bool:

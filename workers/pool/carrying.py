@@ -1,4 +1,4 @@
-"""Carrying out: the items of a claim in their handler's hands, and what became of them."""
+"""Carrying out: runs the items of a claim in their handler."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ log = get_logger(__name__)
 
 
 class Carrier:
-    """Makes runs of claimed items, and carries them out in the thread that asks."""
+    """Makes runs of claimed items, and carries them out in the calling thread."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Carrier:
         self._announce = announce
 
     def make_run(self, claimed: Sequence[ClaimedItem]) -> Run:
-        """Return the run of some items of one kind and lease; its time begins now."""
+        """Return a run of items of one kind and lease; its time begins now."""
         kind = self._kinds[claimed[0].kind]
         tasks = [
             LeasedTask(
@@ -66,7 +66,7 @@ class Carrier:
         return Run(claimed[0].lease_id, tasks, kind.limits.run, time.monotonic(), kind.limits.stall)
 
     def carry_out(self, run: Run, handlers: Mapping[str, Handler[Any, Any]]) -> Ended:
-        """Carry a run out; whatever a handler throws or says, each of its tasks gets an answer."""
+        """Carry out a run; each task gets an outcome, whatever the handler raises or returns."""
         kind = self._kinds[run.tasks[0].item.kind]
         started = time.monotonic()
         with bound_contextvars(**run.log_fields):
@@ -81,10 +81,10 @@ class Carrier:
             return _rows(tasks, [Release()] * len(tasks))
         except PressroomError as error:
             return _rows(tasks, [Failed(error)] * len(tasks))
-        except Exception as error:  # the last fence
+        except Exception as error:  # a handler is a plug-in's code: it may raise anything
             log.exception("handler failed", queue=self._queue, items=len(tasks))
             if len(tasks) > 1:
-                # Which of them it was is not known: one by one, so that none fails for its neighbour.
+                # One by one, so that none fails for its neighbour.
                 return [self._outcomes(handler, [task])[0] for task in tasks]
             return _rows(tasks, [unforeseen(error, attempts=tasks[0].attempts)])
 

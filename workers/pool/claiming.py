@@ -1,4 +1,4 @@
-"""Claiming: what a process may take on next, for its free slots and through the gates of its handlers."""
+"""Claiming: what a process may take on next, by its free slots and its handlers' gates."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,20 +11,18 @@ from pipeline.database import Database, Statement
 from pipeline.lifecycle import ClaimedItem
 from pipeline.settings import Settings
 from workers.handler import Handler
-from workers.pool.gates import Gates
 from workers.pool.heartbeat import Run
-from workers.pool.slots import Slots
 
-#: A process with several slots is never idle while there is work; it gets so after this time, in seconds, when an item
-#: that has crashed a worker is ready, which goes only to a process that holds nothing else. It asks so often.
+#: An item that has crashed a worker goes only to a process that holds nothing else. A process with several slots is
+#: never idle while there is work, so after this time, in seconds, it empties itself when such an item waits.
 ALONE_EVERY_SECONDS = 30.0
 ASK_SECONDS = 1.0
-#: A process that claims time and again wakes another this often at most, in seconds.
+#: A process that claims repeatedly wakes another at most this often, in seconds.
 WAKE_AGAIN_SECONDS = 0.05
 
 
 class Claimer:
-    """Says what a process claims next, and is told what it got; only one thread at a time claims."""
+    """Decides what a process claims next, and learns what it got. Only one thread at a time claims."""
 
     def __init__(
         self,
@@ -37,12 +35,13 @@ class Claimer:
     ) -> None:
         self._queue = queue
         self._lanes = lanes
+        self._handlers = list({id(handler): handler for handler in lanes.values()}.values())
         self._database = database
         self._wake = wake
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._oldest_first_every = settings.work.oldest_first_every
-        self._gates = Gates(lanes)
-        self._slots = Slots(lanes)
+        #: Whether this process carries out one run at a time.
+        self.is_single = all(handler.slots == 1 and not handler.runs_apart for handler in self._handlers)
         #: Lanes whose items never wait for a process that holds nothing.
         self._together = [lane for lane, handler in lanes.items() if handler.comes_back_together]
         self._limits: dict[str, int] = {}
@@ -55,23 +54,26 @@ class Claimer:
         self._found_in_a_row = 0
 
     @property
-    def is_single(self) -> bool:
-        """Whether this process carries out one run at a time, whatever comes."""
-        return self._slots.is_single
-
-    @property
     def is_flowing(self) -> bool:
-        """Whether work came with each of the last two claims, and so is likely to come with the next."""
+        """Whether the last two claims found work, so that the next one probably does."""
         return self._found_in_a_row > 1
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:
-        """Return for how many runs of each lane there are slots beside those held; of lanes that are missing, none."""
-        is_kept_free = any(map(self._is_alone, held)) or (held and self._is_awaited())
-        return {} if is_kept_free else self._slots.room(held)
+        """Return the free slots of each lane beside the runs held; a lane without one is left out."""
+        if any(map(self._is_alone, held)) or (held and self._is_awaited()):
+            return {}
+        holders = [self._lanes[run.tasks[0].item.lane] for run in held]
+        shared = sum(not holder.runs_apart for holder in holders)
+        room = {}
+        for lane, handler in self._lanes.items():
+            taken = holders.count(handler) if handler.runs_apart else shared
+            if handler.slots > taken:
+                room[lane] = handler.slots - taken
+        return room
 
     def next(self, held: Sequence[Run]) -> Statement[list[ClaimedItem]] | None:
-        """Return the claim to make beside the runs held; None: there is no slot, or no gate is open."""
-        runs = self._gates.admit(self.room(held))
+        """Return the next claim beside the runs held, or None without a free slot or an open gate."""
+        runs = self._admitted(self.room(held))
         self._limits = {lane: number * self._lanes[lane].batch for lane, number in runs.items()}
         self._may_be_more = False
         if not self._limits:
@@ -83,36 +85,48 @@ class Claimer:
             self._limits, lease_for=self._lease_for, alone=not held, oldest=oldest, together=self._together
         )
 
+    def _admitted(self, room: Mapping[str, int]) -> dict[str, int]:
+        admitted: dict[str, int] = {}
+        for handler in self._handlers:
+            lanes = [lane for lane in room if self._lanes[lane] is handler]
+            if lanes:
+                admitted |= handler.admit(lanes, min(room[lane] for lane in lanes))
+        return admitted
+
     def claimed(self, lane: str | None, items: int) -> int:
-        """Note how many items of which lane were claimed (None: none was); returns how many of them make one run."""
-        size = self._lanes[lane].batch if lane else 1
-        self._gates.claimed(lane, runs=-(-items // size))
+        """Note a claim of so many items of a lane (None: it found nothing); returns how many make one run."""
+        claimer = self._lanes[lane] if lane else None
+        size = claimer.batch if claimer else 1
+        for handler in self._handlers:
+            is_its_own = handler is claimer
+            handler.claimed(lane if is_its_own else None, -(-items // size) if is_its_own else 0)
         self._found_in_a_row = self._found_in_a_row + 1 if items else 0
         self._may_be_more = lane is not None and items == self._limits[lane]
         return size
 
     def pause(self, *, most: timedelta) -> timedelta | None:
-        """Return how long it will be until a gate opens, None when that is longer than `most`."""
-        return self._gates.pause(most=most)
+        """Return the time until a gate opens, or None if that takes longer than `most`."""
+        pauses = [pause for handler in self._handlers if (pause := handler.pause()) is not None and pause <= most]
+        return min(pauses, default=None)
 
     def wake_again(self) -> None:
-        """Wake another process after the next full claim, however soon that is."""
+        """Allow the next full claim to wake another process, however soon."""
         self._woke_at = 0.0
 
     def wake_another(self) -> None:
-        """Wake another process where there may be more: one wake-up ramps the whole pool, each waking the next."""
+        """Wake another process if there may be more: one wake-up ramps the pool, each process waking the next."""
         if self._may_be_more and time.monotonic() - self._woke_at > WAKE_AGAIN_SECONDS:
             self._woke_at = time.monotonic()
             self._wake()
 
     def _is_alone(self, run: Run) -> bool:
-        """Return whether a run holds an item that has crashed a worker, and may take no other with it."""
+        """Return whether a run holds an item that has crashed a worker, so that nothing may run beside it."""
         return any(task.item.crashes and task.item.lane not in self._together for task in run.tasks)
 
     def _is_awaited(self) -> bool:
-        """Return whether a crashed item waits for a process that holds nothing, and this has held something for long.
+        """Return whether a crashed item waits for an empty process, and this one has long held something.
 
-        Without one nothing is held back: a recording may take hours, and others come meanwhile."""
+        Otherwise nothing is held back: a recording may take hours, and other work arrives meanwhile."""
         now = time.monotonic()
         if now - self._alone_at <= ALONE_EVERY_SECONDS:
             self._awaited = False

@@ -1,4 +1,4 @@
-"""Heartbeat: renews the leases that a process holds, writes progress, and ends what runs for too long."""
+"""Heartbeat: renews the leases of a process, writes progress, and ends runs that take too long."""
 
 import os
 import threading
@@ -20,19 +20,19 @@ from workers.pool.task import LeasedTask
 
 log = get_logger(__name__)
 
-#: Exit status of a process that ended itself because an engine hung (EX_TEMPFAIL: it is started again).
+#: Exit status of a process whose engine hung (EX_TEMPFAIL); the supervisor starts it again.
 HUNG = 75
 
 
 class TimedOut(PressroomError):
-    """The engine did not come to an end in the time that its kind allows."""
+    """The engine took longer than its kind allows."""
 
     code = "timed_out"
 
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """Some tasks of one lease, in a handler since `started` (monotonic seconds). A lease may have several."""
+    """Tasks of one lease in a handler since `started` (monotonic seconds). A lease may have several runs."""
 
     lease_id: UUID
     tasks: Sequence[LeasedTask[Any]]
@@ -45,13 +45,13 @@ class Run:
 
     @property
     def log_fields(self) -> dict[str, Any]:
-        """Return the log's field of the jobs that it is for: what is logged meanwhile names them."""
+        """The log field that names its jobs."""
         jobs = list(dict.fromkeys(str(task.job_id) for task in self.tasks))
         return {"job_id": jobs[0]} if len(jobs) == 1 else {"job_ids": jobs}
 
     @property
     def exceeded(self) -> timedelta | None:
-        """Return the limit of its kind that it has exceeded; None: it is within both."""
+        """The limit that it has exceeded, or None."""
         now = time.monotonic()
         if now - self.started > self.limit.total_seconds():
             return self.limit
@@ -62,10 +62,10 @@ class Run:
 
 
 class Heartbeat:
-    """One thread a process, which looks by its own clock at what is held then.
+    """One thread a process, which renews at its own pace whatever is held then.
 
-    Nothing wakes it: to be told of each run would be two changes between threads an item. So holding and dropping are
-    single operations on a list, which need no lock, and a run's first beat comes within `every` of its claim."""
+    Nothing wakes it, which saves two thread switches an item. Holding and dropping are single list operations and need
+    no lock; a run's first beat comes within `every` of its claim."""
 
     def __init__(
         self,
@@ -117,14 +117,14 @@ class Heartbeat:
             return
         self._log_started(runs)
         held = self._database.run(lifecycle.heartbeat([task.beat() for task in tasks], lease_for=self._lease_for))
-        # The items of a run that is being reported are no longer leased, and have not been taken away.
+        # A run that is being reported has given up its leases itself.
         for task in (task for run in runs if not run.is_reported for task in run.tasks):
             if task.item.item_id not in held and not task.is_stopped():
                 log.info("item stopped", job_id=str(task.job_id), index=task.index)
                 task.stop()
 
     def _log_started(self, runs: Sequence[Run]) -> None:
-        """Say of each run that takes some time that it goes on; one that ends at once has the line of its report."""
+        """Log each run that outlives a heartbeat, once; a short one has only the line of its report."""
         for run in runs:
             seconds = time.monotonic() - run.started
             if not run.is_logged and seconds >= self._every:
@@ -135,7 +135,7 @@ class Heartbeat:
                 )
 
     def _end_overdue(self, runs: Sequence[Run]) -> None:
-        """End the process when a run has exceeded a limit: no thread can be stopped, and its lease would be renewed."""
+        """End the process if a run exceeds a limit: a thread can't be stopped, and its lease would be renewed."""
         if not any(run.exceeded for run in runs):
             return
         for run in runs:
@@ -147,14 +147,14 @@ class Heartbeat:
         if exceeded is None or run.is_reported:
             outcomes = [Outcome(task.item.item_id, "release") for task in run.tasks]
         elif len(run.tasks) == 1:
-            what = "was not done within" if exceeded == run.limit else "made no progress for"
+            what = "took longer than" if exceeded == run.limit else "made no progress for"
             error = TimedOut(
-                f"The work {what} {exceeded.total_seconds():,.0f} s and was ended. Nothing was charged for it."
+                f"The work {what} {exceeded.total_seconds():,.0f} s and was stopped. Nothing was charged for it."
             )
             document = {"status": int(error.status), **error.document()}
             outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=document)]
         else:
-            # Nobody knows which of them hangs. When the lease runs out, each counts a crash, and comes back alone.
+            # Any of them may hang. When the lease runs out, each counts a crash and comes back alone.
             log.error("batch timed out", items=len(run.tasks))
             return
         try:

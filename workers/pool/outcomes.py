@@ -1,4 +1,4 @@
-"""Outcomes: what a handler says became of an item, as the life cycle takes it."""
+"""Outcomes: a handler's outcome as the life cycle stores it."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,24 +10,22 @@ from pipeline.kind import as_json
 from pipeline.storage.artifacts import StoreUnavailable
 from workers.handler import Done, Failed, Outcome, Release, Retry
 
-#: An exception that nobody foresaw: once more, in case it was the weather, then failed.
+#: Tries of an item whose handler raises an unexpected exception.
 MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
-#: When an item is tried again that the database or the artifact store kept from its end, in seconds: four minutes in
-#: all. A full disk or a server that restarts is mended within them, and its user did nothing wrong.
+#: Pauses, in seconds, between tries of an item that failed because the database or the artifact store was away:
+#: four minutes in all, enough for a restart or for an operator to free a full disk.
 RETRY_SERVERS_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
 
 
 def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
-    """Return what becomes of an item whose handler threw what nobody foresaw."""
-    failure = PressroomError(
-        f"The work failed in a way that nobody foresaw ({type(error).__name__}). Nothing was charged for it."
-    )
+    """Return the outcome of an item whose handler raised an unexpected exception."""
+    failure = PressroomError(f"The work failed unexpectedly ({type(error).__name__}). Nothing was charged for it.")
     return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
 
 
 def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
-    """Return an outcome after so many earlier attempts, where a failure that passes by itself is one more attempt."""
+    """Return the outcome, or a retry if a server's failure will pass; `attempts` are those before."""
     match outcome:
         case Failed(DatabaseUnavailable() | StoreUnavailable() as error, credits=0):
             if attempts < len(RETRY_SERVERS_AFTER):
@@ -36,7 +34,7 @@ def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
 
 
 def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome:
-    """Return an outcome as the life cycle takes it, with the credits within the price that is held."""
+    """Return an outcome as the life cycle stores it. Raises ValueError for credits beyond the price."""
     match outcome:
         case Done(output, engine, credits):
             earned = price if credits is None else credits
@@ -52,7 +50,7 @@ def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome
 
 
 def error_row(error: PressroomError) -> dict[str, Any]:
-    """Return an error as an item keeps it, with the HTTP status and the Retry-After that it is answered with."""
+    """Return an error as an item stores it, with its HTTP status and Retry-After."""
     row = {"status": int(error.status), **error.document()}
     if error.retry_after is not None:
         row["retry_after_seconds"] = max(1, round(error.retry_after.total_seconds()))

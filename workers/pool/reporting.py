@@ -1,9 +1,11 @@
-"""Reporting: what became of a run is written to its items, and told to whoever waits for it."""
+"""Reporting: writes the outcomes of runs to their items, and notifies those who wait."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
+
+import psycopg
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
@@ -22,13 +24,15 @@ from workers.pool.heartbeat import Run
 
 log = get_logger(__name__)
 
-#: How long a process that ends waits for Redis to take what it has to tell.
+#: How long an ending process waits for Redis to take its last notices.
 LAST_WORDS_SECONDS = 1.0
+#: An outcome that can't be stored, such as a text with a NUL.
+UNFIT = (psycopg.Error, ValueError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A run that its handler is done with, after so many seconds, and what became of its tasks."""
+    """A run that its handler has finished, its outcomes and its seconds."""
 
     kind: AnyKind
     run: Run
@@ -37,7 +41,7 @@ class Ended:
 
 
 class Reporter:
-    """Writes the reports of one queue's runs, notices and metrics among them."""
+    """Writes the reports, notices and metrics of one queue's runs."""
 
     def __init__(
         self,
@@ -60,10 +64,10 @@ class Reporter:
         self.mark = uuid4().bytes
 
     def write(self, due: Sequence[Ended], *, then: Statement[list[ClaimedItem]] | None) -> lifecycle.ReportedAndClaimed:
-        """Write what became of runs and make the claim that comes next, in one statement: one commit pays for all.
+        """Report runs and make the next claim, in one statement and one commit.
 
-        Returns what of the reports counted, and what was claimed. Raises PressroomError when there was nothing to
-        report, and nothing can be claimed."""
+        Returns the items whose report counted, and the items claimed. Raises PressroomError if there is nothing to
+        report and the claim fails."""
         if not due:
             return [], self._database.run(lifecycle.claim_alone(then)) if then else []
         report = lifecycle.report_together((one.run.lease_id, one.outcomes) for one in due)
@@ -72,15 +76,15 @@ class Reporter:
                 return self._database.run(report), []
             return self._database.run(lifecycle.report_then_claim(report, then))
         except PressroomError as error:
-            # Their leases run out, and somebody does the work again.
+            # The leases run out, and another process does the work again.
             log.error("reports not written", error=error.message, runs=len(due))
             return [], []
-        except Exception:
+        except UNFIT:
             log.exception("reports refused, now one by one", runs=len(due))
             return [item for one in due for item in self._write_alone(one)], []
 
     def claim(self, claim: Statement[list[ClaimedItem]]) -> list[ClaimedItem]:
-        """Make a claim after a report; returns nothing when the database stays away."""
+        """Make a claim after a report; returns nothing if the database is away."""
         try:
             return self._database.run(lifecycle.claim_alone(claim))
         except PressroomError as error:
@@ -88,12 +92,12 @@ class Reporter:
             return []
 
     def announce(self, taken: Sequence[Taken]) -> None:
-        """Tell whoever waits for them which jobs have ended."""
+        """Notify those who wait of the jobs that have ended."""
         if ended := {item.job_id for item in taken if item.job_state}:
             self._send(lambda pipe: add_notice(pipe, ended))
 
     def note(self, due: Sequence[Ended], taken: Sequence[Taken]) -> None:
-        """Count and log what was reported, which nobody waits for."""
+        """Count and log reports, and delete uploads; nobody waits for this."""
         ended = {item.job_id for item in taken if item.job_state}
         self._delete_uploads({task.job_id for one in due if one.kind.takes_files for task in one.run.tasks} & ended)
         for one in due:
@@ -102,7 +106,7 @@ class Reporter:
             log.info("item reported", job_id=str(item.job_id), item=item.item_id, job_state=item.job_state)
 
     def give_back(self, run: Run) -> None:
-        """Release a run's items: another process goes on with them."""
+        """Release a run's items to another process."""
         outcomes = [lifecycle.Outcome(task.item.item_id, "release") for task in run.tasks]
         try:
             self._database.run(lifecycle.report(run.lease_id, outcomes))
@@ -112,7 +116,7 @@ class Reporter:
             log.info("items given back", items=len(run.tasks))
 
     def announce_parts(self, job_id: UUID, parts: Parts) -> None:
-        """Tell that parts of a stream are there."""
+        """Announce new parts of a stream."""
         self._send(lambda pipe: add_part_notice(pipe, job_id, parts))
 
     def wake(self) -> None:
@@ -120,20 +124,20 @@ class Reporter:
         self._send(lambda pipe: add_wake(pipe, self._queue, self.mark))
 
     def flush_metrics(self) -> None:
-        """Have what was counted since the last time written; while Redis is away it is kept."""
+        """Write new counts; they are kept while Redis is away."""
         if not self._metrics.has_pending:
             return
         self._outbox.post(lambda: self._broker.try_to(self._metrics.flush))
 
     def close(self) -> None:
-        """Return when all is told, or Redis does not take it."""
+        """Return when all notices are sent, or Redis does not take them."""
         self._outbox.flush(within=LAST_WORDS_SECONDS)
 
     def _write_alone(self, ended: Ended) -> list[Taken]:
-        """Write one run's report: what can't be written must not cost its neighbours theirs."""
+        """Write one run's report, so that an unfit outcome does not cost its neighbours theirs."""
         try:
             return self._database.run(lifecycle.report(ended.run.lease_id, ended.outcomes))
-        except Exception:
+        except (PressroomError, *UNFIT):
             log.exception("report not written", items=len(ended.outcomes))
             return []
 
@@ -145,9 +149,9 @@ class Reporter:
                 log.warning("upload not deleted, the sweep will", job_id=str(job_id), error=error.message)
 
     def _send(self, fill: Callable[[Any], None]) -> None:
-        """Send a notice; who does not hear it finds the same in the rows within a second.
+        """Send a notice without waiting for Redis; those who miss it read the rows within a second.
 
-        This thread sends it, as a change to another is on the way of whoever waits, and never waits for Redis."""
+        This thread sends it: handing it to another would delay the client."""
         if not self._broker.send_at_once(fill):
             self._outbox.post(lambda: self._send_later(fill))
 
@@ -174,7 +178,7 @@ class Reporter:
                 self._trace(task.item, ended, outcome)
 
     def _trace(self, item: ClaimedItem, ended: Ended, outcome: lifecycle.Outcome) -> None:
-        """Write down how long an item waited and ran, under the request that it is of."""
+        """Trace how long an item waited and ran, under its request."""
         about: dict[str, Any] = {"pressroom.job.id": str(item.job_id), "pressroom.item.id": item.item_id}
         self._tracer.work(
             item.request_id, f"wait {item.kind}", ago=ended.seconds, seconds=item.waited.total_seconds(), **about

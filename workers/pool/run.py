@@ -1,4 +1,4 @@
-"""Run: claim items, hand them to their handler, report what became of them."""
+"""Runner: claims items, hands them to their handler, and reports the outcomes."""
 
 import threading
 import time
@@ -7,6 +7,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import timedelta
 from functools import partial
 from typing import Any
+
+import psycopg
 
 from pipeline.database import Database, Statement
 from pipeline.errors import NotReady, PressroomError
@@ -20,23 +22,23 @@ from pipeline.storage.artifacts import Artifacts
 from pipeline.tracing.tracing import open_tracer
 from pipeline.wakes.broker import LOOK_EVERY_SECONDS, WakeBroker
 from workers.engines.thread_pool import ThreadPool
-from workers.handler import Handler, UsesDatabase, Watchable
+from workers.handler import Handler
 from workers.pool.carrying import Carrier
 from workers.pool.claiming import Claimer
+from workers.pool.handlers import LateHandlers
 from workers.pool.heartbeat import Heartbeat, Run
-from workers.pool.late_handlers import LateHandlers
 from workers.pool.reporting import Ended, Reporter
 from workers.pool.rounds import Rounds
 
 log = get_logger(__name__)
 
-#: How often a busy process looks by itself, in seconds.
+#: How often a busy process looks for work without a wake-up, in seconds.
 LOOK_SECONDS = 0.25
-#: A gate that opens so soon is waited for here, and no item with it; later ones are found by the next look.
+#: The longest wait for a gate here; the next look finds later ones.
 LONGEST_PAUSE = timedelta(seconds=1)
-#: How long giving back may take on a busy machine.
+#: Time for giving back, on a busy machine.
 GIVE_BACK_SECONDS = 1.5
-#: A wait for a wake-up of no time at all would be one without an end.
+#: Redis takes a wait of 0 for one without an end.
 SHORTEST_WAIT = 0.005
 
 
@@ -90,18 +92,16 @@ class Runner:
         )
 
     def setup(self) -> None:
-        """Set the engines up and tell everybody what they offer; kinds whose handler is not ready are not claimed."""
+        """Set up the handlers and publish their offers; kinds whose handler is not ready are not claimed."""
         for handler in {id(handler): handler for handler in self._handlers.values()}.values():
-            if isinstance(handler, UsesDatabase):
-                handler.use(self._database)
+            handler.use(self._database)
             try:
                 handler.setup()
             except NotReady as error:
                 log.error("handler not ready", queue=self._queue, needs=error.message)
                 self._handlers = self._late.set_aside(handler, self._handlers)
             self._publish(handler)
-            if isinstance(handler, Watchable):
-                handler.watch(partial(self._renew, handler))
+            handler.watch(partial(self._renew, handler))
         self._claimer = self._make_claimer()
         self._is_set_up = True
         log.info("pool process ready", queue=self._queue, kinds=sorted(self._handlers))
@@ -113,12 +113,12 @@ class Runner:
         return Claimer(self._queue, lanes, database=self._database, wake=wake, settings=self._settings)
 
     def _renew(self, handler: Handler[Any, Any]) -> None:
-        """Tell everybody what a handler offers now; one that lacked an engine is asked again."""
+        """Publish a handler's offers again, and set it up if it was not ready."""
         self._late.ask(handler)
         self._publish(handler)
 
     def _take_on(self) -> None:
-        """Claim from now on for the handlers that have become ready."""
+        """Start to claim for handlers that have become ready."""
         if ready := self._late.take():
             self._handlers |= ready
             self._claimer = self._make_claimer()
@@ -131,7 +131,7 @@ class Runner:
             log.warning("offers not published", queue=self._queue, error=error.message)
 
     def stop(self) -> None:
-        """Claim nothing more; `drain` and `serve` return when what is held has ended, or was given back."""
+        """Claim nothing more; `drain` and `serve` return when all runs have ended or been given back."""
         with self._changed:
             if not self._stopped.done():
                 self._stopped_at = time.monotonic()
@@ -139,15 +139,15 @@ class Runner:
             self._changed.notify_all()
 
     def drain(self) -> None:
-        """Work until nothing is due; the first call sets the engines up."""
+        """Work until nothing is due; the first call sets up the handlers."""
         self._work(stays=False)
 
     def serve(self) -> None:
-        """Work until `stop`, and wait for wake-ups while nothing is due; the first call sets the engines up."""
+        """Work until `stop`, waiting for wake-ups in between; the first call sets up the handlers."""
         self._work(stays=True)
 
     def _work(self, *, stays: bool) -> None:
-        """Have a thread look for work, which may be in a handler's hands when this one is told to stop."""
+        """Look for work in a thread of its own, because a handler may hold it when `stop` is called."""
         if not self._is_set_up:
             self.setup()
         looking = self._threads.submit(partial(self._look, stays=stays))
@@ -160,8 +160,8 @@ class Runner:
     def _look(self, *, stays: bool) -> None:
         self._claimer.wake_again()
         while not self._stopped.done():
-            was_busy = bool(self._heartbeat.held())  # asked first: what ends meanwhile leaves room unclaimed
-            # Where there is one slot, the thread that looks carries the work out as well. With more it goes on looking.
+            was_busy = bool(self._heartbeat.held())  # first: a run that ends meanwhile leaves room unclaimed
+            # With one slot, this thread also carries the work out; with more, it goes on looking.
             mine: list[Run] | None = [] if self._claimer.is_single and self._late.is_empty else None
             is_looked = self._rounds.ask(mine)  # if not, another thread may be claiming now
             if mine:
@@ -177,14 +177,14 @@ class Runner:
                 return
 
     def _round(self, mine: list[Run] | None) -> bool:
-        """Report what has ended and claim what comes next; returns whether there may be more to claim.
+        """Report the runs that have ended and claim the next; returns whether there may be more to claim.
 
-        Whoever ends a run makes the round, for all that have ended meanwhile: a report and a claim for each would be
-        two commits, and all reports of a job wait for its row. One of the runs that begin is left in `mine`, where that
-        is given, and carried out by the thread that asked: to hand it to another would take two changes between them.
+        One thread does so for all runs that have ended meanwhile: a report and a claim each would be two commits, and
+        all reports of a job wait for its row. If `mine` is given, one new run is left in it for the calling thread,
+        which saves two thread switches.
 
-        A claim goes with the report where work flows. Otherwise it most likely finds nothing, and comes after those who
-        wait were told."""
+        While work flows, one statement reports and claims. Otherwise the claim probably finds nothing, so it follows
+        the notices."""
         with self._changed:
             due, self._due = self._due, []
         self._hand_on(mine)
@@ -205,7 +205,7 @@ class Runner:
         return started > 0 and bool(self._claimer.room(self._heartbeat.held()))
 
     def _start(self, claimed: Sequence[ClaimedItem], mine: list[Run] | None) -> int:
-        """Start the runs that the items of a claim make; returns how many."""
+        """Start the runs that a claim makes; returns how many."""
         runs = [self._carrier.make_run(items) for items in self._split(claimed)]
         for run in runs:
             self._heartbeat.hold(run)
@@ -216,27 +216,27 @@ class Runner:
         return len(runs)
 
     def _hand_on(self, mine: list[Run] | None) -> None:
-        """Start in threads of their own what an earlier round has left to this one, which has another to make."""
+        """Give runs that an earlier round left to this thread to other threads: it makes another round."""
         while mine:
             self._threads.start(partial(self._carry_on, [mine.pop()]))
 
     def _split(self, claimed: Sequence[ClaimedItem]) -> list[Sequence[ClaimedItem]]:
-        """Return the runs that the items of a claim make."""
+        """Return the items of each run that a claim makes."""
         size = self._claimer.claimed(claimed[0].lane if claimed else None, len(claimed))
         return [claimed[first : first + size] for first in range(0, len(claimed), size)]
 
     def _next_claim(self, due: Sequence[Ended]) -> Statement[list[ClaimedItem]] | None:
-        """Return the claim to make beside what is held and not due. Raises what a gate raises, if nothing is due."""
+        """Return the claim to make beside the runs that go on."""
         if self._stopped.done():
             return None
         ended = [one.run for one in due]
         try:
             return self._claimer.next([run for run in self._heartbeat.held() if run not in ended])
-        except Exception:
-            if not due:
-                raise
-            log.exception("nothing claimed")  # what is due is reported all the same
-            return None
+        except PressroomError as error:
+            log.error("nothing claimed", error=error.message)
+        except Exception:  # a handler's gate is a plug-in's code, and the ended runs must be reported
+            log.exception("nothing claimed", queue=self._queue)
+        return None
 
     def _let_go(self, ended: Sequence[Run], *, leaves_room: bool) -> None:
         with self._changed:
@@ -246,7 +246,7 @@ class Runner:
                 self._changed.notify_all()
 
     def _wait(self) -> None:
-        """Wait for room or, while there is some, for a wake-up or for a gate to open."""
+        """Wait for room; with room, for a wake-up or an open gate."""
         if self._claimer.room(self._heartbeat.held()):
             pause = self._claimer.pause(most=LONGEST_PAUSE)
             self._wait_for_wake(LOOK_SECONDS if pause is None else min(LOOK_SECONDS, pause.total_seconds()))
@@ -256,23 +256,21 @@ class Runner:
                 self._changed.wait(LOOK_SECONDS)
 
     def _wait_for_wake(self, seconds: float) -> None:
-        # What this process has sent to others was sent before its last look, which found nothing more.
+        # Its own wake-ups do not count: it has looked since it sent them.
         self._broker.wait_for_wake(self._queue, max(SHORTEST_WAIT, seconds), but=self._reporter.mark)
         self._claimer.wake_again()  # this one may have been for more than we take
 
     def _carry_on(self, mine: list[Run]) -> None:
-        """Carry a run out, and then each that the round after it leaves to this thread."""
+        """Carry out a run, then each that the following round leaves to this thread."""
         while mine:
             ended = self._carrier.carry_out(mine.pop(), self._handlers)
             with self._changed:
                 self._due.append(ended)
-            del ended  # what was done may hold pictures, and the next may take hours
+            del ended  # it may hold pictures, and the next run may take hours
             try:
                 self._rounds.ask(mine)
-            except PressroomError as error:
-                log.error("nothing claimed", error=error.message)  # who looks asks again
-            except Exception:
-                log.exception("round failed", queue=self._queue)
+            except (PressroomError, psycopg.Error) as error:
+                log.error("nothing claimed", error=str(error))  # the looking thread tries again
 
     def _has_reported_all(self) -> bool:
         try:
@@ -282,11 +280,11 @@ class Runner:
             return False
 
     def _give_back(self) -> None:
-        """Wait for what is held, and release what is not done in time: another process goes on with it."""
-        # Earlier than the process is ended: what is not given back waits for its lease and counts a crash.
+        """Wait for the runs, and release those not done in time to another process."""
+        # Before the process is killed: items not given back wait for their lease and count a crash.
         drain = self._settings.work.drain_seconds
         deadline = self._stopped_at + drain - max(0.25 * drain, GIVE_BACK_SECONDS)
-        # A round that began before the stop may be claiming, so it is waited for as well.
+        # A round that began before the stop may still be claiming.
         while not self._has_reported_all() and time.monotonic() < deadline:
             with self._changed:
                 self._changed.wait(0.1)

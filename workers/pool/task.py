@@ -27,7 +27,7 @@ ARTIFACT_MARGIN = timedelta(days=1)
 
 
 class LeasedTask(Generic[I]):
-    """What `workers.handler.Task` promises, over a lease."""
+    """A `workers.handler.Task` over a lease."""
 
     def __init__(
         self,
@@ -58,26 +58,26 @@ class LeasedTask(Generic[I]):
         self._parts = Parts()
         self._is_stopped = False
         self._beat = Beat(item.lease_id, item.item_id)
-        #: When it last told how far it is, in monotonic seconds.
+        #: Time of the last progress, in monotonic seconds.
         self.moved = time.monotonic()
 
     @cached_property
     def input(self) -> I:
-        """What the kind stored; read when the handler asks for it, so that what can't be read fails its own item."""
+        """The stored input, validated at first use so that a bad one fails its own item alone."""
         return self._model.model_validate(self.item.input)
 
     def is_stopped(self) -> bool:
-        """Return whether going on is in vain."""
+        """Return whether more work is in vain."""
         return self._is_stopped
 
     def stop(self) -> None:
-        """Tell the handler that going on is in vain."""
+        """Tell the handler to stop."""
         self._is_stopped = True
 
     def progress(
         self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
     ) -> None:
-        """Note how far the item is; the next heartbeat writes it."""
+        """Note the item's progress; the next heartbeat writes it."""
         if credits is not None and not 0 <= credits <= self.price:
             raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
         self.moved = time.monotonic()
@@ -91,24 +91,24 @@ class LeasedTask(Generic[I]):
         self.checkpoint = self._beat.checkpoint
 
     def beat(self) -> Beat:
-        """Return the sign of life that is to be written next."""
+        """Return the heartbeat to write next."""
         return self._beat
 
     def raise_hold(self, credits: int) -> None:
-        """Set aside `credits` in all. Raises InsufficientCredits, KeyCreditsUsed, Stopped."""
+        """Hold `credits` in total. Raises InsufficientCredits, KeyCreditsUsed, Stopped."""
         raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item_id, credits))
         if raised.outcome == "lost":
             self.stop()
             raise Stopped
         if raised.outcome == "insufficient":
-            # What is held for it already is theirs again with this answer.
+            # The failure releases the credits that the item holds.
             raise InsufficientCredits(required=credits, remaining=(raised.available or 0) + self.price)
         if raised.outcome == "key_limit":
             raise KeyCreditsUsed(required=credits, remaining=(raised.available or 0) + self.price)
         self.price = max(self.price, credits)
 
     def save(self, checkpoint: Mapping[str, Any]) -> None:
-        """Write where a next attempt goes on, now. Raises Stopped."""
+        """Write the checkpoint now. Raises Stopped."""
         self.checkpoint = checkpoint
         self._beat = replace(self._beat, checkpoint=checkpoint)
         if not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):
@@ -116,15 +116,15 @@ class LeasedTask(Generic[I]):
             raise Stopped
 
     def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
-        """Keep bytes, or an open file's, under a key that only this lease writes; returns the key."""
+        """Store bytes or an open file under a key that only this lease writes; returns the key."""
         key = self._key(suffix, keep_for)
         self._artifacts.put(key, data)
         return key
 
     def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
-        """Keep the next part of a stream and tell whoever sends it. Raises Stopped.
+        """Store the next part of a stream and announce it. Raises Stopped.
 
-        What it earns is written first: a client that has a part has paid for it."""
+        Its credits are written first, so that no client gets a part unpaid."""
         if not self._parts.prefix:
             self._parts = Parts(prefix=self._key(), engine=engine, voice=voice)
         parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, "voice": voice})
@@ -139,14 +139,14 @@ class LeasedTask(Generic[I]):
         return parts
 
     def stored(self, key: str) -> bytes:
-        """Return what an earlier attempt has stored. Raises Gone, ServiceUnavailable."""
+        """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""
         return self._artifacts.get(key)
 
     @contextmanager
     def upload(self, field: str) -> Iterator[IO[bytes]]:
-        """Open a file that the request brought, as an unnamed temporary one. Raises Gone, ServiceUnavailable.
+        """Open an uploaded file, copied to an unnamed temporary one. Raises Gone, ServiceUnavailable.
 
-        It is never whole in memory: some of 25 MB at once would stay there."""
+        It is never whole in memory: the allocator would keep several times 25 MB."""
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             file.writelines(self._artifacts.read(upload_key(self.job_id, field)))
             file.seek(0)

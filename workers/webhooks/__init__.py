@@ -1,1 +1,1 @@
-"""Webhooks: events that are due are sent; sending.py is the way in."""
+"""Webhooks: sends due events; start with sending.py."""

@@ -1,7 +1,6 @@
-"""Sender: events are posted to the addresses of webhooks, which must be on the public Internet, as those of downloads.
+"""Sender: posts events to webhooks, which must be on the public Internet, as downloads must.
 
-No redirect is followed and no answer is read: what counts is its status.
-"""
+It follows no redirect and reads no answer; the status decides."""
 
 import asyncio
 import time
@@ -18,20 +17,17 @@ from pipeline.downloads.connecting import SocketFactory, open_session, plain_soc
 from pipeline.downloads.failures import failure_of
 from pipeline.downloads.retry_after import read_retry_after
 from pipeline.downloads.targets import Refused, read_target, shown
-from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import DueDelivery, Sent
 from pipeline.webhooks.signing import signed_headers
 
-log = get_logger(__name__)
-
 USER_AGENT = "Pressroom/0.1 (webhooks)"
-#: An address that answers so wants no more events: Standard Webhooks.
+#: The status of an address that wants no more events (Standard Webhooks).
 GONE = 410
 
 
 class WebhookSender:
-    """Sends events while it is entered, in the event loop where it was. `resolver` and `open_socket` are for tests."""
+    """Sends events within an `async with` block. `resolver` and `open_socket` are for tests."""
 
     def __init__(
         self,
@@ -40,7 +36,7 @@ class WebhookSender:
         resolver: AbstractResolver | None = None,
         open_socket: SocketFactory = plain_socket,
     ) -> None:
-        """Raise NotReady when the settings allow what is no network."""
+        """Raises NotReady when an allowed network is none."""
         self._fetch = settings.fetch
         self._seconds = settings.webhooks.timeout_seconds
         self._reach = Reach(settings.fetch.allow_networks)
@@ -59,13 +55,9 @@ class WebhookSender:
         await self._session.close()
 
     async def send(self, delivery: DueDelivery) -> Sent:
-        """Send an event, and return what became of it."""
+        """Send an event and return the result."""
         began = time.monotonic()
-        try:
-            sent = await self._send(delivery)
-        except Exception:
-            log.exception("event failed", delivery=str(delivery.id))
-            sent = Sent(error="something went wrong here; it was noted")
+        sent = await self._send(delivery)
         return replace(sent, seconds=round(time.monotonic() - began, 3))
 
     async def _send(self, delivery: DueDelivery) -> Sent:
@@ -73,11 +65,9 @@ class WebhookSender:
             url = read_target(delivery.url, self._reach)
         except Refused as refused:
             return Sent(error=f"{shown(delivery.url)} can't be asked: {refused.why}.", is_final=True)
-        headers = {
-            **signed_headers(delivery.secrets, delivery.id, delivery.body, datetime.now(UTC)),
-            "Content-Type": "application/json",
-        }
         try:
+            signed = signed_headers(delivery.secrets, delivery.id, delivery.body, datetime.now(UTC))
+            headers = {**signed, "Content-Type": "application/json"}
             async with (
                 asyncio.timeout(self._seconds),
                 self._session.post(
@@ -98,7 +88,7 @@ def _judge(response: aiohttp.ClientResponse) -> Sent:
         return Sent(status=status)
     return Sent(
         status=status,
-        error=f"HTTP {status}; only a status from 200 to 299 takes an event, and no redirect is followed",
+        error=f"HTTP {status}; an event is accepted by a status from 200 to 299, and redirects are not followed",
         retry_after=read_retry_after(response.headers.get("Retry-After", "")),
         is_final=status == GONE,
     )

@@ -1,4 +1,4 @@
-"""Sending: events that are due are claimed, sent, and what became of them is kept."""
+"""Sending: claims events that are due, sends them, and records the results."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,15 +7,16 @@ from datetime import timedelta
 from typing import Protocol
 
 from pipeline.database import Database
+from pipeline.jobs.job_ends import tell_ends
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import AtOnce, DueDelivery, Sent, claim_deliveries, report_delivery
 
 log = get_logger(__name__)
 
-#: A try that its process did not end is made again after its own time and so much more.
+#: Time beyond a try's own after which a lost one is repeated.
 LEASE_SLACK = timedelta(seconds=60)
-#: How often it is looked what is due now, while others are still on their way.
+#: How often to look for due events while others are being sent.
 LOOK_EVERY_SECONDS = 1.0
 
 
@@ -23,15 +24,15 @@ class Sender(Protocol):
     """Sends events."""
 
     async def send(self, delivery: DueDelivery) -> Sent:
-        """Send an event, and return what became of it."""
+        """Send an event and return the result."""
 
 
 OpenSender = Callable[[Settings], AbstractAsyncContextManager[Sender]]
 
 
 def open_sender(settings: Settings) -> AbstractAsyncContextManager[Sender]:
-    """Return what sends events over HTTP. Raises NotReady when the settings allow what is no network."""
-    from workers.webhooks.sender import WebhookSender  # aiohttp, which most sweeps have no use for
+    """Return a sender over HTTP. Raises NotReady when an allowed network is none."""
+    from workers.webhooks.sender import WebhookSender  # imports aiohttp, which most sweeps don't need
 
     return WebhookSender(settings)
 
@@ -48,12 +49,13 @@ class WebhookSending:
         self._retry_for = timedelta(hours=wanted.retry_hours)
 
     def send_due(self, database: Database) -> int:
-        """Send what is due, until nothing is due or on its way any more; returns how many tries that were."""
+        """Send due events until none is left; returns the number of tries."""
+        tell_ends(database)
         first = self._claim(database, self._settings.webhooks.at_once)
         return asyncio.run(self._send_all(database, first)) if first else 0
 
     async def _send_all(self, database: Database, claimed: list[DueDelivery]) -> int:
-        """Send events, each in its own time: who is slow to answer takes one place, and the others go on."""
+        """Send events at once, so that a slow receiver holds up no other."""
         sending: set[asyncio.Task[None]] = set()
         tries = 0
         async with self._open_sender(self._settings) as sender:
@@ -69,7 +71,7 @@ class WebhookSending:
                     free = self._settings.webhooks.at_once - len(sending)
                     claimed = await asyncio.to_thread(self._claim, database, free) if free else []
             finally:
-                # What is on its way is still reported when no more can be claimed; else it would be sent again.
+                # Results are still reported when no more can be claimed; else the events would be sent again.
                 await asyncio.gather(*sending, return_exceptions=True)
         return tries
 
@@ -83,6 +85,5 @@ class WebhookSending:
         sent = await sender.send(delivery)
         report = report_delivery(delivery, sent, retry_for=self._retry_for)
         state = await asyncio.to_thread(database.run, report)
-        # Neither address nor error, which names it: a webhook's path is often all the secret that it has. Its owner
-        # finds both with the delivery.
+        # Without the address and the error, which names it: a webhook's path is often its only secret.
         log.info("event sent", delivery=str(delivery.id), attempts=delivery.attempts, state=state, status=sent.status)

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
 from pipeline.csv_cells import defused
 from pipeline.timestamps import Timestamp, timestamp
@@ -21,8 +21,41 @@ NUMBERS = ("requests", "credits")
 Day = date
 
 
+class KeyUsage(BaseModel):
+    """What a key has used."""
+
+    key_id: UUID
+    name: str | None
+    requests: NonNegativeInt
+    credits: NonNegativeInt
+
+
+class DayUsage(BaseModel):
+    """What was used on a day (UTC)."""
+
+    date: Day
+    requests: NonNegativeInt
+    credits: NonNegativeInt
+
+
+class Usage(BaseModel):
+    """What an account has used in total."""
+
+    total_requests: NonNegativeInt
+    total_credits_used: NonNegativeInt
+    requests_this_month: NonNegativeInt
+    credits_used_this_month: NonNegativeInt
+    subscription_tier: Literal["free", "pro", "enterprise"]
+    credits_remaining: NonNegativeInt
+    credits_held: NonNegativeInt
+    usage_by_endpoint: dict[str, NonNegativeInt]
+    credits_by_endpoint: dict[str, NonNegativeInt]
+    by_key: list[KeyUsage]
+    by_day: list[DayUsage]
+
+
 class UsageRow(BaseModel):
-    """What was used on a day, at a route or by a key, as the report is told apart."""
+    """What was used on a day, at a route or by a key."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 

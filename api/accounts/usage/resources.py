@@ -1,20 +1,21 @@
 """Usage resources: GET /usage and GET /usage/ledger."""
 
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 import falcon.asgi
 
-from api.accounts.usage.documents import LEDGER_COLUMNS, LedgerEntry, UsageReport, csv_lines, ledger_cells
-from api.http.queries import DAY, ParameterInvalid, read_choice, read_whole
+from api.accounts.usage.documents import LEDGER_COLUMNS, LedgerEntry, Usage, UsageReport, csv_lines, ledger_cells
+from api.http.operations import Operation, Reply
+from api.http.parameters import ParameterInvalid, choice, day, limit, whole
 from api.services.resource import Resource
 from api.work.answers import show_json
 from pipeline.database import AsyncDatabase
 from pipeline.usage.usage import DAYS, read_usage
 from pipeline.usage.usage_report import COLUMNS, By, DaySpan, read_ledger, read_used
 
+TAG = "account"
 #: Most days of a report.
 MAX_DAYS = 366
 #: Longest page of the ledger, and the pages of a CSV: as much is in memory.
@@ -24,44 +25,51 @@ CSV = "text/csv; charset=utf-8"
 #: PostgreSQL's largest id.
 MAX_ID = 9_999_999_999
 
+FIRST_DAY = day("from", "First day (UTC). Default: 29 days before the last.")
+LAST_DAY = day("to", f"Last day (UTC). Default: today. A report covers at most {MAX_DAYS} days.")
+ROWS_BY = choice(
+    "by", "What each row stands for. Without any of these parameters the answer is the total usage.", list(COLUMNS)
+)
+FORMAT = choice("format", "csv: the rows as a file.", FORMATS, default="json")
+BEFORE = whole("before", "The id of the last entry of the previous page.", most=MAX_ID)
+LIMIT = limit(100, MAX_LINES)
+
 
 def read_span(req: falcon.asgi.Request) -> DaySpan:
     """Return the days that a request names: by default the last 30. Raises ParameterInvalid."""
-    today = datetime.now(UTC).date()
-    last = _date(req, "to") or today
-    first = _date(req, "from") or last - timedelta(days=min(DAYS - 1, (last - date.min).days))
+    last = LAST_DAY.read(req) or datetime.now(UTC).date()
+    first = FIRST_DAY.read(req) or last - timedelta(days=min(DAYS - 1, (last - date.min).days))
     if not 0 <= (last - first).days < MAX_DAYS:
         raise ParameterInvalid("from", first.isoformat(), f"send a day before `to`, at most {MAX_DAYS - 1} days.")
     return DaySpan(first, min(last, date.max - timedelta(days=1)))
 
 
-def _date(req: falcon.asgi.Request, name: str) -> date | None:
-    text = req.get_param(name)
-    if text is None:
-        return None
-    if DAY.fullmatch(text):
-        with suppress(ValueError):  # there is no 30 February
-            return date.fromisoformat(text)
-    raise ParameterInvalid(name, text, "send a day such as 2026-05-31.")
-
-
 def read_by(req: falcon.asgi.Request) -> By:
-    """Return what a report is told apart by. Raises ParameterInvalid."""
-    chosen = read_choice(req, "by", list(COLUMNS))
+    """Return what the rows of a report stand for. Raises ParameterInvalid."""
+    chosen = ROWS_BY.read(req)
     return next((by for by in COLUMNS if by == chosen), "day")
 
 
 class UsageResource(Resource):
     """GET /usage."""
 
+    @Operation(
+        id="get_usage",
+        tag=TAG,
+        summary="Return the account's usage: in total, or in a span of days by day, route or key.",
+        parameters=(FIRST_DAY, LAST_DAY, ROWS_BY, FORMAT),
+        replies={
+            200: Reply("Total usage, or a report if a parameter asks for one.", Usage | UsageReport, ("text/csv",))
+        },
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer what the account has used, as its ledger has it; of a span of days where one is asked for."""
+        """Answer with the account's usage according to its ledger."""
         caller = await self._services.authenticate_reader(req)
         if not req.params.keys() & {"from", "to", "by", "format"}:
-            show_json(resp, await self._services.database.run(read_usage(caller.account_id)))
+            show_json(resp, Usage.model_validate(await self._services.database.run(read_usage(caller.account_id))))
             return
         span, by = read_span(req), read_by(req)
-        form = read_choice(req, "format", FORMATS)
+        form = FORMAT.read(req)
         report = UsageReport.of(await self._services.database.run(read_used(caller.account_id, span)), span, by)
         if form == "csv":
             _name_file(resp, f"usage-by-{by}-{span.first}-{span.last}.csv")
@@ -75,21 +83,30 @@ class UsageResource(Resource):
 class Ledger(Resource):
     """GET /usage/ledger."""
 
+    @Operation(
+        id="get_usage_ledger",
+        tag=TAG,
+        summary="List the account's ledger, newest first.",
+        parameters=(FIRST_DAY, LAST_DAY, BEFORE, LIMIT, FORMAT),
+        replies={
+            200: Reply("A page, with the next one in Link; as CSV, all entries.", list[LedgerEntry], ("text/csv",))
+        },
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's ledger, newest first, or with all of a span of days as CSV."""
+        """Answer with a page of the account's ledger, newest first, or with all entries of a span of days as CSV."""
         services = self._services
         caller = await services.authenticate_reader(req)
         span = read_span(req) if req.params.keys() & {"from", "to"} else None
-        limit = read_whole(req, "limit", default=100, least=1, most=MAX_LINES)
-        before = read_whole(req, "before", default=0, most=MAX_ID) or None
-        if read_choice(req, "format", FORMATS) == "csv":
+        limit = LIMIT.read(req)
+        before = BEFORE.read(req) or None
+        if FORMAT.read(req) == "csv":
             _name_file(resp, f"ledger-{span.first}-{span.last}.csv" if span else "ledger.csv")
             resp.stream = _csv(services.database, caller.account_id, span)
             return
         lines = await services.database.run(read_ledger(caller.account_id, span, before=before, limit=limit))
         if len(lines) == limit:
             resp.append_link(_next_page(req, lines[-1].id), "next")
-        show_json(resp, [LedgerEntry.of(line).model_dump(mode="json") for line in lines])
+        show_json(resp, [LedgerEntry.of(line) for line in lines])
 
     on_head = on_get
 
@@ -105,7 +122,7 @@ def _name_file(resp: falcon.asgi.Response, name: str) -> None:
 
 
 async def _csv(database: AsyncDatabase, account_id: UUID, span: DaySpan | None) -> AsyncIterator[bytes]:
-    """Yield the ledger, a page at a time, so that no transaction outlives one of them."""
+    """Yield the ledger page by page, so that no transaction outlives a page."""
     yield csv_lines([LEDGER_COLUMNS])
     before = None
     while lines := await database.run(read_ledger(account_id, span, before=before, limit=MAX_LINES)):
@@ -113,3 +130,6 @@ async def _csv(database: AsyncDatabase, account_id: UUID, span: DaySpan | None) 
         before = lines[-1].id
         if len(lines) < MAX_LINES:
             return
+
+
+RESOURCES: Mapping[str, type[Resource]] = {"/usage": UsageResource, "/usage/ledger": Ledger}

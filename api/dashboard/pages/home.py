@@ -11,7 +11,7 @@ from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Row, Statement
 from pipeline.jobs.open_jobs import open_sql
 
 PAGE = Page("/dashboard", "Home", NavigationSection.HOME)
@@ -41,8 +41,9 @@ def resources(services: Services) -> dict[str, object]:
 def _read_figures(account_id: UUID) -> Statement[Mapping[str, Any]]:
     """Read balance, credits held, and open jobs."""
     return Statement(
-        f"SELECT a.available, o.* FROM account a CROSS JOIN LATERAL ({open_sql('a.id')}) o"  # noqa: S608
-        " WHERE a.id = %(account)s",
+        SQL("SELECT a.available, o.* FROM account a CROSS JOIN LATERAL ({open}) o WHERE a.id = %(account)s").format(
+            open=open_sql(SQL("a.id"))
+        ),
         {"account": account_id},
         lambda rows: rows[0],
     )

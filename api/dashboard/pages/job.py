@@ -9,11 +9,11 @@ import falcon.asgi
 from api.dashboard.pages.operators.job_log import read_lines
 from api.dashboard.previews import preview_of
 from api.dashboard.rendering import render
-from api.http.queries import read_whole
+from api.http.parameters import OFFSET
 from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
 from api.services.services import Services
-from api.work.job_documents import job_document
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_views import ItemView, list_items
 from pipeline.lifecycle.jobs import Job
 from pipeline.webhooks.log import list_deliveries
@@ -36,7 +36,7 @@ class JobPage(Resource):
         session = await services.sessions.require(req, resp)
         job = await find_own_job(services, session.caller, job_id)
         kind = services.kinds.get(job.kind)
-        offset = read_whole(req, "offset", default=0)
+        offset = OFFSET.read(req)
         items = await services.database.run(list_items(job, services.kinds, limit=ITEMS_A_PAGE, offset=offset))
         preview = await preview_of(services, job)
         told, _ = await services.database.run(

@@ -13,12 +13,13 @@ from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
-from api.http.queries import exact, read_whole
+from api.http.parameters import OFFSET
+from api.http.queries import exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
 from api.services.services import Services
-from api.work.job_documents import job_document
 from pipeline.accounts.keys import Caller
+from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobPage
 from pipeline.jobs.job_views import read_subjects
 
@@ -52,7 +53,7 @@ class Jobs(Resource):
         if any(not value for _, value in sent):
             kept = urlencode([(name, value) for name, value in sent if value])
             raise falcon.HTTPSeeOther(f"{PAGE.path}?{kept}" if kept else PAGE.path)
-        offset = read_whole(req, "offset", default=0)
+        offset = OFFSET.read(req)
         page = await self._find(req, session.caller, offset)
         subjects = await services.database.run(read_subjects(page.jobs, services.kinds))
         await render(

@@ -8,14 +8,13 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.accounts.usage.resources import MAX_ID, read_span
+from api.accounts.usage.resources import BEFORE, read_span
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
-from api.http.queries import read_whole
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.database import Statement
+from pipeline.database import SQL, Statement
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
@@ -42,7 +41,7 @@ class UsagePage(Resource):
         run, account = self._services.database.run, session.account_id
         span = read_span(req)
         today = datetime.now(UTC).date()
-        before = read_whole(req, "before", default=0, most=MAX_ID) or None
+        before = BEFORE.read(req) or None
         used = await run(read_used(account, span))
         month = await run(read_used(account, DaySpan(today.replace(day=1), today)))
         lines = await run(read_ledger(account, span, before=before, limit=LINES))
@@ -126,8 +125,10 @@ def _key_labels(used: Sequence[Used]) -> dict[UUID, str]:
 def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
     """Read what an account may spend, and what its open jobs hold."""
     return Statement(
-        "SELECT a.available, (SELECT coalesce(sum(u.held), 0)::bigint"  # noqa: S608  no values in it
-        f" FROM ({used_sql()}) u) AS held FROM account a WHERE a.id = %(account)s",
+        SQL(
+            "SELECT a.available, (SELECT coalesce(sum(u.held), 0)::bigint FROM ({used}) u) AS held"
+            " FROM account a WHERE a.id = %(account)s"
+        ).format(used=used_sql()),
         {"account": account_id},
         lambda rows: rows[0],
     )

@@ -9,7 +9,7 @@ import falcon.asgi
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
-from api.http.queries import read_choice, read_whole
+from api.http.parameters import OFFSET, choice
 from api.services.resource import Resource
 from api.services.services import Services
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
@@ -22,6 +22,8 @@ from pipeline.webhooks.log import list_deliveries
 
 PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50)
 DELIVERIES_A_PAGE = 25
+#: The form sends an empty state for all of them.
+STATE = choice("state", "Only deliveries in this state.", ("", *STATES))
 
 
 class WebhooksPage(Resource):
@@ -66,8 +68,8 @@ class WebhooksPage(Resource):
         sent: str | None = None,
     ) -> None:
         session = await self._services.sessions.require(req, resp)
-        state = read_choice(req, "state", ("", *STATES)) or ""
-        offset = read_whole(req, "offset", default=0)
+        state = STATE.read(req)
+        offset = OFFSET.read(req)
         webhook = await self._services.database.run(find_webhook(session.account_id))
         page, total = await self._services.database.run(
             list_deliveries(session.account_id, state=state or None, limit=DELIVERIES_A_PAGE, offset=offset)

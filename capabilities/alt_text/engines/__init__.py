@@ -24,8 +24,8 @@ __all__ = [
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
+    "llama": "capabilities.alt_text.engines.llama:Llama",
     "vlm": "capabilities.alt_text.engines.vlm:Vlm",
-    "blip": "capabilities.alt_text.engines.blip:Blip",
     "basic": "capabilities.alt_text.engines.basic.basic:Basic",
 }
 #: What does without a model, less well; who gets an answer of it is told what brings better.

@@ -1,70 +1,184 @@
-"""vlm: captions in many languages by a vision-language chat model, any that transformers can load."""
+"""vlm: captions in many languages by a vision-language chat model that transformers can load, for GPUs."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from PIL import Image
 
-from capabilities.alt_text.engines import CaptionRequest, Mode
+from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded, generate
-from capabilities.alt_text.engines.generation.generator import Generator, SecondLook
-from capabilities.alt_text.engines.generation.prompts import FILE, NAMES, prompt_of
+from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
+from capabilities.alt_text.engines.generation.prompts import NAMES, most_tokens, prompt_of
+from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
-from pipeline.errors import NotReady
+from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
 from pipeline.settings import Settings
-from workers.engines.model_choice import settled
+from pipeline.settings.fields import ModelSettings
+from workers.engines import models, never
+from workers.engines.model_choice import missing, settled
+from workers.engines.ocr import Reader
+from workers.engines.own_thread import OwnThread
+from workers.media.images.picture import Picture
 from workers.models.catalogue import read_catalogue
 
-#: Languages in scripts of which a token holds one letter or less.
-DENSE = frozenset(FILE["dense"].split())
+log = get_logger(__name__)
 
-MOST_TOKENS: dict[Mode, int] = {"short": 48, "seo": 64, "long": 160}
-#: Times as many for DENSE languages, whose texts would be cut off otherwise.
-DENSE_TIMES = 2
+#: Pictures in one batch on a processor and on a GPU, where the settings name no size.
+BATCH, GPU_BATCH = 8, 16
 #: In pixels; larger pictures are shrunk, since no model of this kind uses more.
 LONGEST_SIDE = 2_048
 
 
-class Vlm(Generator):
+class Vlm:
     """A chat model with a vision tower."""
 
     name = "vlm"
-    gpu_batch = 16
-    looks_again = True
+
+    def __init__(self, settings: CaptioningSettings, model: ModelSettings) -> None:
+        self.batch = settings.batch or BATCH
+        self._captioning = settings
+        self._settings = model
+        #: Whether pictures are scaled and cropped on the GPU, not on the processor.
+        self._takes_tensors = False
+        self._thread = OwnThread(self.name)
+        self._judge = Judge(Reader(settings.threads))
+        self._model: Any = None
+        self._processor: Any = None
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine, its model not loaded yet."""
-        return cls(
-            settings.of(CaptioningSettings),
-            settled(settings, settings.of(CaptioningSettings).vlm, "captioning", cls.name),
-        )
+        own = settings.of(CaptioningSettings)
+        return cls(own, settled(settings, own.vlm, "captioning", cls.name))
+
+    def readiness(self) -> str | None:
+        """Return what is missing before the model can be loaded; None: nothing."""
+        return missing(self._settings, "torch", "transformers", extra="vision", family="captioning", engine=self.name)
+
+    def setup(self) -> None:
+        """Load the model, once a process. Raises NotReady."""
+        self._thread.run(self._set_up)
+
+    @property
+    def gpu(self) -> str | None:
+        """Return the GPU whose lock its caller holds; None: it runs on the processor."""
+        return models.gpu_of(self._settings)
+
+    @property
+    def model(self) -> str | None:
+        """Return the folder of its model, or the model's name at the hub."""
+        return self._settings.model
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it can be asked to write; how well a model does that the catalogue has not, it knows."""
+        """Return the languages it can be asked to write: the catalogue's, or all that prompts can name."""
         known = read_catalogue().get(Path(self._settings.model or "").name)
         return list(known.languages) if known is not None and known.languages else list(NAMES)
 
-    def _load(self) -> None:
-        super()._load()
+    def offer(self) -> dict[str, Any]:
+        """Return what the API should know of it."""
+        return {"languages": list(self.languages()), "model": self._settings.model}
+
+    def caption(
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of each picture, or why it has none, in order. Raises Stopped, within a token."""
+        return self._thread.run(lambda: self._caption(wishes, stop))
+
+    def _caption(
+        self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]
+    ) -> Sequence[Captions | PressroomError]:
+        def run(batch: Sequence[CaptionRequest]) -> Sequence[Captions | PressroomError]:
+            return self._batch_captions(batch, stop)
+
+        results: dict[int, Captions | PressroomError] = {}
+        groups: dict[int, list[int]] = {}
+        for index, wish in enumerate(wishes):
+            try:
+                require_language(wish.language, self.languages())
+            except PressroomError as error:
+                results[index] = error
+            else:
+                # A batch asks each picture for its first text, then for its second, so the modes may differ.
+                groups.setdefault(len(wish.modes), []).append(index)
+        for group in groups.values():
+            captions: list[Captions | PressroomError] = []
+            for size, part in models.in_batches([wishes[index] for index in group], self.batch, run):
+                # A batch that was too large for the memory once is too large again.
+                self.batch = min(self.batch, size)
+                captions += [part] if isinstance(part, PressroomError) else part
+            results.update(zip(group, captions, strict=True))
+        return [results[index] for index in range(len(wishes))]
+
+    def _batch_captions(
+        self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of one batch; where the model fails on it, each picture is tried alone."""
+        import torch
+
+        try:
+            said = self._generate(wishes, stop)
+            return self._judge.judge(wishes, said, lambda looks: self._look_again(looks, stop))
+        except torch.OutOfMemoryError:
+            raise
+        except (ValueError, RuntimeError, IndexError, TypeError, ArithmeticError) as error:
+            if len(wishes) > 1:
+                return [self._batch_captions([wish], stop)[0] for wish in wishes]
+            return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
+
+    def _set_up(self) -> None:
+        import torch
+
+        if self._captioning.threads is not None:
+            torch.set_num_threads(self._captioning.threads)
+        self._processor = self._load_processor()
+        self._model = models.place(self._load_model(), self._settings)
         self._features = _ImageFeatureCache(getattr(self._model, "model", None))
+        if self.gpu is not None:
+            self.batch = self._captioning.batch or GPU_BATCH
+            images = getattr(self._processor, "image_processor", None)
+            self._takes_tensors = getattr(images, "backend", None) == "torchvision"
+            self._warm_up()
 
     def _load_processor(self) -> Any:
-        processor = super()._load_processor()
+        """Return the processor, before the weights are loaded. Raises NotReady for one of another kind of model."""
+        with models.named(str(self._settings.model)):
+            from transformers import AutoProcessor
+        processor = models.load(AutoProcessor.from_pretrained, self._settings)
         tokenizer = getattr(processor, "tokenizer", None)
         if tokenizer is None or not (processor.chat_template or tokenizer.chat_template):
             raise NotReady(
                 f"{self._settings.model} has no chat template, so it can't be told what to write; take a chat "
-                "(instruct) model, or for a BLIP model the engine blip: PRESSROOM_CAPTIONING__BLIP__MODEL."
+                "(instruct) model."
             )
         # New tokens follow the last token of a row, so the padding stands before its first.
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         return processor
+
+    def _load_model(self) -> Any:
+        """Return the model, before it takes a GPU's memory. Raises NotReady for one of another kind."""
+        with models.named(str(self._settings.model)):
+            from transformers import AutoModelForImageTextToText
+        weights = models.weights(self._settings)
+        return models.load(AutoModelForImageTextToText.from_pretrained, self._settings, **weights)
+
+    def _warm_up(self) -> None:
+        blank = Picture(Image.new("RGB", (64, 64)), "PNG")
+        try:
+            with models.first_use(self._settings):
+                self._generate([CaptionRequest(blank, ("short",), self.languages()[0])], never)
+        except NotReady as error:
+            if not self._takes_tensors:
+                raise
+            log.warning("pictures prepared on the processor", engine=self.name, reason=error.message)
+            self._takes_tensors = False
+            self._warm_up()
 
     def _look_again(self, looks: Sequence[SecondLook], stop: Callable[[], bool]) -> Sequence[Decoded]:
         """Return a text for each second look: what was wrong with the first, and what OCR read, stand in the prompt."""
@@ -102,19 +216,24 @@ class Vlm(Generator):
             padding=True,
             return_tensors="pt",
         ).to(self._model.device, self._model.dtype)
-        tokenizer = self._processor.tokenizer
         return generate(
             self._model,
             stop,
             decode=self._decode,
             ends=self._ends(),
             **inputs,
-            pad_token_id=tokenizer.pad_token_id,
-            most=[
-                MOST_TOKENS[mode] * (DENSE_TIMES if wish.language in DENSE else 1)
-                for mode, wish in zip(modes, wishes, strict=True)
-            ],
+            pad_token_id=self._processor.tokenizer.pad_token_id,
+            most=[most_tokens(mode, wish.language) for mode, wish in zip(modes, wishes, strict=True)],
         )
+
+    def _prepared(self, images: Iterable[Image.Image]) -> list[Any]:
+        """Return pictures as the model's processor takes them; torchvision's works on the device of its tensors."""
+        import torch
+
+        if not self._takes_tensors:
+            return list(images)
+        tensors = [torch.from_numpy(np.array(image)).to(self._model.device) for image in images]
+        return [tensor.permute(2, 0, 1) for tensor in tensors]
 
     def _prompt(self, mode: Mode, wish: CaptionRequest) -> str:
         return self._chat(prompt_of(mode, wish.language, wish.hints))
@@ -122,6 +241,9 @@ class Vlm(Generator):
     def _chat(self, prompt: str) -> str:
         messages = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": prompt}]}]
         return str(self._processor.apply_chat_template(messages, add_generation_prompt=True))
+
+    def _decode(self, tokens: Any) -> str:
+        return str(self._processor.tokenizer.decode(tokens, skip_special_tokens=True))
 
     def _ends(self) -> set[int]:
         configured = self._model.generation_config.eos_token_id

@@ -1,4 +1,4 @@
-"""Blog: a post's texts by one engine, then its pictures, each by the first engine that can."""
+"""Blog: a post's texts by one engine, then its pictures, each by the first engine that can make it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,19 +22,23 @@ from pipeline.offers.offers import Offer
 from pipeline.timestamps import timestamp
 from workers.engines import Stopped
 from workers.engines.family import Family
+from workers.engines.languages.languages import TRADITIONAL_CHINESE, language_of
 from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
 
 log = get_logger(__name__)
 
-#: From here on a category may decide what a picture shows (docs/blog.md says what a confidence means).
-SURE = 0.5
+#: Least confidence at which a category decides what a picture shows (docs/blog.md).
+SURE = 0.65
+
+#: The language of a post that is evidently in no other.
+DEFAULT_LANGUAGE = "en"
 
 
 class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
     """Takes one post at a time."""
 
-    #: One post's pictures keep a model, or a core, busy for long; the alt texts of the same process go on beside them.
+    #: A post's pictures keep a model or a core busy for long; alt texts of the same process go on beside them.
     slots = 1
     runs_apart = True
 
@@ -53,22 +57,22 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         self._writers = writers or resources.family("metadata")
         self._painters = painters or resources.family("pictures")
         self._captioning = settings.of(CaptioningSettings)
-        # Alt texts set it up, in the same process; until then there is none that could look.
+        # Alt texts of the same process set it up; until then nothing can look at pictures.
         self._captioners = captioners or resources.family("captioning")
         self._looks = LooksRecord()
         self._reader = resources.shared(make_reader)
 
     def use(self, database: Database) -> None:
-        """Take the database that has the accounts' records of looks."""
+        """Take the database with the accounts' records of looks."""
         self._looks = LooksRecord(database)
 
     def setup(self) -> None:
-        """Set the engines up. Raises NotReady when none can write; without one that draws, texts come alone."""
+        """Set the engines up. Raises NotReady when none can write; without one that draws, posts get texts alone."""
         self._writers.setup()
         try:
             self._painters.setup()
         except NotReady as error:
-            log.warning("no pictures engine is ready, posts get their texts alone", needs=error.message)
+            log.warning("no pictures engine is ready, posts get texts alone", needs=error.message)
 
     def offers(self) -> Sequence[Offer]:
         """Return the engines of both families."""
@@ -80,9 +84,11 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         self._painters.watch(on_change)
 
     def carry_out(self, task: Task[BlogMetadataRequest]) -> Outcome[BlogMetadataOutput]:
-        """Make what one post needs."""
+        """Make the texts and pictures of one post."""
         request = task.input
-        post = read_post(request.title, request.content, request.language)
+        post = read_post(request.title, request.content, request.language or DEFAULT_LANGUAGE)
+        if request.language is None:
+            post = replace(post, language=_detected(post))
         written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
         _go_on(task, 1)
         recent = self._looks.of_others(task.account_id, request.title)
@@ -102,7 +108,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             category=written.metadata.category,
             category_confidence=written.metadata.category_confidence,
             tags=list(written.metadata.tags),
-            language=request.language,
+            language=post.language,
             warnings=list(dict.fromkeys(warnings)),
             image_note=covers.note,
             generated_at=timestamp(datetime.now(UTC)),
@@ -139,6 +145,11 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         )
 
 
+def _detected(post: Post) -> str:
+    found = language_of(post.title, post.text, DEFAULT_LANGUAGE)
+    return "zh-Hant" if found.taxonomy == TRADITIONAL_CHINESE else found.code
+
+
 def _brief(post: Post, written: Written, request: BlogMetadataRequest, recent: Recent) -> Brief:
     metadata = written.metadata
     return Brief(
@@ -154,13 +165,13 @@ def _brief(post: Post, written: Written, request: BlogMetadataRequest, recent: R
 
 
 def _engines(written: Written, covers: Sequence[Cover]) -> str:
-    """Return who wrote, who painted, and who described: llm+diffusion+vlm."""
+    """Return the engines that wrote, painted and described: llm+diffusion+vlm."""
     describers = (cover.describer for cover in covers if cover.describer is not None)
     return "+".join(dict.fromkeys([written.engine, *(cover.engine for cover in covers), *describers]))
 
 
 def _earned(missing: int) -> int:
-    """Return the credits of a post: a missing picture costs nothing, and the text keeps the last one."""
+    """Return the credits of a post: a missing picture costs nothing, but the text costs one."""
     return CREDITS - min(missing, CREDITS - 1)
 
 
@@ -172,7 +183,7 @@ def _missing_warning(missing: int) -> list[str]:
 
 
 def _go_on(task: Task[BlogMetadataRequest], done: int) -> None:
-    """Note how many parts are there. Raises Stopped when nobody wants the rest."""
+    """Report the number of finished parts. Raises Stopped when the job was stopped."""
     task.progress(done, 1 + PICTURES)
     if task.is_stopped():
         raise Stopped

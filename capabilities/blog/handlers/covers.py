@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from capabilities.blog.engines.pictures import Brief, Painted, Painter
+from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from capabilities.blog.kinds.metadata import DEFAULT_STYLE
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
-from workers.engines import Stopped
-from workers.engines.locks import FairLock
-from workers.media.images.measuring import Measures, measure
+from workers.media.images.picture import Measures, measure
 
 log = get_logger(__name__)
 
@@ -36,27 +36,20 @@ class Covers:
     note: str | None = None
 
 
-def paint_covers(
-    painters: Sequence[Painter],
-    brief: Brief,
-    *,
-    count: int,
-    lock_of: Callable[[object], FairLock],
-    stop: Callable[[], bool],
-) -> Covers:
-    """Return up to `count` pictures; what one engine can't make is asked of the next. Raises Stopped.
+def paint_covers(painters: Sequence[Painter], brief: Brief, *, count: int, lock_of: LockOf, stop: Stop) -> Covers:
+    """Return up to `count` pictures; the next engine makes those that one could not. Raises Stopped.
 
-    Engines that can truly make the style go first; the others make what is nearest, and say so."""
+    Engines that can truly make the style go first; the others make the nearest style, and say so."""
     covers = Covers()
     for painter in sorted(painters, key=lambda painter: brief.style not in painter.styles()):
         wanted = count - len(covers.made)
         if wanted == 0:
             break
         if covers.made or covers.warnings:
-            log.info("the next engine paints", engine=painter.name, pictures=wanted)
-        with lock_of(painter).unless(stop):
-            made = _paint(painter, brief, wanted, stop)
-        for painted in made:
+            log.info("next engine paints", engine=painter.name, pictures=wanted)
+        paint = partial(painter.paint, brief, count=wanted, stop=stop)
+        made = attempt(painter.name, lock_of(painter), paint, stop)
+        for painted in [] if isinstance(made, Exception) else list(made)[:wanted]:
             _add(covers, painter.name, painted)
     return _with_note(covers, brief.style)
 
@@ -103,16 +96,6 @@ def _sorted_out(
 def _replaced(missing: int, faults: Sequence[str]) -> str:
     what = " or ".join(dict.fromkeys(faults))
     return f"Of {missing} generated pictures each {what}, also when made again; they were replaced by drawn ones."
-
-
-def _paint(painter: Painter, brief: Brief, count: int, stop: Callable[[], bool]) -> Sequence[Painted | PressroomError]:
-    try:
-        return list(painter.paint(brief, count=count, stop=stop))[:count]
-    except Stopped:
-        raise
-    except Exception as error:  # whatever a model does, the next engine can still paint
-        log.warning("engine failed to paint", engine=painter.name, exc_info=error)
-        return []
 
 
 def _add(covers: Covers, engine: str, painted: Painted | PressroomError) -> None:

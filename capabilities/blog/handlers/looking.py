@@ -1,23 +1,18 @@
-"""Looking: generated pictures are shown to a captioning model, so that their descriptions say what is on them."""
+"""Looking: a captioning model describes generated pictures by what it sees on them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from capabilities.alt_text.engines import Caption, Captioner, CaptionRequest, Mode
 from capabilities.alt_text.settings import CaptioningSettings
+from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from capabilities.blog.handlers.covers import Cover
-from pipeline.log import get_logger
-from workers.engines import Stopped
-from workers.engines.locks import FairLock
-from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
-
-log = get_logger(__name__)
 
 #: One full sentence, its subject first.
 MODE: Mode = "seo"
 
-#: Tells colours, text and charts, without a model: of a generated picture it can say nothing worth hearing.
+#: The engine without a model: it tells colours, text and charts, and nothing of a generated picture.
 BLIND = "basic"
 
 
@@ -27,39 +22,31 @@ def describe_unseen(
     language: str,
     *,
     limits: CaptioningSettings,
-    lock_of: Callable[[object], FairLock],
-    stop: Callable[[], bool],
+    lock_of: LockOf,
+    stop: Stop,
 ) -> list[Cover]:
-    """Return the covers, those that nobody has looked at with what a model sees on them. Raises Stopped.
+    """Return the covers; those that nobody has looked at get a model's description. Raises Stopped.
 
-    They stay as they are where no model here writes the language (ISO 639-1), or where it fails. `limits`: how large a
-    picture may be to be looked at, as for alt texts."""
+    They keep their own where no model writes the language (ISO 639-1), or where it fails. `limits` are those of alt
+    texts: how large a picture may be."""
     able = (one for one in captioners if one.name != BLIND and language in one.languages())
     unseen = [cover for cover in covers if not cover.painted.is_seen]
     captioner = next(able, None) if unseen else None
     if captioner is None:
         return list(covers)
-    try:
+
+    def look() -> list[Caption | None]:
         pictures = [
             read_picture(cover.painted.data, max_pixels=limits.max_pixels, max_side=limits.max_side) for cover in unseen
         ]
-        # Alt texts are written by the same model, a batch at a time.
-        with lock_of(captioner).unless(stop):
-            seen = _look(captioner, pictures, language, stop)
-    except Stopped:
-        raise
-    except Exception as error:  # whatever a model does, the pictures have a description already
-        log.warning("pictures not described", engine=captioner.name, exc_info=error)
+        results = captioner.caption([CaptionRequest(picture, (MODE,), language) for picture in pictures], stop=stop)
+        return [None if isinstance(said, Exception) else said.get(MODE) for said in results]
+
+    seen = attempt(captioner.name, lock_of(captioner), look, stop)
+    if isinstance(seen, Exception):
         return list(covers)
     texts = dict(zip(map(id, unseen), seen, strict=True))
     return [_with(cover, texts.get(id(cover)), captioner.name) for cover in covers]
-
-
-def _look(
-    captioner: Captioner, pictures: Sequence[Picture], language: str, stop: Callable[[], bool]
-) -> list[Caption | None]:
-    results = captioner.caption([CaptionRequest(picture, (MODE,), language) for picture in pictures], stop=stop)
-    return [None if isinstance(said, Exception) else said.get(MODE) for said in results]
 
 
 def _with(cover: Cover, caption: Caption | None, describer: str) -> Cover:

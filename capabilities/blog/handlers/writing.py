@@ -1,15 +1,12 @@
 """Writing: a post's excerpt, category and tags by the first engine that can, held to what was promised."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from capabilities.blog.engines.metadata import Metadata, Post, Writer
+from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from pipeline.errors import NotReady, PressroomError
-from pipeline.log import get_logger
-from workers.engines import Stopped
-from workers.engines.locks import FairLock
-
-log = get_logger(__name__)
 
 #: What is promised of an excerpt and of tags (docs/blog.md): characters, and how many.
 EXCERPT_CHARACTERS = range(20, 201)
@@ -32,26 +29,23 @@ class Written:
     warnings: Sequence[str]
 
 
-def write_metadata(
-    writers: Sequence[Writer], post: Post, *, lock_of: Callable[[object], FairLock], stop: Callable[[], bool]
-) -> Written:
-    """Return a post's metadata by the first engine that writes it. Raises Stopped, and what the last engine raised."""
+def write_metadata(writers: Sequence[Writer], post: Post, *, lock_of: LockOf, stop: Stop) -> Written:
+    """Return a post's metadata by the first engine that writes it. Raises Stopped and the last engine's error."""
     warnings: list[str] = []
     failure: Exception = NotReady("No metadata engine is ready.")
     for writer in writers:
-        try:
-            with lock_of(writer).unless(stop):
-                metadata = writer.write(post, stop=stop)
-            check_metadata(metadata)
-        except Stopped:
-            raise
-        except Exception as error:  # whatever a model does, the next engine can still write
-            log.warning("engine failed to write", engine=writer.name, exc_info=error)
-            warnings.append(f"The text engine {writer.name} failed; a simpler one wrote instead.")
-            failure = error
-            continue
-        return Written(writer.name, metadata, [*warnings, *metadata.warnings])
+        written = attempt(writer.name, lock_of(writer), partial(_checked, writer, post, stop), stop)
+        if isinstance(written, Metadata):
+            return Written(writer.name, written, [*warnings, *written.warnings])
+        warnings.append(f"The text engine {writer.name} failed; a simpler one wrote instead.")
+        failure = written
     raise failure
+
+
+def _checked(writer: Writer, post: Post, stop: Stop) -> Metadata:
+    metadata = writer.write(post, stop=stop)
+    check_metadata(metadata)
+    return metadata
 
 
 def check_metadata(metadata: Metadata) -> None:

@@ -1,4 +1,4 @@
-"""Blog metadata: a post's pictures, excerpt, category and tags, from its title and, if there is one, its content."""
+"""Blog metadata: pictures, excerpt, category and tags for a post, from its title and content."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -17,21 +17,18 @@ from pipeline.timestamps import Timestamp
 
 #: Credits of one post (docs/api.md, Limits).
 CREDITS = 3
-#: Pictures that are tried for each post. A missing one gives a credit back; one credit always stays, for the text.
+#: Pictures of a post. Each missing one returns a credit; the last credit pays for the text.
 PICTURES = 3
 #: Longest title and content, in Unicode code points.
 MAX_TITLE = 1_000
 MAX_CONTENT = 500_000
-#: Room for both in any script: a character outside the BMP, escaped as many programs do, has 12 bytes.
+#: Room for both in any script: an escaped character outside the BMP has 12 bytes.
 MAX_BODY_BYTES = 8 * 2**20
 
 #: Unicode's general categories of letters, numbers, punctuation and symbols.
 VISIBLE = "LNPS"
 
 Style = Literal["realistic", "illustration", "abstract", "minimalist", "photographic"]
-
-
-#: The style of requests that name none.
 DEFAULT_STYLE: Style = "realistic"
 
 
@@ -42,29 +39,33 @@ class TitleEmpty(InvalidRequest):
 
 
 class BlogMetadataRequest(Request):
-    """The post, and how its pictures are to look."""
+    """The post, and the style of its pictures."""
 
     title: str = Field(
         min_length=1,
         max_length=MAX_TITLE,
         json_schema_extra=NOT_BLANK,
-        description="The post's title; everything is based on it.",
+        description="The post's title.",
     )
     content: str | None = Field(
         None,
         max_length=MAX_CONTENT,
-        description="The post as text, Markdown or HTML: it makes everything more to the point.",
+        description="The post as text, Markdown or HTML. Improves every part of the answer.",
     )
     image_style: Style = Field(
-        DEFAULT_STYLE, description="One that can't be made here gives the nearest, and image_note says so."
+        DEFAULT_STYLE, description="If it can't be made here, you get the nearest one, and image_note says so."
     )
-    image_title: bool = Field(True, description="Whether drawn pictures bear the title; false where a theme sets it.")
-    language: LanguageTag = Field("en", description="Language code of the post: en, pt-BR, zh-Hant.")
+    image_title: bool = Field(
+        True, description="Whether drawn pictures show the title; set false where your theme shows it."
+    )
+    language: LanguageTag | None = Field(
+        None, description="Language code of the post, such as en, pt-BR or zh-Hant; by default it is detected."
+    )
     source: Source | None = Field(None, description="Where the request comes from.")
 
 
 class StoredPicture(Stored):
-    """A picture that was made, under the key of its artifact."""
+    """A picture, by the key of its artifact."""
 
     artifact: str
     style: Style
@@ -76,12 +77,12 @@ class StoredPicture(Stored):
 
 
 class BlogMetadataOutput(Stored):
-    """What was made for a post."""
+    """The texts and pictures of a post."""
 
     images: list[StoredPicture]
     excerpt: str
     category: str
-    #: None in what was stored before it was told.
+    #: None in results that older releases stored.
     category_confidence: float | None = None
     tags: list[str]
     language: str
@@ -91,11 +92,11 @@ class BlogMetadataOutput(Stored):
 
 
 class BlogPicture(BaseModel):
-    """A picture; its URL needs no key, and is good until `expires_at`."""
+    """A picture; its URL needs no key, and works until `expires_at`."""
 
     url: str = Field(description="Temporary: copy the file to keep it.")
-    style: Style = Field(description="The style that it has, which may be the nearest to what was asked for.")
-    description: str = Field(description="What it shows; alt text.")
+    style: Style = Field(description="Its style, which may be the nearest to the requested one.")
+    description: str = Field(description="Alt text.")
     content_type: str
     width: int
     height: int
@@ -103,21 +104,21 @@ class BlogPicture(BaseModel):
 
 
 class BlogMetadataResult(BaseModel):
-    """What the post needs beside its words."""
+    """A post's pictures, excerpt, category and tags."""
 
     images: list[BlogPicture]
     excerpt: str
     category: str
     category_confidence: float | None = Field(
-        description="From 0 to 1. Below 0.5, ask a person: little in the post speaks for the category, or several do."
+        description="From 0 to 1. Below 0.5, ask a person: the post suggests no category, or several."
     )
     tags: list[str]
-    language: str
-    engine: str = Field(description="Who wrote, who painted, and who looked at generated pictures: llm+diffusion+vlm.")
+    language: str = Field(description="The language sent, or the detected one.")
+    engine: str = Field(description="The engines that wrote, painted and described: llm+diffusion+vlm.")
     credits_used: int
-    warnings: list[str] = Field(description="What is not as it was asked for, and why.")
+    warnings: list[str] = Field(description="Differences from the request, and their reasons.")
     image_note: str | None = Field(
-        None, description="What is to be known of all pictures: that they are drawn, where no model makes photographs."
+        None, description="A note on all pictures: that they are drawn, where no model makes photographs."
     )
     generated_at: Timestamp
 
@@ -142,11 +143,11 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
     bulky = frozenset({"content"})
     subject = "title"
     answer = Answer(model=BlogMetadataResult)
-    #: Three pictures by a diffusion model without a GPU take half an hour.
+    #: A diffusion model without a GPU takes half an hour for three pictures.
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)
 
     def check(self, request: BlogMetadataRequest, offers: Offers) -> None:
-        """Refuse a title without a visible character: of white space or control characters alone."""
+        """Refuse a title of white space or control characters alone."""
         if not any(unicodedata.category(sign)[0] in VISIBLE for sign in request.title):
             raise TitleEmpty("The title is empty. Send at least one word.", field="title")
 
@@ -167,5 +168,5 @@ def _link(image: StoredPicture) -> FileLink:
 
 
 def _in_order(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of some fields that a model has, in its order."""
+    """Return the fields of a model, in its order."""
     return {name: fields[name] for name in model.model_fields}

@@ -1,6 +1,7 @@
-"""`pressroom indexnow`: the key that search engines want to see at a site whose URLs are submitted."""
+"""`pressroom indexnow`: the key file that a site serves before its URLs can be submitted."""
 
 import secrets
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,10 +14,10 @@ from scripts.options import Data, settings_for
 if TYPE_CHECKING:
     from capabilities.index_check.engines.submission import SubmittedSite
 
-group = typer.Typer(name="indexnow", help="Keys of sites whose URLs are submitted.", no_args_is_help=True)
+group = typer.Typer(name="indexnow", help="IndexNow keys of sites whose URLs are submitted.", no_args_is_help=True)
 register = under(SYSTEM, group)
 
-#: Random bytes of a key; it is written as twice as many characters.
+#: Random bytes of a key, which has two characters for each.
 KEY_BYTES = 16
 SETTING = "PRESSROOM_SUBMISSION__INDEXNOW__KEY"
 Host = Annotated[str, typer.Argument(metavar="HOST", help="Such as www.example.com, or http://… without TLS.")]
@@ -24,7 +25,7 @@ Host = Annotated[str, typer.Argument(metavar="HOST", help="Such as www.example.c
 
 @group.command()
 def key() -> None:
-    """Make a key, and say where it belongs."""
+    """Make a key and show where to put it."""
     made = secrets.token_hex(KEY_BYTES)
     typer.echo(
         f"key      {made}\n"
@@ -36,11 +37,9 @@ def key() -> None:
 
 @group.command()
 def check(host: Host, data: Data = None) -> None:
-    """Say which file a site must serve, and whether it does; exit code 1 when it doesn't."""
-    from capabilities.index_check.engines.submission.key_file import (
-        KeyFiles,  # aiohttp, which most other commands don't need
-    )
-    from capabilities.index_check.engines.submission.site_keys import SiteKeys
+    """Show the file that a site must serve, and check that it does. Exit with code 1 if it doesn't."""
+    # aiohttp, which most other commands don't need
+    from capabilities.index_check.engines.submission.site_keys import KeyFiles, SiteKeys
 
     settings = settings_for(data)
     site = _site(host)
@@ -48,11 +47,8 @@ def check(host: Host, data: Data = None) -> None:
     if own is None:
         raise NotReady(f"There is no key for {site.host}; set {SETTING}. `pressroom indexnow key` makes one.")
     typer.echo(f"file     {own.file(site)}\ntext     {own.key}")
-    files = KeyFiles(settings.fetch)
-    try:
+    with closing(KeyFiles(settings.fetch)) as files:
         fault = files.fault(own, site)
-    finally:
-        files.close()
     typer.echo(f"found    {'yes' if fault is None else f'no: {fault.cause}'}")
     if fault is not None:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Monitor: a schedule of index checks as its account sees it. The statements here are those of the API."""
+"""Monitor: an account's schedule of index checks, and the API's statements about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Statement, assignments, columns, page_of, read_page
 from pipeline.webhooks.deliveries import LatestDelivery
 
 Every = Literal["day", "week"]
@@ -20,7 +20,7 @@ INTERVALS: Mapping[Every, timedelta] = {"day": timedelta(days=1), "week": timede
 
 @dataclass(frozen=True, slots=True)
 class NewMonitor:
-    """A monitor to be made; it checks `urls`, or what `sitemap_url` lists. `request` has other fields of its jobs."""
+    """A new monitor, of `urls` or of a sitemap. `request` has the other fields of its jobs."""
 
     account_id: UUID
     api_key_id: UUID
@@ -35,7 +35,7 @@ class NewMonitor:
 
 @dataclass(frozen=True, slots=True)
 class Monitor:
-    """A monitor as it is stored, without its URLs. `skipped` says why no job was made the last time."""
+    """A stored monitor, without its URLs. `skipped` says why the last run made no job."""
 
     id: UUID
     name: str | None
@@ -54,19 +54,25 @@ class Monitor:
     last_delivery: LatestDelivery | None
 
 
-_DELIVERY = "state, attempts, status, error, created_at, next_at"
-_LAST = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERY.split(", "))
-_SELECT = (
-    "SELECT m.id, m.name, m.state, m.every, m.request, m.sitemap_url, m.total_urls, m.webhook_id, w.url AS webhook_url,"  # noqa: S608
-    f" m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at, {_LAST}"
+_DELIVERY = ("state", "attempts", "status", "error", "created_at", "next_at")
+_SELECT = SQL(
+    "SELECT m.id, m.name, m.state, m.every, m.request, m.sitemap_url, m.total_urls, m.webhook_id, w.url AS webhook_url,"
+    " m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at, {last}"
     " FROM index_monitor m LEFT JOIN webhook w ON w.id = m.webhook_id LEFT JOIN LATERAL ("
-    f"SELECT {_DELIVERY} FROM webhook_delivery o WHERE o.webhook_id = m.webhook_id ORDER BY o.created_at DESC LIMIT 1)"
+    "SELECT {delivery} FROM webhook_delivery o WHERE o.webhook_id = m.webhook_id ORDER BY o.created_at DESC LIMIT 1)"
     " d ON true"
+).format(last=SQL(", ").join(SQL(f"d.{name} AS delivery_{name}") for name in _DELIVERY), delivery=columns(_DELIVERY))
+_PAGE = page_of(
+    SQL(
+        "{} WHERE m.account_id = %(account)s ORDER BY m.created_at DESC, m.id LIMIT %(limit)s OFFSET %(offset)s"
+    ).format(_SELECT),
+    total=SQL("index_monitor WHERE account_id = %(account)s"),
+    order=SQL("p.created_at DESC, p.id"),
 )
 
 
 def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
-    """Make a monitor that is due at once; false when the account, which is locked, has as many as it may have."""
+    """Add a monitor that is due at once; False if the account, which is locked, has the most it may have."""
     return Statement(
         "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
         " webhook_id) SELECT %(id)s, %(account)s, %(key)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
@@ -95,50 +101,40 @@ def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None
     return Statement(
         f"{_SELECT} WHERE m.id = %(id)s AND m.account_id = %(account)s",
         {"id": monitor_id, "account": account_id},
-        lambda rows: _monitor(rows[0]) if rows else None,
+        lambda rows: _monitor(**rows[0]) if rows else None,
     )
 
 
 def list_monitors(account_id: UUID, *, limit: int, offset: int) -> Statement[tuple[list[Monitor], int]]:
-    """Read a page of an account's monitors, newest first, and how many there are in all."""
-
-    def read(rows: list[Row]) -> tuple[list[Monitor], int]:
-        totals = [row.pop("total") for row in rows]
-        return [_monitor(row) for row in rows if row["id"] is not None], totals[0]
-
-    return Statement(
-        "SELECT p.*, t.total FROM (SELECT count(*) AS total FROM index_monitor WHERE account_id = %(account)s) t"  # noqa: S608
-        f" LEFT JOIN ({_SELECT} WHERE m.account_id = %(account)s ORDER BY m.created_at DESC, m.id"
-        " LIMIT %(limit)s OFFSET %(offset)s) p ON true ORDER BY p.created_at DESC, p.id",
-        {"account": account_id, "limit": limit, "offset": offset},
-        read,
-    )
+    """Read a page of an account's monitors, newest first, and their total."""
+    return Statement(_PAGE, {"account": account_id, "limit": limit, "offset": offset}, read_page(_monitor))
 
 
 def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
-    """Change columns of a monitor; false when the account has no such one.
+    """Change columns of a monitor; False if the account has no such one.
 
-    With another interval it is due that much after now at the latest. A run that is just being made is made anew."""
-    values: dict[str, Any] = {
+    With another interval it is due one interval from now at the latest. A run in progress is made anew."""
+    values: dict[str, Any] = {"busy_until": None} | {
         name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in changed.items()
     }
-    columns = [f"{name} = %({name})s" for name in changed]
+    changes = [assignments(["busy_until", *changed])]
     if "every" in changed:
         values["interval"] = INTERVALS[changed["every"]]
-        columns.append("next_at = least(next_at, now() + %(interval)s)")
+        changes.append(SQL("next_at = least(next_at, now() + %(interval)s)"))
     if "urls" in changed:
         values["total"] = None if changed["urls"] is None else len(changed["urls"])
-        columns.append("total_urls = %(total)s")
+        changes.append(SQL("total_urls = %(total)s"))
     return Statement(
-        f"UPDATE index_monitor SET {', '.join(['busy_until = NULL', *columns])}"  # noqa: S608  names of columns alone
-        " WHERE id = %(id)s AND account_id = %(account)s RETURNING id",
+        SQL("UPDATE index_monitor SET {} WHERE id = %(id)s AND account_id = %(account)s RETURNING id").format(
+            SQL(", ").join(changes)
+        ),
         {**values, "id": monitor_id, "account": account_id},
         bool,
     )
 
 
 def delete_monitor(monitor_id: UUID, account_id: UUID) -> Statement[bool]:
-    """Delete a monitor, its changes and its webhook; false when the account has no such one. Its jobs stay."""
+    """Delete a monitor, its changes and its webhook; False if the account has no such one. Its jobs stay."""
     return Statement(
         "WITH gone AS (DELETE FROM index_monitor WHERE id = %(id)s AND account_id = %(account)s"
         " RETURNING id, webhook_id), unhooked AS (DELETE FROM webhook w USING gone g WHERE w.id = g.webhook_id)"
@@ -148,6 +144,6 @@ def delete_monitor(monitor_id: UUID, account_id: UUID) -> Statement[bool]:
     )
 
 
-def _monitor(row: Row) -> Monitor:
-    last = {name: row.pop(f"delivery_{name}") for name in _DELIVERY.split(", ")}
+def _monitor(**row: Any) -> Monitor:
+    last = {name: row.pop(f"delivery_{name}") for name in _DELIVERY}
     return Monitor(**row, last_delivery=LatestDelivery(**last) if last["state"] else None)

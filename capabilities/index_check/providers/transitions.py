@@ -1,21 +1,23 @@
-"""Transitions: states and events of a search provider's circuit breaker, and the table of what follows from each.
+"""Transitions: the states and events of a search provider's circuit breaker, and the table of its transitions.
 
-docs/indexing.md shows the same table in words. Guards and effects are SQL about a row `p` of search_provider.
+The capability's README shows the same table. Guards and effects are SQL about a row `p` of search_provider.
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from pipeline.database import SQL
+
 
 class State(StrEnum):
-    """What may be done with a provider now."""
+    """The state of a provider."""
 
     CLOSED = "closed"  # it is asked at its pace
-    OPEN = "open"  # it has blocked us: nobody asks it until its rest is over
+    OPEN = "open"  # it has blocked us, and rests
     HALF_OPEN = "half_open"  # its rest is over: one probe at a time is sent
     RECOVERING = "recovering"  # half open, and the first probe was answered
-    MISCONFIGURED = "misconfigured"  # it has refused our key or request: nobody asks it, and no URL waits for it
+    MISCONFIGURED = "misconfigured"  # it has refused our key, and no URL waits for it
 
 
 #: Nobody asks the provider until `open_until`.
@@ -27,7 +29,7 @@ PROBING = (State.HALF_OPEN, State.RECOVERING)
 
 
 class Event(StrEnum):
-    """What a query came to, or the end of a rest."""
+    """The outcome of a query, or the end of a rest."""
 
     ANSWERED = "answered"  # the page is indexed, or not
     BLOCKED = "blocked"  # a captcha, HTTP 429, or a block of the engines behind the provider
@@ -35,7 +37,7 @@ class Event(StrEnum):
     BRIEF_LIMIT = "brief_limit"  # an API's limit a second, which names its end
     UNREACHABLE = "unreachable"  # no connection, or HTTP 5xx
     REFUSED = "refused"  # the API does not accept our key or request
-    INCONCLUSIVE = "inconclusive"  # nothing that says something about the provider
+    INCONCLUSIVE = "inconclusive"  # says nothing about the provider
     TIME_PASSED = "time_passed"  # the rest is over; applied whenever the row is read
 
 
@@ -46,18 +48,18 @@ class TransitionGuard(StrEnum):
     LONG_WELL = "p.open_until < now() - %(max_rest)s"  # the last rest ended longer ago than the longest rest
 
 
-def _rest(step: str) -> str:
-    ladder = f"(%(ladder)s::interval[])[least({step}, cardinality(%(ladder)s::interval[]))]"
-    return f"now() + least(%(max_rest)s, greatest(%(asked_for)s, {ladder}) * %(jitter)s)"
+def _rest(step: str) -> SQL:
+    ladder = "(%(ladder)s::interval[])[least({}, cardinality(%(ladder)s::interval[]))]"
+    return SQL(f"now() + least(%(max_rest)s, greatest(%(asked_for)s, {ladder}) * %(jitter)s)").format(SQL(step))
 
 
 # The effects of a transition: the columns that it changes besides the state.
-NOTHING: Mapping[str, str] = {}
-FIRST_REST = {"step": "1", "open_until": _rest("1")}
-NEXT_REST = {"step": "p.step + 1", "open_until": _rest("p.step + 1")}
-SAME_REST = {"open_until": f"greatest(p.open_until, {_rest('greatest(p.step, 1)')})"}
-OFF = {"open_until": "now() + %(off_for)s"}
-FORGET = {"step": "0", "open_until": "NULL", "off_until": "NULL"}
+NOTHING: Mapping[str, SQL] = {}
+FIRST_REST = {"step": SQL("1"), "open_until": _rest("1")}
+NEXT_REST = {"step": SQL("p.step + 1"), "open_until": _rest("p.step + 1")}
+SAME_REST = {"open_until": SQL("greatest(p.open_until, {})").format(_rest("greatest(p.step, 1)"))}
+OFF = {"open_until": SQL("now() + %(off_for)s")}
+FORGET = {"step": SQL("0"), "open_until": SQL("NULL"), "off_until": SQL("NULL")}
 
 
 class Transition(NamedTuple):
@@ -66,13 +68,13 @@ class Transition(NamedTuple):
     state: State
     event: Event
     next: State
-    effect: Mapping[str, str] = NOTHING
+    effect: Mapping[str, SQL] = NOTHING
     guard: TransitionGuard = TransitionGuard.ALWAYS
 
 
 _C, _O, _H, _R, _M = State
-#: Of the rows for a state and an event, the first whose guard holds counts. Where there is none, the state stays: what
-#: was on its way when a breaker opened is no probe.
+#: For a state and an event, the first row whose guard holds counts. Without one the state stays: a query that was on
+#: its way when a breaker opened is no probe.
 TRANSITIONS = (
     Transition(_C, Event.BLOCKED, _O, FIRST_REST),
     Transition(_C, Event.REFUSED, _M, OFF),

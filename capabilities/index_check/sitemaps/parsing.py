@@ -1,4 +1,4 @@
-"""Parsing: a sitemap, an index of sitemaps, a feed or a list of URLs, as its bytes come in; bombs are refused."""
+"""Parsing: sitemaps, indexes of sitemaps, feeds and lists of URLs, as their bytes come in. Bombs are refused."""
 
 import codecs
 import tomllib
@@ -17,19 +17,19 @@ from pipeline.downloads.urls import MAX_CHARACTERS
 GZIP = b"\x1f\x8b"
 #: Bytes that are unpacked at a time.
 PIECE = 2**16
-#: Elements within each other; those of sitemaps are three deep, of their extensions five.
+#: Depth of elements; sitemaps have three levels, their extensions five.
 MAX_DEPTH = 32
-#: Elements of a document: one of 50 MiB that lists pages has no more, and each takes a microsecond.
+#: Elements of a document: a sitemap of 50 MiB has no more, and each takes a microsecond.
 MAX_ELEMENTS = 2_000_000
-#: Bytes of a tag, a comment or a declaration. With each piece expat reads one that has not ended from its beginning:
-#: one of 45 MB, 200 kB packed, took 17 s.
+#: Bytes of a tag, a comment or a declaration. With each piece expat rereads an unended one from its beginning: one of
+#: 45 MB, 200 kB packed, took 17 s.
 MAX_UNENDED = 2**20
-#: Characters of an address that are kept: one that has more is too long for anybody.
+#: Characters of an address that are kept; a longer one is invalid anyway.
 MAX_ADDRESS = 2 * MAX_CHARACTERS
 
 
 class NoSitemap(Exception):
-    """The document is none that lists pages; `why` goes on after "it"."""
+    """The document lists no pages; `why` continues a sentence after "it"."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -42,7 +42,7 @@ class TooManyBytes(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SitemapForm:
-    """Where a document has the addresses of pages, or, an index, those of sitemaps."""
+    """Where a document has the addresses of pages, or of sitemaps if it is an index."""
 
     entry: str
     link: str
@@ -56,12 +56,12 @@ FORMS: Mapping[str, SitemapForm] = {root: SitemapForm(**form) for root, form in 
 
 @dataclass(slots=True)
 class _Elements:
-    """Takes the elements of a document one after the other, and hands over the addresses that it lists."""
+    """A parser's target that calls back with each address in a document."""
 
     on_page: Callable[[str], None]
     on_sitemap: Callable[[str], None]
     form: SitemapForm | None = None
-    #: Parts of the document that have come to their end.
+    #: Parts of the document that have ended.
     ended: int = 0
     _elements: int = 0
     _open: list[str] = field(default_factory=list)
@@ -114,7 +114,7 @@ class _Elements:
             self._text = None
 
     def close(self) -> None:
-        """Say nothing: what was found has been handed over."""
+        """Do nothing: expat wants this method."""
 
     def _hand_over(self, text: str) -> None:
         if address := text.strip()[:MAX_ADDRESS]:
@@ -122,7 +122,7 @@ class _Elements:
 
 
 class _Xml:
-    """Is fed with XML, and refuses a tag or a comment that does not end."""
+    """Parses XML, and refuses a tag or a comment that does not end."""
 
     def __init__(self, elements: _Elements) -> None:
         self._elements = elements
@@ -170,10 +170,10 @@ class _Lines:
 
 
 class SitemapParser:
-    """Is fed with a document's bytes, gzip or not, and hands over its addresses as they come.
+    """Parses a document's bytes, gzip or not, and calls back with each address.
 
-    Entities are refused, which is what XML bombs are made of, and nothing outside the document is read.
-    Raises NoSitemap, TooManyBytes, and what the functions raise."""
+    Entities, which XML bombs are made of, are refused, and nothing outside the document is read.
+    Raises NoSitemap, TooManyBytes, and the callbacks' errors."""
 
     def __init__(self, on_page: Callable[[str], None], on_sitemap: Callable[[str], None], *, max_bytes: int) -> None:
         self._on_page, self._on_sitemap = on_page, on_sitemap
@@ -211,7 +211,7 @@ class SitemapParser:
         """Unpack and take a piece; return what is left to unpack."""
         if self._unpack is None or self._unpack.eof:
             if not data.startswith(GZIP[:1]):
-                return b""  # what stands behind the last member is no part of the file
+                return b""  # bytes behind the last member are no part of the file
             self._unpack = zlib.decompressobj(wbits=31)
         try:
             piece = self._unpack.decompress(data, PIECE)
@@ -226,7 +226,7 @@ class SitemapParser:
         if self._left < 0:
             raise TooManyBytes
         if self._inner is None:
-            # XML begins with its first element, whatever white space a careless server puts before it.
+            # Careless servers put white space before XML.
             data = data.lstrip()
             if not data:
                 return
@@ -235,7 +235,7 @@ class SitemapParser:
             self._parse(self._inner.feed, data[start : start + PIECE])
 
     def _made_for(self, data: bytes) -> Any:
-        # In UTF-16, `<` has a zero before or behind it, and a byte order mark before that.
+        # In UTF-16, `<` has a zero beside it, and a byte order mark before.
         if b"<" not in data[:4]:
             return _Lines(self._on_page)
         return _Xml(_Elements(self._on_page, self._on_sitemap))

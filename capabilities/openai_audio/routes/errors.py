@@ -1,21 +1,22 @@
-"""Errors in OpenAI's form: one object `error` with message, type, param and code, which its clients read."""
+"""Errors in OpenAI's form: an object `error` with message, type, param and code."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from api.http.error_forms import ShownError, with_details
+from api.http.error_forms import ShownError
+from pipeline.errors import with_details
 
-#: What OpenAI calls what is called otherwise here: programs that know its API match on these.
+#: OpenAI's codes for ours; programs match on them.
 CODES = {
     "unauthorized": "invalid_api_key",
     "insufficient_credits": "insufficient_quota",
     "route_not_found": "unknown_url",
     "internal_error": "server_error",
 }
-#: Clients try all 429 again but this one, for which there is no 402 in OpenAI's API.
+#: The one 429 that clients don't try again: OpenAI's API has no 402.
 INSUFFICIENT = "insufficient_quota"
-#: Fields of the kinds, by what clients have sent for them.
+#: OpenAI's fields for ours.
 PARAMETERS = {"text": "input", "voice_name": "voice", "audio": "file"}
 TYPES = {
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
@@ -25,7 +26,7 @@ TYPES = {
 
 
 def openai_error(status: int, document: Mapping[str, Any]) -> ShownError:
-    """Return one of our errors as OpenAI's clients expect it."""
+    """Return one of our errors in OpenAI's form."""
     code = CODES.get(document.get("code", ""), document.get("code"))
     is_insufficient = code == INSUFFICIENT
     shown = {
@@ -42,12 +43,10 @@ def openai_error(status: int, document: Mapping[str, Any]) -> ShownError:
 
 
 def lacks_version(status: int, document: Mapping[str, Any]) -> ShownError:
-    """Return the error of a client whose base URL lacks /v1, with what helps."""
+    """Return the error for a client whose base URL lacks /v1."""
     if document.get("code") == "route_not_found":
-        document = {
-            **document,
-            "message": "OpenAI's routes begin with /v1 here: let the client's base URL end with /v1.",
-        }
+        message = "OpenAI's routes begin with /v1: let the client's base URL end with /v1."
+        document = {**document, "message": message}
     return openai_error(status, document)
 
 
@@ -58,6 +57,6 @@ def _type(status: int) -> str:
 
 
 def _parameter(document: Mapping[str, Any]) -> str | None:
-    """Return the field that is at fault; the first of several."""
+    """Return the first field at fault."""
     faults = with_details(document)["details"]
     return PARAMETERS.get(faults[0]["field"], faults[0]["field"]) if faults else None

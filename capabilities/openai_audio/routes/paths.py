@@ -1,41 +1,40 @@
-"""Paths: what the OpenAPI document says of these routes. Their errors have a form of their own."""
+"""Paths: these routes in the OpenAPI document. Their errors have a form of their own."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.openapi.document import FILE, TEXT, WORK_ERRORS
-from api.openapi.parts import JOB_PARAMETERS, WORK_HEADERS, Json, form_fields, json_answer, ref
-from capabilities.openai_audio.routes.models import ModelDocument, ModelListDocument, ModelNames
+from api.openapi.document import WORK_ERRORS
+from api.openapi.parts import FILE, JOB_PARAMETERS, TEXT, WORK_HEADERS, Json, form_fields, json_answer, ref
+from capabilities.openai_audio.routes.lists import ModelDocument, ModelListDocument, ModelNames, VoiceNames
 from capabilities.openai_audio.routes.speech import SpeechBody
-from capabilities.openai_audio.routes.transcription_bodies import TranscriptionBody, TranslationBody
-from capabilities.openai_audio.routes.voices import VoiceNames
+from capabilities.openai_audio.routes.transcriptions import TranscriptionBody, TranslationBody
 from pipeline.audio_formats import MEDIA_TYPES
 
 TAG = "openai"
 EVENTS = "text/event-stream"
 #: OpenAPI 3.1 has no schema for one event of many; 3.2 has itemSchema.
 EVENT_STREAM: Json = {}
-#: What those that make no job can answer with.
+#: Errors of routes that make no job.
 READ_ERRORS = ("401", "404", "429", "500", "503")
 
 MEANINGS = {
-    "400": "A field, header or body is wrong; `param` names it.",
+    "400": "A field, header or body is invalid; `param` names it.",
     "401": "The key is missing or unknown.",
     "403": "This key may not do this.",
     "404": "No such model, or no such path.",
     "413": "The body or the file is too large.",
-    "415": "The body is of a type that this route does not take.",
-    "422": "This Idempotency-Key stands for another request.",
+    "415": "This route does not take that content type.",
+    "422": "This Idempotency-Key belongs to another request.",
     "429": "Too many requests, or (`insufficient_quota`) too few credits.",
-    "500": "Our fault.",
-    "503": "Come back after Retry-After seconds.",
+    "500": "Internal error.",
+    "503": "Try again after Retry-After seconds.",
 }
 
 
 class OpenAIErrorObject(BaseModel):
-    """What is wrong."""
+    """The error."""
 
     message: str
     type: str
@@ -44,17 +43,17 @@ class OpenAIErrorObject(BaseModel):
 
 
 class OpenAIError(BaseModel):
-    """An error as OpenAI's clients read it."""
+    """An error in OpenAI's form."""
 
     error: OpenAIErrorObject
     request_id: str
 
 
 class OpenAISegment(BaseModel):
-    """What was said in one go; how it was decoded is told where the engine tells it."""
+    """A segment, with how it was decoded if the engine tells."""
 
     id: int
-    seek: int = Field(description="Where it begins, in hundredths of a second.")
+    seek: int = Field(description="Start in hundredths of a second.")
     start: float
     end: float
     text: str
@@ -66,7 +65,7 @@ class OpenAISegment(BaseModel):
 
 
 class OpenAIWord(BaseModel):
-    """A word and when it was said, in seconds."""
+    """A word and its times in seconds."""
 
     word: str
     start: float
@@ -74,20 +73,20 @@ class OpenAIWord(BaseModel):
 
 
 class OpenAIUsage(BaseModel):
-    """How much was heard."""
+    """Seconds of audio."""
 
     type: Literal["duration"]
     seconds: int
 
 
 class OpenAITranscript(BaseModel):
-    """A transcript; all but text and usage come with verbose_json."""
+    """A transcript. Only text and usage come without verbose_json."""
 
     text: str
     usage: OpenAIUsage
-    warnings: list[str] | None = Field(None, description="Not OpenAI's: what was left out, and why.")
+    warnings: list[str] | None = Field(None, description="Not OpenAI's: parts left out, and why.")
     task: Literal["transcribe", "translate"] | None = None
-    language: str | None = Field(None, description="Its English name, such as english.")
+    language: str | None = Field(None, description="English name of the language, such as english.")
     duration: float | None = None
     segments: list[OpenAISegment] | None = None
     words: list[OpenAIWord] | None = None
@@ -119,7 +118,7 @@ def _work(summary: str, name: str, *, body: Json, content: Json) -> Json:
             "requestBody": {"required": True, "content": body},
             "responses": {
                 "200": {"description": "The result.", "headers": WORK_HEADERS, "content": content},
-                "202": json_answer(ref("Job"), "The job, with Location, when the request prefers not to wait."),
+                "202": json_answer(ref("Job"), "The job, with Location, if the request prefers not to wait."),
                 **_errors(*statuses, "404"),
             },
         }
@@ -147,7 +146,7 @@ def _read(summary: str, name: str, model: type[BaseModel], *, is_open: bool = Fa
         "tags": [TAG],
         "summary": summary,
         "parameters": [],
-        "responses": {"200": json_answer(ref(model.__name__), "All of it."), **_errors(*statuses)},
+        "responses": {"200": json_answer(ref(model.__name__), "The result."), **_errors(*statuses)},
         **more,
     }
     return {"get": operation | ({"security": []} if is_open else {})}
@@ -158,12 +157,12 @@ MODEL_PARAMETER: Json = {
     "in": "path",
     "required": True,
     "schema": {"type": "string"},
-    "description": "Its id.",
+    "description": "The model's id.",
 }
 
 PATHS: Json = {
     "/v1/audio/speech": _work(
-        "Speak a text, as OpenAI's API does; the sound is sent while it is made.",
+        "Speak a text; the audio is sent while it is made.",
         "speech",
         body={
             "application/json": {
@@ -177,19 +176,21 @@ PATHS: Json = {
         },
     ),
     "/v1/audio/transcriptions": _work(
-        "Write down what is said in a recording, as OpenAI's API does.",
+        "Transcribe a recording.",
         "transcriptions",
         body=_form(TranscriptionBody),
         content={**_transcript(OpenAITranscript), EVENTS: EVENT_STREAM},
     ),
     "/v1/audio/translations": _work(
-        "Write down in English what is said in a recording, where a model can.",
+        "Translate a recording into English, if a model here can.",
         "translations",
         body=_form(TranslationBody),
         content=_transcript(OpenAITranscript),
     ),
-    "/v1/audio/voices": _read("Voices, for Open WebUI; no key needed.", "voices", VoiceNames, is_open=True),
-    "/v1/audio/models": _read("Models that speak, for Open WebUI; no key needed.", "names", ModelNames, is_open=True),
-    "/v1/models": _read("The names of models that are taken.", "models", ModelListDocument),
-    "/v1/models/{model}": _read("One of them.", "model", ModelDocument, parameters=[MODEL_PARAMETER]),
+    "/v1/audio/voices": _read("List voices, for Open WebUI. Needs no key.", "voices", VoiceNames, is_open=True),
+    "/v1/audio/models": _read(
+        "List models that speak, for Open WebUI. Needs no key.", "names", ModelNames, is_open=True
+    ),
+    "/v1/models": _read("List models.", "models", ModelListDocument),
+    "/v1/models/{model}": _read("Get a model.", "model", ModelDocument, parameters=[MODEL_PARAMETER]),
 }

@@ -1,10 +1,10 @@
-"""Speech: POST /v1/audio/speech, whose jobs are those of /tts/stream, and of /tts for a whole WAV file."""
+"""Speech: POST /v1/audio/speech, with the jobs of /tts/stream, or of /tts for a whole WAV file."""
 
 import base64
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import falcon.asgi
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field
 
 from api.http.bodies.fields import read_fields
 from api.http.bodies.forms import Upload
@@ -14,8 +14,8 @@ from api.work.preferences import Preference
 from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.openai_audio.routes import sse
-from capabilities.openai_audio.routes.models import require_model
-from capabilities.speech.kinds.fields import AUTO, SpokenRequest
+from capabilities.openai_audio.routes.lists import require_model
+from capabilities.speech.kinds.fields import AUTO, LanguageCode, SpokenRequest, VoiceName
 from capabilities.speech.kinds.speech import Speech, SpeechRequest
 from capabilities.speech.kinds.stream import SpeechStreamRequest
 from capabilities.speech.routes.lexicon import SpeakingStream
@@ -24,43 +24,39 @@ from pipeline.audio_formats import AudioFormat
 from pipeline.kind import NOT_BLANK, AnyKind, Request
 from pipeline.lifecycle import Submitted
 
-#: Says what of a request has had no effect.
+#: The header that names fields without effect.
 IGNORED = "x-ignored-fields"
-
-VoiceId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class VoiceReference(Request):
     """A voice by its id."""
 
-    id: VoiceId
+    id: VoiceName
 
 
 class SpeechBody(Request):
-    """What is to be spoken, as OpenAI's clients send it; null counts as not sent."""
+    """The body of OpenAI's clients. null counts as not sent."""
 
-    input: str = Field(json_schema_extra=NOT_BLANK, description="What is spoken.")
-    model: str = Field("tts-1", description="One of GET /v1/models that speaks; all of them are the same here.")
-    voice: VoiceId | VoiceReference | None = Field(
-        None, description="A name of OpenAI's, such as alloy, or a voice of GET /tts/voices; also {id: …}."
+    input: str = Field(json_schema_extra=NOT_BLANK, description="The text to speak.")
+    model: str = Field("tts-1", description="One of GET /v1/models that speaks; all are the same here.")
+    voice: VoiceName | VoiceReference | None = Field(
+        None, description="One of OpenAI's names, such as alloy, or a voice of GET /tts/voices; also {id: …}."
     )
-    instructions: str | None = Field(None, max_length=4_096, description="Taken, and without effect.")
-    response_format: AudioFormat | None = Field(None, description="mp3 when it is not sent; pcm is 24 kHz.")
+    instructions: str | None = Field(None, max_length=4_096, description="Accepted without effect.")
+    response_format: AudioFormat | None = Field(None, description="Default: mp3. pcm is 24 kHz.")
     speed: float | None = Field(None, ge=0.25, le=4.0, description="Speaking rate.")
     stream_format: Literal["audio", "sse"] | None = Field(
-        None, description="sse: events with the sound in base64. A WAV file that is to be streamed wants audio or sse."
+        None, description="sse: events with the audio in base64. Send audio or sse to stream a WAV file."
     )
-    language: Annotated[str, StringConstraints(min_length=1, max_length=35)] | None = Field(
-        None, description="Not OpenAI's: the text's language, where it is known; else it is found out."
-    )
+    language: LanguageCode | None = Field(None, description="Not OpenAI's: the text's language. Default: detected.")
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sound is sent once all of it is there: a WAV file begins with its length."""
+        """Whether the sound is sent as a whole: a WAV file begins with its length."""
         return self.response_format == "wav" and self.stream_format is None
 
     def spoken(self) -> SpokenRequest:
-        """Return the request of ours that it means."""
+        """Return our request for it."""
         named = self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
         fields: dict[str, Any] = {"text": self.input, "language": self.language or AUTO, "plain_text": True}
         if named is not None:
@@ -108,5 +104,5 @@ def _delta(piece: bytes) -> sse.Event:
 
 
 def _done() -> sse.Event:
-    # No tokens are counted here; clients in typed languages want the numbers all the same.
+    # Clients in typed languages want these numbers, though no tokens are counted here.
     return {"type": "speech.audio.done", "usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}}

@@ -1,4 +1,4 @@
-"""Server-sent events: a stream of bytes as OpenAI's clients read it, one event for each piece."""
+"""Server-sent events: a stream of bytes with an event per piece, as OpenAI's clients read it."""
 
 import asyncio
 import json
@@ -15,17 +15,16 @@ from pipeline.log import get_logger
 log = get_logger(__name__)
 
 CONTENT_TYPE = "text/event-stream"
-#: A silent stream carries a comment so often, so that no proxy takes it for dead.
+#: How often a silent stream carries a comment, so that no proxy takes it for dead.
 SILENCE_SECONDS = 15.0
 COMMENT = b": \n\n"
-
-#: What an event holds.
+#: The data of an event.
 Event = Mapping[str, Any]
 Delta = Callable[[bytes], Event | None]
 
 
 def show_events(resp: falcon.asgi.Response, *, delta: Delta, done: Callable[[], Event]) -> None:
-    """Make the stream of an answer one of events."""
+    """Turn the stream of an answer into events."""
     resp.stream = events_of(cast("AsyncIterator[bytes]", resp.stream), delta=delta, done=done)
     resp.content_type = CONTENT_TYPE
     resp.delete_header("Content-Length")
@@ -36,9 +35,7 @@ def show_events(resp: falcon.asgi.Response, *, delta: Delta, done: Callable[[], 
 async def events_of(
     pieces: AsyncIterator[bytes], *, delta: Delta, done: Callable[[], Event]
 ) -> AsyncGenerator[bytes, None]:
-    """Yield an event for each piece, and one at the end; an error that comes meanwhile is the last event.
-
-    Whoever leaves ends `pieces` too."""
+    """Yield an event for each piece and one at the end, or for an error. Closing it closes `pieces` too."""
     async with aclosing(_with_comments(pieces)) as commented:
         try:
             async for piece in commented:
@@ -47,7 +44,7 @@ async def events_of(
                 elif (event := delta(piece)) is not None:
                     yield encoded(event)
         except PressroomError as error:
-            # The status is sent already, so the error can't be told otherwise.
+            # The status has been sent already.
             log.warning("event stream broken off", code=error.code, error=error.message)
             yield encoded(openai_error(error.status, error.document()).document)
             return
@@ -55,12 +52,12 @@ async def events_of(
 
 
 def encoded(event: Event) -> bytes:
-    """Return an event as it is sent. It has no name: clients read its type from its data."""
+    """Return an event as bytes. It has no name, since clients read its type from its data."""
     return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
 async def _with_comments(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes | None, None]:
-    """Yield the pieces, and None where none has come for a while."""
+    """Yield the pieces, and None after each silence."""
     coming: asyncio.Task[bytes] | None = None
     try:
         while True:
@@ -84,7 +81,7 @@ async def _with_comments(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes |
 
 
 async def _next(pieces: AsyncIterator[bytes]) -> bytes:
-    """Return the next piece that holds anything; nothing at the end."""
+    """Return the next piece that is not empty; empty at the end."""
     async for piece in pieces:
         if piece:
             return piece

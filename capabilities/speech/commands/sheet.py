@@ -1,4 +1,4 @@
-"""Import of texts: those of a CSV file become recordings, some at a time. A row whose file is there is done."""
+"""Import of texts: speaks the rows of a CSV file, some at a time. A row whose file exists is done."""
 
 import asyncio
 import csv
@@ -17,9 +17,9 @@ from scripts.imports.journal import Journal
 from scripts.imports.sheet import Row
 from scripts.terminal import progress_bar
 
-#: Texts that are on their way at once.
+#: Texts that are spoken at once.
 OPEN_TEXTS = 8
-#: Refusals of the account, which the next text would meet as well: its key, its credits.
+#: Refusals of the account or its key, which every text would meet.
 OF_ACCOUNT = frozenset({401, 402, 403})
 
 
@@ -42,7 +42,7 @@ class SpeechImport(Import):
         self.out.mkdir(parents=True, exist_ok=True)
         digest = self.sheet.digest()
         about = {"import": "speech", "file": digest, "column": self.sheet.index, **self._fields}
-        # A folder is for one file and one voice: recordings are named by their line alone.
+        # A folder is for one file and one voice, since recordings are named by their line alone.
         Journal(self.out / "import.journal", about=about, remedy="Choose another folder for --out.").begin()
         with self.error_file(self.reasons) as refused, progress_bar() as bar:
             shown = bar.add_task("speaking", total=sum(1 for _ in self._rows()))
@@ -63,7 +63,7 @@ class SpeechImport(Import):
                     await self._speak(client, row, file, digest)
                 except Refused as error:
                     if error.status in OF_ACCOUNT:
-                        raise  # the next ones would be refused as well
+                        raise
                     refused.note(row, error.message)
             bar.advance(shown)
 
@@ -91,4 +91,4 @@ class SpeechImport(Import):
             if 0 < length <= MAX_CHARACTERS:
                 yield row
             elif faults is not None:
-                faults.note(row, f"the text has {length:,} characters; 1 to {MAX_CHARACTERS:,} are taken")
+                faults.note(row, f"the text has {length:,} characters; the limit is 1 to {MAX_CHARACTERS:,}")

@@ -1,25 +1,27 @@
-"""Commands for speech, over the HTTP API: `pressroom say` and `pressroom import-csv speech`."""
+"""`pressroom say` and `pressroom import-csv speech`, over the HTTP API."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from shutil import copyfileobj
+from subprocess import DEVNULL
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from capabilities.speech.commands.recordings import FORMATS, check_format, write_recording
 from capabilities.speech.kinds.batch import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
-from pressroom.saving import whole_file
+from pipeline.settings import Settings
+from pressroom.files import whole_file
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Column, DryRun, Errors, run_import
 from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, Language, ServiceUrl
-from scripts.overwriting import check_outputs
 from scripts.service import JobBar, ask_service
-from scripts.terminal import tell
+from scripts.terminal import check_outputs, tell
 
 if TYPE_CHECKING:
     from pressroom import Pressroom
@@ -27,41 +29,56 @@ if TYPE_CHECKING:
 
 #: The name of standard input.
 STDIN = "-"
+#: ffmpeg's options for each format. The service sends MP3 at 192 kbit/s, from which the others are made.
+FORMATS: Mapping[str, Sequence[str]] = {
+    ".mp3": ("-c:a", "copy", "-f", "mp3"),
+    ".wav": ("-c:a", "pcm_s16le", "-f", "wav"),
+    ".flac": ("-c:a", "flac", "-sample_fmt", "s16", "-f", "flac"),
+    ".ogg": ("-c:a", "libopus", "-b:a", "96k", "-f", "ogg"),
+    ".opus": ("-c:a", "libopus", "-b:a", "96k", "-f", "opus"),
+    ".m4a": ("-c:a", "aac", "-b:a", "160k", "-f", "ipod"),
+    ".aac": ("-c:a", "aac", "-b:a", "160k", "-f", "adts"),
+}
+#: A day of speech is converted in minutes.
+CONVERSION_LIMIT = timedelta(hours=1)
+
+Voice = Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")]
 
 
 def say(
     text: Annotated[
         str,
-        typer.Argument(metavar="[TEXT|FILE.txt]", help="The text, or its file, in UTF-8; - is standard input."),
+        typer.Argument(metavar="[TEXT|FILE.txt]", help="The text or its file, in UTF-8; - is standard input."),
     ] = STDIN,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="OUT.mp3", help=f"Where it goes, as {', '.join(FORMATS)}; by default FILE.mp3."
+            "--output", "-o", metavar="OUT.mp3", help=f"The file to write: {', '.join(FORMATS)}. Default: FILE.mp3."
         ),
     ] = None,
-    music: Annotated[Path | None, typer.Option(metavar="M.mp3", help="Music to put under it.")] = None,
+    music: Annotated[Path | None, typer.Option(metavar="M.mp3", help="Background music.")] = None,
     language: Language = None,
-    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
+    voice: Voice = None,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0)] = 1.0,
     plain: Annotated[bool, typer.Option("--plain", help="Read pause marks aloud.")] = False,
-    srt: Annotated[Path | None, typer.Option(metavar="OUT.srt", help="Where subtitles go, as SubRip.")] = None,
-    vtt: Annotated[Path | None, typer.Option(metavar="OUT.vtt", help="The same, as WebVTT.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over files that are there already.")] = False,
+    srt: Annotated[Path | None, typer.Option(metavar="OUT.srt", help="Also write subtitles as SubRip.")] = None,
+    vtt: Annotated[Path | None, typer.Option(metavar="OUT.vtt", help="Also write subtitles as WebVTT.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
-    """Speak a text of any length, with music under it if you like."""
+    """Speak a text of any length, optionally over music."""
     output = output or _named_after(text)
-    check_format(output)
+    if output.suffix.lower() not in FORMATS:
+        raise InvalidRequest(f"{output} has no known suffix: use {', '.join(FORMATS)}.")
     check_outputs([file for file in (output, srt, vtt) if file is not None], overwrite=overwrite)
     if music is not None and not music.is_file():
         raise InvalidRequest(f"There is no file {music}.")
     parts = _parts(read_text(text), language)
     if len(parts) > 1 and (music or srt or vtt):
         raise InvalidRequest(
-            f"A text of more than {MAX_CHARACTERS:,} characters is spoken in parts, each by itself: "
-            "leave out --music, --srt and --vtt, or shorten it."
+            f"A text of more than {MAX_CHARACTERS:,} characters is spoken in separate parts: leave out --music, --srt "
+            "and --vtt, or shorten it."
         )
     options: VoiceOptions = {"language": language, "voice": voice, "speed": speed, "plain_text": plain}
     with ask_service(url, data) as client, TemporaryDirectory() as folder:
@@ -72,7 +89,7 @@ def say(
 
 
 def read_text(text: str) -> str:
-    """Return the text of a file, that of standard input, or the text itself. Raises InvalidRequest."""
+    """Return the text of a file, of standard input, or the text itself. Raises InvalidRequest."""
     if _is_words(text):
         return text
     try:
@@ -86,19 +103,19 @@ def read_text(text: str) -> str:
 def _is_words(text: str) -> bool:
     """Return whether an argument is a text to speak.
 
-    What looks like a file's name is none, so that a name with a mistake in it is an error, and is not paid for."""
+    It is not if it looks like a file's name, so that a mistyped name is an error and is not paid for."""
     is_name = Path(text).suffix[1:].isalnum() or ("/" in text and " " not in text)
     return text != STDIN and not is_name and not os.path.exists(text)  # noqa: PTH110  # Path.exists refuses a long text
 
 
 def _named_after(text: str) -> Path:
     if text == STDIN or _is_words(text):
-        raise InvalidRequest("Where shall it go? Say --output OUT.mp3.")
+        raise InvalidRequest("Name the file to write: --output OUT.mp3.")
     return Path(text).with_suffix(".mp3")
 
 
 def _parts(text: str, language: str | None) -> list[str]:
-    """Return a text in parts that one request takes, each of whole sentences."""
+    """Return a text in parts of whole sentences that fit in one request."""
     if len(text) <= MAX_CHARACTERS:
         return [text]
     from capabilities.speech.normalization.sentences import split_text  # packages that other commands don't need
@@ -115,7 +132,7 @@ def _say(
     music: Path | None,
     subtitles: dict[str, Path | None],
 ) -> list[Path]:
-    """Speak parts, and return their files; subtitles go where they are wanted."""
+    """Speak the parts, write the subtitles, and return the files of the parts."""
     timestamps = any(subtitles.values())
     files: list[Path] = []
     with JobBar(client, "speaking", total=sum(map(len, parts))) as bar:
@@ -134,28 +151,50 @@ def _say(
     return files
 
 
+def write_recording(parts: Sequence[Path], output: Path) -> int:
+    """Join MP3s into one file of the format of its suffix, whole or not at all; return its size in bytes."""
+    with whole_file(output) as finished, TemporaryFile() as joined:
+        for part in parts:
+            with part.open("rb") as sound:
+                copyfileobj(sound, joined)
+        joined.seek(0)
+        if len(parts) == 1 and output.suffix.lower() == ".mp3":
+            copyfileobj(joined, finished)
+        else:
+            _convert(joined, Path(finished.name), FORMATS[output.suffix.lower()])
+    return output.stat().st_size
+
+
+def _convert(joined: IO[bytes], output: Path, options: Sequence[str]) -> None:
+    from workers.media.audio.ffmpeg import find_ffmpeg  # the engines' packages, which other commands don't need
+
+    arguments = ["-f", "mp3", "-i", "fd:", "-map_metadata", "-1", *options, "-y", f"file:{output.absolute()}"]
+    with find_ffmpeg(Settings()).start(arguments, stdin=joined, stdout=DEVNULL, time_limit=CONVERSION_LIMIT) as run:
+        run.check()
+
+
 @import_csv.command("speech")
 def import_texts(
     file: Annotated[Path, typer.Argument(metavar="TEXTS.csv")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the MP3s go, named by their line.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the MP3s, named by their line.")],
     column: Column = None,
     header: Annotated[
-        bool | None, typer.Option(help="Whether the first row names the columns; by default if one is text.")
+        bool | None, typer.Option(help="Whether the first row names the columns. Default: if one is called text.")
     ] = None,
     errors: Errors = None,
     language: Language = None,
-    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
+    voice: Voice = None,
     dry_run: DryRun = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
-    """Speak texts, an MP3 a row; stopped, the same command goes on where it was."""
+    """Speak texts into one MP3 per row. If stopped, run the same command again to continue."""
     from capabilities.speech.commands.sheet import SpeechImport
 
     fields = {"language": language, "voice_name": voice}
     wanted = SpeechImport(file, column=column, has_header=header, out=out, errors=errors, fields=fields)
     if header is None and not wanted.sheet.has_header:
-        # Nothing tells a name from a text, and a text that is spoken is paid for.
+        # Nothing tells a name from a text, and a spoken text is paid for.
         tell("the first row counts as a text; --header if it names the columns")
     run_import(wanted, url, data, dry_run=dry_run)
 

@@ -1,4 +1,4 @@
-"""The demo of speech: the music that it mixes in."""
+"""The demo of speech: its background music."""
 
 from pathlib import Path
 

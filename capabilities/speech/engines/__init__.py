@@ -20,11 +20,10 @@ ENGINES: Mapping[str, str] = {
     "edge": "capabilities.speech.engines.edge.edge:Edge",
     "espeak": "capabilities.speech.engines.espeak.espeak:Espeak",
 }
-#: What does without a model, less well; who gets an answer of it is told what brings better.
+#: The engine that needs no model. Its answers say what would bring a better one.
 FALLBACK = "espeak"
-
-#: What is not text: a control character starts a command to libespeak-ng (\x01200S changes its speed), and a surrogate
-#: has no UTF-8.
+#: No engine is given these: a control character starts a command to libespeak-ng (\x01200S changes its speed), and a
+#: surrogate has no UTF-8.
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -39,7 +38,7 @@ class NothingToSpeak(InvalidRequest):
 
 
 class Synthesizer(ABC):
-    """What every synthesis engine has."""
+    """A synthesis engine."""
 
     name: str
     #: Texts that it speaks at once.
@@ -47,22 +46,22 @@ class Synthesizer(ABC):
 
     @abstractmethod
     def voices(self) -> Sequence[Voice]:
-        """Return the voices that it can speak with."""
+        """Return its voices."""
 
     @abstractmethod
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
-        """Return a text, without control characters, as sound, with its words if they are known. Raises as `utter`."""
+        """Return a text without control characters as sound, with its words if they are known. Raises as `utter`."""
 
     def has_voice(self, voice: str) -> bool:
-        """Return whether there is a voice of that id."""
+        """Return whether it has a voice of that id."""
         return any(listed.id == voice for listed in self.voices())
 
     def is_available(self) -> bool:
-        """Return whether it can speak now, as far as is known without a request to any service."""
+        """Return whether it can speak now, as far as is known without asking any service."""
         return True
 
     def offer(self) -> Mapping[str, Any]:
-        """Return the voices, for the API."""
+        """Return its voices, for the API."""
         return {"voices": [asdict(voice) for voice in self.voices()]}
 
     def utter(
@@ -75,30 +74,20 @@ class Synthesizer(ABC):
         gain_db: float = 0.0,
         stop: Callable[[], bool] = never,
     ) -> Utterance:
-        """Return the text as spoken by the voice of that id. Markup in it is read aloud, and has no effect.
+        """Return the text as spoken by the voice of that id. Markup is read aloud and has no effect.
 
         `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is called
-        at least every second. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, EngineUnavailable, Stopped.
-        """
+        at least every second. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, EngineUnavailable, Stopped."""
         if not self.has_voice(voice):
             raise VoiceUnknown(f"{self.name} has no voice {voice!r}; GET /tts/voices lists the voices.")
         spoken = self.render(UNSPEAKABLE.sub(" ", text), voice=voice, speed=speed, pitch=pitch, stop=stop)
         if not gain_db:
             return spoken
-        # Imported only here: few texts are changed in gain, and numpy takes 16 MB and 0.1 s.
+        # Imported only here: few texts change in gain, and numpy takes 16 MB and 0.1 s.
         from workers.media.audio.gain import apply_gain
 
         return replace(spoken, sound=apply_gain(spoken.sound, gain_db))
 
-    def speak(
-        self,
-        text: str,
-        *,
-        voice: str,
-        speed: float = 1.0,
-        pitch: float = 0.0,
-        gain_db: float = 0.0,
-        stop: Callable[[], bool] = never,
-    ) -> Pcm:
+    def speak(self, text: str, *, voice: str, **options: Any) -> Pcm:
         """Return the sound alone of what `utter` returns."""
-        return self.utter(text, voice=voice, speed=speed, pitch=pitch, gain_db=gain_db, stop=stop).sound
+        return self.utter(text, voice=voice, **options).sound

@@ -1,4 +1,4 @@
-"""Utterance: a text as an engine spoke it, with the times of its words where the engine knows them."""
+"""Utterance: a text as an engine spoke it, with the times of its words if the engine knows them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ from workers.media.audio.pcm import SAMPLE_BYTES, Pcm, audible
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word as it was spoken: `text[start:end]` of the text given to the engine, heard from `begins` to `ends`.
+    """A word, `text[start:end]` of the text given to the engine, and its seconds in the sound.
 
-    Times are seconds from the start of the sound. What an engine calls a word may be a part of what people call one."""
+    An engine may split a word, or join two."""
 
     start: int
     end: int
@@ -20,13 +20,13 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A sound, and the words in it in the order in which they are heard; None: the engine can't tell."""
+    """A sound, and its words in the order in which they are heard; None if the engine can't tell."""
 
     sound: Pcm
     words: Sequence[SpokenWord] | None = None
 
     def trimmed(self, *, start: bool, end: bool) -> "Utterance":
-        """Return it without the silence at the start and at the end of the sound, which every engine adds some of."""
+        """Return it without the silence that every engine adds at the start or at the end."""
         sound = self.sound
         first, last = audible(sound)
         first, last = first if start else 0, last if end else len(sound.samples) // SAMPLE_BYTES
@@ -42,7 +42,7 @@ class Utterance:
         return Utterance(rest, words)
 
     def reshaped(self, sound: Pcm) -> "Utterance":
-        """Return the same words in the same sound at another pace: their times change as its length does."""
+        """Return the same words in the same sound at another pace."""
         scale = sound.duration / self.sound.duration if len(self.sound.samples) else 1.0
         if self.words is None or scale == 1.0:
             return Utterance(sound, self.words)

@@ -1,4 +1,4 @@
-"""Music: the handlers that put music under speech that is made here, or under an uploaded recording."""
+"""Music: the handlers that put music under speech, or under an uploaded recording."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,7 +7,7 @@ from capabilities.speech.handlers.batch import ChapterHandler, keep_mp3
 from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.fields import AudioFile
-from capabilities.speech.kinds.music import AddMusicRequest, MusicFields, SpeechWithMusicRequest
+from capabilities.speech.kinds.music import AddMusicRequest, MusicFields, SpeechWithMusicInput
 from capabilities.speech.settings import SynthesisSettings
 from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
@@ -17,14 +17,14 @@ from workers.media.audio.levelling import Levelled
 from workers.media.audio.mixing import MIX_RATE, Bed, mix
 from workers.media.audio.track import Track
 
-#: The longest music that is taken: 25 MB can hold months of silence.
+#: The longest music: 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
 
 
 def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
     """Return an uploaded file as a track; the caller closes it.
 
-    Raises Stopped; and AudioUndecodable and AudioTooLong, which name the field, since a request may have two files."""
+    Raises Stopped, and AudioUndecodable and AudioTooLong, which name the field, since a request may have two files."""
     try:
         with task.upload(field) as upload:
             return decode(ffmpeg, upload, sample_rate=MIX_RATE, max_duration=max_duration, stop=task.is_stopped)
@@ -32,18 +32,8 @@ def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: 
         raise type(error)(f"{field}: {error.message}", **error.details, field=field) from error
 
 
-def keep_mix(
-    task: Task[MusicFields],
-    speech: Track,
-    music: Track,
-    ffmpeg: Ffmpeg,
-    *,
-    engine: str,
-    voice: str | None = None,
-    timeline: Timeline | None = None,
-    chunks: int = 0,
-) -> Done[AudioFile]:
-    """Keep music under speech as one MP3, as long as the speech with the music before and behind it."""
+def keep_mix(task: Task[MusicFields], speech: Track, music: Track, ffmpeg: Ffmpeg, **about: Any) -> Done[AudioFile]:
+    """Store music under speech as one MP3, as long as intro, speech and outro; `about` goes to keep_mp3."""
     fields = task.input
     bed = Bed(
         volume_db=fields.music_volume,
@@ -53,38 +43,29 @@ def keep_mix(
         outro=timedelta(seconds=fields.music_outro),
     )
     with mix(speech, music, bed, stop=task.is_stopped) as track:
-        return keep_mp3(task, Levelled(track), ffmpeg, engine=engine, voice=voice, timeline=timeline, chunks=chunks)
+        return keep_mp3(task, Levelled(track), ffmpeg, **about)
 
 
-class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicRequest]):
+class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicInput]):
     """Speaks a text over the music that came with it."""
 
-    def speak(self, task: Task[SpeechWithMusicRequest], speaking: SpeechRenderer) -> Outcome[AudioFile]:
-        """Speak one text over its music."""
+    def speak(self, task: Task[SpeechWithMusicInput], speaking: SpeechRenderer) -> Outcome[AudioFile]:
         begins = timedelta(seconds=task.input.music_intro)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps, begins=begins)
         voice = speaking.voice
-        # The music first: when it can't be decoded, nothing is spoken in vain.
+        # The music first: if it can't be decoded, nothing is spoken in vain.
         with (
             decode_upload(task, "music", self.ffmpeg, max_duration=MAX_MUSIC) as music,
             Track(voice.natural_sample_rate_hertz) as spoken,
         ):
             chunks = self.speak_into(spoken, task, speaking, timeline)
+            about = {"engine": voice.engine, "voice": voice.id, "timeline": timeline, "chunks": chunks}
             with spoken.resampled(self.ffmpeg, MIX_RATE) as speech:
-                return keep_mix(
-                    task,
-                    speech,
-                    music,
-                    self.ffmpeg,
-                    engine=voice.engine,
-                    voice=voice.id,
-                    timeline=timeline,
-                    chunks=chunks,
-                )
+                return keep_mix(task, speech, music, self.ffmpeg, **about)
 
 
 class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
-    """Puts music under an uploaded recording; nothing is spoken."""
+    """Puts music under an uploaded recording."""
 
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)
@@ -95,7 +76,6 @@ class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
         self._ffmpeg = find_ffmpeg(self.settings)
 
     def carry_out(self, task: Task[AddMusicRequest]) -> Outcome[AudioFile]:
-        """Put music under one recording."""
         longest = timedelta(minutes=self.settings.of(SynthesisSettings).max_recording_minutes)
         with (
             decode_upload(task, "audio", self._ffmpeg, max_duration=longest) as recording,

@@ -1,4 +1,4 @@
-"""Speaking: a text's engine and voice, which speak the lines of its script."""
+"""Rendering: the engine and voice of a text, which speak the lines of its script."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,24 +15,24 @@ from capabilities.speech.normalization.reading import Span, joined, read, spoken
 from capabilities.speech.voices.voices import Voice
 from workers.engines import Stopped
 
-#: A text as it is read, and its sound.
+#: How a text is read, and its sound; None if it has no word.
 Uttered = tuple[Sequence[Span], Utterance | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
-    """A line as it was spoken: the silence before it, and what was said; None: it has no word."""
+    """A line, the silence before it and its sound; `utterance` is None if it has no word."""
 
     line: ScriptLine
     silence: timedelta
     utterance: Utterance | None
-    #: What was said for what of the line; its ends without white space.
+    #: How the line is read, without the white space at its ends.
     spans: Sequence[Span] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechRenderer:
-    """One text's engine and voice, with speed, pitch and gain."""
+    """The engine and voice of one text, with speed, pitch and gain."""
 
     engine: Synthesizer
     voice: Voice
@@ -40,7 +40,7 @@ class SpeechRenderer:
     pitch: float
     gain_db: float
     lexicon: Replacements = field(default_factory=Replacements)
-    #: The language that was asked for; None: that which the voice speaks best.
+    #: The language that was asked for; None for the voice's first.
     asked: str | None = None
 
     @property
@@ -49,18 +49,17 @@ class SpeechRenderer:
         return self.voice.code_for(self.asked) if self.asked else self.voice.language_codes[0]
 
     def perform(self, script: Sequence[ScriptLine], *, stop: Callable[[], bool]) -> Iterator[SpokenLine]:
-        """Yield the lines of a script as they are spoken, in order, as many at once as the engine can.
+        """Yield the spoken lines of a script in order, as many at once as the engine can.
 
-        Raises NothingToSpeak when no line has a word, Stopped, and what the engine raises."""
-        ahead = self.engine.parallel
-        utterances = (self._utter(line, stop) for line in script) if ahead == 1 else self._utter_ahead(script, stop)
+        Raises NothingToSpeak if no line has a word, Stopped, and what the engine raises."""
+        utterances = self._utter_ahead(script, stop)
         has_begun, held = False, NONE
         with closing(utterances):
             for line, (spans, utterance) in zip(script, utterances, strict=True):
                 is_spoken = utterance is not None
                 silence = held + line.silence(is_spoken=is_spoken, has_begun=has_begun)
                 has_begun = has_begun or is_spoken
-                # Silence that no word has followed yet is held back: a text without a word is refused, and not begun.
+                # Silence before the first word is held back, so that a text without a word is refused and not begun.
                 held, silence = (NONE, silence) if has_begun else (silence, NONE)
                 yield SpokenLine(line, silence, utterance, spans)
         if not has_begun:
@@ -68,13 +67,16 @@ class SpeechRenderer:
 
     def _utter_ahead(self, script: Sequence[ScriptLine], stop: Callable[[], bool]) -> Generator[Uttered, None, None]:
         ahead = self.engine.parallel
+        if ahead == 1:
+            yield from (self._utter(line, stop) for line in script)
+            return
         has_left = False
         waiting: list[Future[Uttered]] = []
         with ThreadPoolExecutor(ahead, "speak") as pool:
             try:
                 for number, line in enumerate(script):
                     waiting.append(pool.submit(self._utter, line, lambda: has_left or stop()))
-                    # The first line alone: a client may wait for it, and others at the same time would delay it.
+                    # The first line alone: a client may be waiting for it, and others would delay it.
                     if number == 0 or len(waiting) > ahead:
                         yield waiting.pop(0).result()
                 while waiting:
@@ -86,23 +88,24 @@ class SpeechRenderer:
     def _utter(self, line: ScriptLine, stop: Callable[[], bool]) -> Uttered:
         if stop():
             raise Stopped
-        spans, voice = self._read(line.text.strip()), self.voice.id
+        spans = self._read(line.text.strip())
+        text = joined(spans)
+        if not text.strip():
+            return spans, None
         try:
-            if (text := joined(spans)).strip():
-                utterance = self.engine.utter(
-                    text, voice=voice, speed=self.speed, pitch=self.pitch, gain_db=self.gain_db, stop=stop
-                )
-                # So that the silence at a mark is as long as the mark says.
-                starts_at_mark = line.marks > NONE
-                if starts_at_mark or line.ends_at_mark:
-                    utterance = utterance.trimmed(start=starts_at_mark, end=line.ends_at_mark)
-                return spans, utterance
+            utterance = self.engine.utter(
+                text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, gain_db=self.gain_db, stop=stop
+            )
         except NothingToSpeak:
-            pass
-        return spans, None
+            return spans, None
+        # So that the silence at a mark is as long as the mark says.
+        starts_at_mark = line.marks > NONE
+        if starts_at_mark or line.ends_at_mark:
+            utterance = utterance.trimmed(start=starts_at_mark, end=line.ends_at_mark)
+        return spans, utterance
 
     def _read(self, written: str) -> list[Span]:
-        """Return what is said for a text: what the lexicon has for its words, and for the rest what any reader says."""
+        """Return how a text is read, by the lexicon first and the language's rules for the rest."""
         spans: list[Span] = []
         for piece, replacement in self.lexicon.pieces(written):
             if replacement is None:

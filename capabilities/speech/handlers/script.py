@@ -1,4 +1,4 @@
-"""Script: a text as the lines that are spoken one by one, with the silences before them."""
+"""Script: the lines of a text that are spoken one by one, with the silences before them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +7,10 @@ from itertools import zip_longest
 
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.pauses import NONE
-from capabilities.speech.normalization.sentence_ends import sentences
-from capabilities.speech.normalization.sentences import split_text
+from capabilities.speech.normalization.sentences import sentences, split_text
 
-#: The fewest characters of a short first line. They are three seconds of speech, in which every engine that is faster
-#: than its speech has spoken the next line.
+#: The fewest characters of a short first line: three seconds of speech, enough for an engine faster than real time to
+#: speak the next line.
 START_CHARACTERS = 40
 
 
@@ -19,34 +18,33 @@ START_CHARACTERS = 40
 class ScriptLine:
     """What an engine speaks in one go.
 
-    The sources of a script's lines together are the text as it was sent, with all pauses; `text` is what of it is
-    spoken, the end of the source."""
+    `source` ends with `text`, which is spoken. Joined, the sources of a script's lines are the text as it was sent."""
 
     source: str
     text: str
-    #: Silence that marks ask for: always made.
+    #: The silence that marks ask for; always made.
     marks: timedelta = NONE
-    #: Silence between this line and the one before it, where both say something, and no mark says otherwise.
+    #: The silence between this line and the last one, if both say something and no mark says otherwise.
     gap: timedelta = NONE
-    #: Whether a mark stands behind it.
+    #: Whether a mark follows.
     ends_at_mark: bool = False
 
     def silence(self, *, is_spoken: bool, has_begun: bool) -> timedelta:
-        """Return the silence before the line, if it is spoken and if another one was spoken before it."""
+        """Return the silence before the line; `has_begun`: another line was spoken before it."""
         return self.marks or (self.gap if is_spoken and has_begun else NONE)
 
 
 def write_script(
     request: SpokenRequest, *, limit: int, language: str, starts_short: bool = False
 ) -> Sequence[ScriptLine]:
-    """Return what a request wants spoken, in lines of at most `limit` characters of whole sentences where they fit.
+    """Return the lines of a request, of at most `limit` characters, in whole sentences where they fit.
 
-    `starts_short`: somebody listens already, so the first line is a sentence or a few. Raises PauseInvalid."""
+    `starts_short`: someone is listening already, so the first line is a sentence or a few. Raises PauseInvalid."""
     return list(_lines(request, limit, language, starts_short))
 
 
 def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool) -> Iterator[ScriptLine]:
-    found = request.passages()
+    found = request.passages
     for passage, following in zip_longest(found, found[1:]):
         gap = request.paragraph_gap if passage.is_paragraph else request.gap
         first, *rest = split_text(passage.text, limit=limit, language=language) or [""]
@@ -61,7 +59,7 @@ def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool
 
 
 def _short_start(chunk: str, language: str) -> list[str]:
-    """Return a chunk as its first sentences, as many as make a short line, and the rest, if there is one."""
+    """Return a chunk in two: as many first sentences as make a short line, and the rest, if any."""
     length = 0
     for sentence in sentences(chunk, language):
         length += len(sentence)

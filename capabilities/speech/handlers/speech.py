@@ -1,4 +1,4 @@
-"""Speech: the handler of POST /tts, and what all handlers that speak have in common."""
+"""Speech: the handler of POST /tts, and the base of all handlers that speak."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from capabilities.speech.engines import Synthesizer
 from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
 from capabilities.speech.handlers.timeline import Timeline
-from capabilities.speech.kinds.fields import AudioFile, SpokenRequest
-from capabilities.speech.kinds.lexicon import LexiconEntry, Replacements
-from capabilities.speech.kinds.speech import SpeechRequest
+from capabilities.speech.kinds.fields import AudioFile, SpokenInput
+from capabilities.speech.kinds.lexicon import Replacements
+from capabilities.speech.kinds.speech import SpeechInput
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.settings import SynthesisSettings
-from capabilities.speech.voices.offered_voices import FAMILY, offered_voices
+from capabilities.speech.voices.offered_voices import FAMILY, OfferedVoices, offered_voices
 from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, Voice, VoiceUnknown
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers
@@ -27,17 +27,16 @@ from workers.media.audio.pcm import WavWriter
 
 log = get_logger(__name__)
 
-#: Characters that are spoken at a time, as whole sentences where they fit. espeak takes 30 ms for them, or some tenths
-#: of a second where it spells them out. Then another text may use it.
+#: Characters of a line, in whole sentences where they fit. espeak speaks them in 30 ms, or in some tenths of a second
+#: if it spells them out; then another text gets its turn.
 TURN_CHARACTERS = 500
 
-
-S = TypeVar("S", bound=SpokenRequest)
+S = TypeVar("S", bound=SpokenInput)
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 
 class EngineChooser:
-    """The synthesis engines of a process, and the voices that they offer now."""
+    """Chooses among the synthesis engines of a process and the voices that they offer now."""
 
     def __init__(self, resources: Resources) -> None:
         self._settings = resources.settings
@@ -46,38 +45,39 @@ class EngineChooser:
         self.offers = Offers()
 
     def setup(self) -> None:
-        """Set up every engine that can be, once. Raises NotReady when none can."""
+        """Set up every engine that can be, once. Raises NotReady if none can."""
         try:
             self._family.setup()
         finally:
-            self.renew()  # also without any engine: the offers tell what they lack
+            self.renew()  # also without any engine: the offers say what they lack
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change` whenever an engine has become available or unavailable, or has other voices."""
+        """Call `on_change` whenever an engine becomes available or unavailable, or its voices change."""
         self._family.watch(on_change)
 
-    def language(self, request: SpokenRequest) -> str | None:
-        """Return the language that was asked for, found out from the text where that is asked for; None: any.
+    def language(self, request: SpokenInput) -> str | None:
+        """Return the language that was asked for, detected if need be; None for any.
 
-        A voice that was named has its own. Where no voice speaks what was found, it is as if nothing was."""
-        voices = offered_voices(self.offers)
-        if not request.is_detected or voices.is_own_name(request.voice_name):
+        A voice that was named has its own language. A language that no voice speaks counts as not detected."""
+        if not request.is_detected or self.is_named(request):
             return request.stated_language
         from workers.engines.languages.languages import SAMPLE, evident_language  # it takes a fifth of a second
 
         found = evident_language(request.spoken_text[:SAMPLE], DEFAULT_LANGUAGE)
-        return found if any(voice.speaks(found) for voice in voices.ready) else DEFAULT_LANGUAGE
+        return found if any(voice.speaks(found) for voice in self.voices.ready) else DEFAULT_LANGUAGE
 
-    def is_named(self, request: SpokenRequest) -> bool:
+    @property
+    def voices(self) -> OfferedVoices:
+        """The voices that the engines offer now."""
+        return offered_voices(self.offers)
+
+    def is_named(self, request: SpokenInput) -> bool:
         """Return whether a request names the one voice that may speak."""
-        return offered_voices(self.offers).is_own_name(request.voice_name)
+        return self.voices.is_own_name(request.voice_name)
 
-    def choose(self, request: SpokenRequest, found: str | None = None) -> tuple[Synthesizer, Voice]:
-        """Return the engine and the voice for a request, in the language that was found out, if it was.
-
-        Raises InvalidRequest, VoiceUnavailable."""
-        voices = offered_voices(self.offers)
-        language = found or request.stated_language
+    def choose(self, request: SpokenInput, language: str | None) -> tuple[Synthesizer, Voice]:
+        """Return the engine and the voice for a request. Raises InvalidRequest, VoiceUnavailable."""
+        voices = self.voices
         voice = voices.pick(voice_name=request.voice_name, language=language, characters=len(request.text))
         check_readable(request.spoken_text, voice, voices)
         return self._family.engine(voice.engine), voice
@@ -93,62 +93,58 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)
         self.slots = self.settings.of(SynthesisSettings).slots
-        self.speaker = resources.shared(EngineChooser)
+        self.chooser = resources.shared(EngineChooser)
 
     def setup(self) -> None:
-        """Set the engines up. Raises NotReady when none is ready."""
-        self.speaker.setup()
+        """Set the engines up. Raises NotReady if none is ready."""
+        self.chooser.setup()
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines with their voices."""
-        return self.speaker.offers.engines
+        return self.chooser.offers.engines
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change` when the engines, or their voices, have changed."""
-        self.speaker.watch(on_change)
+        self.chooser.watch(on_change)
 
     def speak(self, task: Task[S], speaking: SpeechRenderer) -> Outcome[O]:
         """Return the outcome of one task, spoken from start to end by one engine."""
         raise NotImplementedError
 
     def carry_out(self, task: Task[S]) -> Outcome[O]:
-        """Carry out a task; when its voice fails, with the next one, unless the request named its voice."""
+        """Carry out a task; if its voice fails, with the next one, unless the request named its voice."""
         request = task.input
-        language = self.speaker.language(request)
+        language = self.chooser.language(request)
         asked = language or (None if request.voice_name else DEFAULT_LANGUAGE)
-        engine, voice = self.speaker.choose(request, language)
+        engine, voice = self.chooser.choose(request, language)
         failed: set[str] = set()
         while True:
             try:
-                lexicon = Replacements(_entries_for(voice, request))
-                speaking = SpeechRenderer(
-                    engine, voice, request.speed, request.pitch, request.gain_db, lexicon, asked=asked
-                )
-                return self.speak(task, speaking)
-            # Unknown: its model was just removed.
+                return self.speak(task, _renderer(request, engine, voice, asked))
+            # VoiceUnknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
-                if self.speaker.is_named(request):
+                if self.chooser.is_named(request):
                     raise
                 failed.add(voice.id)
                 reason, last = error.message, voice.engine
-                self.speaker.renew()
-                engine, voice = self.speaker.choose(request, language)
+                self.chooser.renew()
+                engine, voice = self.chooser.choose(request, language)
                 if voice.id in failed:
                     raise
                 log.warning("voice failed, the next one speaks", engine=last, reason=reason)
 
 
-def _entries_for(voice: Voice, request: SpokenRequest) -> Sequence[LexiconEntry]:
-    """Return the lexicon's entries for a voice: the API has left out those of other languages if it knew which."""
-    if not request.is_detected:
-        return request.replacements
-    return [entry for entry in request.replacements if entry.language is None or voice.speaks(entry.language)]
+def _renderer(request: SpokenInput, engine: Synthesizer, voice: Voice, asked: str | None) -> SpeechRenderer:
+    entries = request.lexicon
+    if request.is_detected:  # else the API has left out the entries of other languages
+        entries = tuple(entry for entry in entries if entry.language is None or voice.speaks(entry.language))
+    return SpeechRenderer(
+        engine, voice, request.speed, request.pitch, request.gain_db, Replacements(entries), asked=asked
+    )
 
 
-class SpeechHandler(SpeakingHandler[SpeechRequest, AudioFile]):
+class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
     """Speaks a text into a WAV file."""
 
-    def speak(self, task: Task[SpeechRequest], speaking: SpeechRenderer) -> Outcome[AudioFile]:
+    def speak(self, task: Task[SpeechInput], speaking: SpeechRenderer) -> Outcome[AudioFile]:
         """Speak one text into a file, not into memory. Other texts of this process speak between its lines."""
         script = write_script(task.input, limit=TURN_CHARACTERS, language=speaking.language)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps)

@@ -1,12 +1,10 @@
-"""Speech stream: a text is spoken chunk by chunk, and its sound is sent while it is made."""
-
-from collections.abc import Sequence
+"""Speech stream: speaks a text chunk by chunk, and sends its sound while it is made."""
 
 from capabilities.speech.handlers.rendering import SpeechRenderer
-from capabilities.speech.handlers.script import ScriptLine, write_script
+from capabilities.speech.handlers.script import write_script
 from capabilities.speech.handlers.speech import SpeakingHandler
 from capabilities.speech.kinds.fields import speech_credits
-from capabilities.speech.kinds.stream import SpeechStreamRequest
+from capabilities.speech.kinds.stream import SpeechStreamInput
 from capabilities.speech.voices.voices import Voice
 from pipeline.errors import PressroomError
 from pipeline.storage.streams import Parts
@@ -16,8 +14,8 @@ from workers.media.audio.encoding.encodings import ENCODINGS
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import silence
 
-#: Bytes of a part. The first part is sent with its first byte, each next one has twice as many, up to the most: a part
-#: costs a file and a message, and 256 KiB are 16 s of sound.
+#: Bytes of a part. The first part is sent with its first byte; each next one has twice as many, up to the most, since a
+#: part costs a file and a message. 256 KiB are 16 s of sound.
 FIRST_PART_BYTES = 1
 MOST_PART_BYTES = 2**18
 
@@ -25,7 +23,7 @@ MOST_PART_BYTES = 2**18
 class _PartWriter:
     """Collects an encoder's bytes into parts; called from the encoder's thread."""
 
-    def __init__(self, task: Task[SpeechStreamRequest], voice: Voice, *, chunks: int) -> None:
+    def __init__(self, task: Task[SpeechStreamInput], voice: Voice, *, chunks: int) -> None:
         self._task = task
         self._voice = voice
         self._chunks = chunks
@@ -37,18 +35,18 @@ class _PartWriter:
 
     @property
     def credits(self) -> int:
-        """What has been earned: a credit for each started 1,000 spoken characters."""
+        """The credits earned so far: one per started 1,000 spoken characters."""
         return min(self._task.price, speech_credits(self.spoken_characters))
 
     def add(self, piece: bytes) -> None:
-        """Take bytes; send them when they are enough for a part."""
+        """Take bytes; send them once they are enough for a part."""
         self._bytes += piece
         if len(self._bytes) >= self._wanted:
             self.send()
             self._wanted = min(max(2 * self._wanted, 2**14), MOST_PART_BYTES)
 
     def send(self) -> None:
-        """Send what there is as a part."""
+        """Send the collected bytes as a part."""
         if not self._bytes:
             return
         self.parts = self._task.add_part(
@@ -62,7 +60,7 @@ class _PartWriter:
         self._bytes.clear()
 
 
-class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
+class SpeechStreamHandler(SpeakingHandler[SpeechStreamInput, Parts]):
     """Speaks a text into parts of one continuous file."""
 
     def setup(self) -> None:
@@ -70,35 +68,25 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamRequest, Parts]):
         super().setup()
         self.ffmpeg = find_ffmpeg(self.settings)
 
-    def speak(self, task: Task[SpeechStreamRequest], speaking: SpeechRenderer) -> Outcome[Parts]:
-        """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is paid."""
+    def speak(self, task: Task[SpeechStreamInput], speaking: SpeechRenderer) -> Outcome[Parts]:
+        """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is charged."""
         script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language, starts_short=True)
         writer = _PartWriter(task, speaking.voice, chunks=len(script))
+        rate, encoding = speaking.voice.natural_sample_rate_hertz, ENCODINGS[task.input.response_format]
         try:
-            self._stream(task, speaking, script, writer)
+            # The encoder starts while the first chunk is spoken.
+            with EncodedStream(self.ffmpeg, sample_rate=rate, sink=writer.add, encoding=encoding) as encoder:
+                for spoken in speaking.perform(script, stop=task.is_stopped):
+                    writer.spoken_chunks += 1
+                    writer.spoken_characters += len(spoken.line.source)
+                    for samples in silence(spoken.silence, rate):
+                        encoder.write(samples)
+                    if spoken.utterance is not None:
+                        encoder.write(bytes(spoken.utterance.sound.samples))
+                encoder.finish()
+            writer.send()
         except PressroomError as error:
             if not writer.parts.count:
                 raise
             return Failed(error, credits=writer.credits)
         return Done(writer.parts, engine=speaking.voice.engine)
-
-    def _stream(
-        self,
-        task: Task[SpeechStreamRequest],
-        speaking: SpeechRenderer,
-        script: Sequence[ScriptLine],
-        writer: _PartWriter,
-    ) -> None:
-        rate = speaking.voice.natural_sample_rate_hertz
-        # Before the first chunk, so that the encoder starts while it is spoken.
-        encoding = ENCODINGS[task.input.response_format]
-        with EncodedStream(self.ffmpeg, sample_rate=rate, sink=writer.add, encoding=encoding) as encoder:
-            for spoken in speaking.perform(script, stop=task.is_stopped):
-                writer.spoken_chunks += 1
-                writer.spoken_characters += len(spoken.line.source)
-                for samples in silence(spoken.silence, rate):
-                    encoder.write(samples)
-                if spoken.utterance is not None:
-                    encoder.write(bytes(spoken.utterance.sound.samples))
-            encoder.finish()
-        writer.send()

@@ -1,4 +1,4 @@
-"""Speech batch: a long text is spoken sentence by sentence and comes back as one MP3, like a chapter."""
+"""Speech batch: speaks a long text, such as a chapter, into one MP3."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,28 +15,27 @@ MAX_CHARACTERS = 20_000
 
 
 class BatchTextTooLong(TextTooLong):
-    """The text is longer than a batch may be; its body is the one that users of this route were promised."""
+    """The text is longer than a batch may be. The specification promises the body of this error."""
 
     def document(self) -> dict[str, Any]:
-        """Return the body that this route has always had: the message stands in `error`."""
+        """Return the promised body, with the message in `error`."""
         suggestion = f"Split the text into parts of at most {MAX_CHARACTERS:,} characters and send them one by one."
         return {"error": self.message, "suggestion": suggestion, "code": self.code, **self.at_fault, **self.details}
 
 
 class SpeechBatchRequest(SpokenRequest):
-    """What is to be spoken, how, and the pause between its pieces."""
+    """A text, its voice and the pause between its chunks."""
 
     pause_duration: float = Field(800, ge=0, le=10_000, description="Milliseconds of pause between segments.")
     timestamps: Timestamps = False
 
     @property
     def gap(self) -> timedelta:
-        """The silence between two chunks of the text."""
         return timedelta(milliseconds=self.pause_duration)
 
 
 class SpeechBatchInput(SpeechBatchRequest, SpokenInput):
-    """The same as it is stored."""
+    """A SpeechBatchRequest as it is stored."""
 
 
 class SpeechBatch(SpeechKind, OneFile, Kind[SpeechBatchRequest, SpeechBatchInput, AudioFile]):
@@ -45,7 +44,7 @@ class SpeechBatch(SpeechKind, OneFile, Kind[SpeechBatchRequest, SpeechBatchInput
     name = "speech_batch"
     routes = ("/tts/batch",)
     handler = "capabilities.speech.handlers.batch:SpeechBatchHandler"
-    summary = "Speak a text of up to 20,000 characters; the answer is one MP3 of even loudness."
+    summary = "Speak a text of up to 20,000 characters as one MP3 of even loudness."
     example = {
         "text": "The first sentence of a chapter. And the second! Shall there be a third?",
         "pause_duration": 400,
@@ -55,7 +54,7 @@ class SpeechBatch(SpeechKind, OneFile, Kind[SpeechBatchRequest, SpeechBatchInput
     filename = "chapter.mp3"
 
     def check(self, request: SpokenRequest, offers: Offers) -> None:
-        """Refuse a text that is too long or empty, and a voice or language that no engine has."""
+        """Refuse a text that is too long, then what every kind refuses."""
         length = len(request.text)
         if length > MAX_CHARACTERS:
             raise BatchTextTooLong(

@@ -1,7 +1,8 @@
-"""Speech fields: what the kinds that speak have in common: fields, check, price and answer."""
+"""Speech fields: the fields, check, price and answer that the kinds that speak share."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StringConstraints
@@ -16,47 +17,37 @@ from pipeline.kind import NOT_BLANK, Answer, FinishedItem, NewItem, Request, Res
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 
-#: The language that is to be found out from the text.
+#: The value that asks for the language to be detected.
 AUTO = "auto"
 #: Characters that one credit buys (docs/api.md, Limits).
 CHARACTERS_PER_CREDIT = 1_000
 
+LanguageCode = Annotated[str, StringConstraints(min_length=1, max_length=35)]
+VoiceName = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
 
 class SpokenRequest(Request):
-    """A text, and the voice that speaks it."""
+    """A text and the voice that speaks it."""
 
-    text: str = Field(description="What is spoken; [pause 1.5s] in it is a pause.")
-    language: Annotated[str, StringConstraints(min_length=1, max_length=35)] | None = Field(
-        None,
-        description="Language code such as en, es, fr; auto: find out; the voice's own, or en, when it is not sent.",
+    text: str = Field(description="The text to speak. [pause 1.5s] makes a pause.")
+    language: LanguageCode | None = Field(
+        None, description="Language code such as en, es or fr; auto detects it. Default: the voice's language, or en."
     )
-    voice_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = Field(
-        None, description="A voice of GET /tts/voices, or a name of OpenAI's, such as nova."
+    voice_name: VoiceName | None = Field(
+        None, description="A voice of GET /tts/voices, or one of OpenAI's names, such as nova."
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
-    plain_text: bool = Field(
-        False, description="Whether pause marks are read aloud, and blank lines are nothing special."
-    )
+    plain_text: bool = Field(False, description="Read pause marks aloud and make no pause at blank lines.")
 
     #: Whether blank lines are pauses.
     has_paragraphs: ClassVar[bool] = True
-    #: Whether what looks like a mark, and is no pause, is refused; else it is read aloud.
+    #: Whether a malformed pause mark is refused. If not, it is read aloud.
     has_strict_marks: ClassVar[bool] = True
 
     @property
-    def stated_language(self) -> str | None:
-        """The language that was asked for; None where none was, or where it is to be found out."""
-        return None if self.is_detected else self.language
-
-    @property
-    def is_detected(self) -> bool:
-        """Whether the language is to be found out from the text."""
-        return (self.language or "").strip().lower() == AUTO
-
-    @property
     def gain_db(self) -> float:
-        """How much louder it shall be, in decibels."""
+        """The gain in decibels."""
         return 0.0
 
     @property
@@ -65,43 +56,44 @@ class SpokenRequest(Request):
         return NONE
 
     @property
+    def stated_language(self) -> str | None:
+        """The language that was asked for; None if none was, or if it is to be detected."""
+        return None if self.is_detected else self.language
+
+    @property
+    def is_detected(self) -> bool:
+        """Whether to detect the language."""
+        return (self.language or "").strip().lower() == AUTO
+
+    @property
     def paragraph_gap(self) -> timedelta:
         """The silence at blank lines."""
         return self.gap + PARAGRAPH
 
-    def passages(self) -> list[Passage]:
-        """Return the text in the passages between its pauses. Raises PauseInvalid."""
+    @cached_property
+    def passages(self) -> Sequence[Passage]:
+        """The passages between the pauses of the text, found once. Raises PauseInvalid."""
         if self.plain_text:
-            return [Passage(self.text, self.text)]
-        return list(passages(self.text, blank_lines=self.has_paragraphs, strict=self.has_strict_marks))
+            return (Passage(self.text, self.text),)
+        return tuple(passages(self.text, blank_lines=self.has_paragraphs, strict=self.has_strict_marks))
 
     @property
     def spoken_text(self) -> str:
         """The text without its marks. Raises PauseInvalid."""
-        return "".join(passage.text for passage in self.passages())
-
-    @property
-    def replacements(self) -> Sequence[LexiconEntry]:
-        """The entries of the account's lexicon that may stand in the text."""
-        return ()
+        return "".join(passage.text for passage in self.passages)
 
 
 class SpokenInput(SpokenRequest):
-    """What is stored of a request: with the lexicon as it was when it was sent."""
+    """A request as it is stored, with the entries of the account's lexicon at submission."""
 
-    #: A release before pause marks has accepted any text.
+    #: Releases before pause marks accepted any text.
     has_strict_marks: ClassVar[bool] = False
 
     lexicon: tuple[LexiconEntry, ...] = ()
 
-    @property
-    def replacements(self) -> Sequence[LexiconEntry]:
-        """The entries of the account's lexicon that may stand in the text."""
-        return self.lexicon
-
 
 class AudioFile(Stored):
-    """A sound that was made, and the voice that speaks in it."""
+    """A finished sound and the voice that speaks in it."""
 
     artifact: str
     duration_seconds: float
@@ -117,12 +109,12 @@ class TextTooLong(InvalidRequest):
 
 
 def speech_credits(characters: int) -> int:
-    """Return the price of so many characters: a credit for each started 1,000."""
+    """Return the price of a text: one credit per started 1,000 characters."""
     return max(1, -(-characters // CHARACTERS_PER_CREDIT))
 
 
 class SpeechKind:
-    """What the kinds that speak one text declare alike: its check, its item and its price."""
+    """The check, item and price of the kinds that speak one text."""
 
     queue: ClassVar[str] = "synthesis"
     unit: ClassVar[str] = "chunks"
@@ -131,18 +123,18 @@ class SpeechKind:
     #: Longest text, in Unicode code points (docs/speech.md), and what to do with a longer one.
     max_characters: ClassVar[int]
     remedy: ClassVar[str] = "Split the text into parts and send them one by one."
-    #: Credits beside those of the speech.
+    #: Credits on top of those for the speech.
     more_credits: ClassVar[int] = 0
 
     routes: ClassVar[tuple[str, ...]]
 
     @property
     def field_rules(self) -> Mapping[str, Mapping[str, Any]]:
-        """What `check` holds the text to."""
+        """The limits of the text, for the OpenAPI document."""
         return {"text": {**NOT_BLANK, "maxLength": self.max_characters}}
 
     def check(self, request: SpokenRequest, offers: Offers) -> None:
-        """Refuse an empty, too long or unreadable text, wrong pauses, and a voice or language that no engine has.
+        """Refuse an empty, too long or unreadable text, invalid pauses, and an unknown voice or language.
 
         Raises InvalidRequest."""
         if not request.text.strip():
@@ -155,15 +147,12 @@ class SpeechKind:
                 text_length=length,
                 max_length=self.max_characters,
             )
-        spoken = request.passages()
-        if not any(passage.text.strip() for passage in spoken):
-            raise InvalidRequest(
-                "The text has nothing but pauses. Send at least one word.", code="text_empty", field="text"
-            )
-        check_silence(spoken, request.paragraph_gap)
+        if not request.spoken_text.strip():
+            raise InvalidRequest("The text has only pauses. Send at least one word.", code="text_empty", field="text")
+        check_silence(request.passages, request.paragraph_gap)
         voices = offered_voices(offers)
         voice = voices.pick(voice_name=request.voice_name, language=request.stated_language, characters=length)
-        # The worker finds the language out, and checks it then.
+        # The worker detects the language, and checks the text then.
         if not request.is_detected or voices.is_own_name(request.voice_name):
             check_readable(request.spoken_text, voice, voices)
 
@@ -173,18 +162,18 @@ class SpeechKind:
 
 
 def voice_header(voice: str | None) -> dict[str, str]:
-    """Return the header that says who spoke; none for what a header can't hold, and for a sound without a voice."""
+    """Return the header that names the voice; empty if there is no voice, or its name does not fit in a header."""
     return {"X-Voice": voice} if voice and voice.isascii() and voice.isprintable() else {}
 
 
 class OneFile:
-    """What the kinds declare alike whose answer is one file of sound."""
+    """The answer of the kinds that deliver one audio file."""
 
     answer: ClassVar[Answer] = Answer("audio/mpeg")
     filename: ClassVar[str]
 
     def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
-        """Return the file, or with its times a link to it."""
+        """Return the file, or JSON with its timestamps and a link to it."""
         sound = items[0].delivered
         if sound.times is not None and job.expires_at is not None:
             media = timed_speech(

@@ -1,4 +1,4 @@
-"""Music: background music is put under a text that is spoken here, or under a recording."""
+"""Music: puts background music under a spoken text or under a recording."""
 
 from pydantic import Field
 
@@ -7,28 +7,28 @@ from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, Spo
 from capabilities.speech.kinds.timestamps import TimedSpeech
 from pipeline.kind import Answer, Kind, NewItem, Request
 
-#: What the music costs beside the speech (docs/api.md, Limits).
+#: The price of the music, on top of the speech (docs/api.md, Limits).
 MUSIC_CREDITS = 1
 
 
 class MusicFields(Request):
-    """How loud the music is, and how it comes and goes."""
+    """The volume, fades and timing of the music."""
 
     music_volume: float = Field(
-        -20, ge=-60, le=0, description="Decibels; lower is quieter, -20 to -30 is recommended, -20 is well heard."
+        -20, ge=-60, le=0, description="Decibels; lower is quieter. Recommended: -20, well audible, to -30."
     )
     fade_duration: float = Field(2_000, ge=0, le=10_000, description="Milliseconds of fade in and fade out.")
-    duck: bool = Field(True, description="Whether the music dips while someone speaks.")
+    duck: bool = Field(True, description="Lower the music while someone speaks.")
     music_intro: float = Field(0, ge=0, le=30, description="Seconds of music before the voice.")
-    music_outro: float = Field(0, ge=0, le=30, description="Seconds of music behind the voice.")
+    music_outro: float = Field(0, ge=0, le=30, description="Seconds of music after the voice.")
 
 
 class SpeechWithMusicRequest(SpeechBatchRequest, MusicFields):
-    """What is to be spoken, how, and how the music goes with it."""
+    """A text, its voice and the music under it."""
 
 
 class SpeechWithMusicInput(SpeechWithMusicRequest, SpokenInput):
-    """The same as it is stored."""
+    """A SpeechWithMusicRequest as it is stored."""
 
 
 class SpeechWithMusic(SpeechKind, OneFile, Kind[SpeechWithMusicRequest, SpeechWithMusicInput, AudioFile]):
@@ -37,7 +37,7 @@ class SpeechWithMusic(SpeechKind, OneFile, Kind[SpeechWithMusicRequest, SpeechWi
     name = "speech_with_music"
     routes = ("/tts/with-music",)
     handler = "capabilities.speech.handlers.music:SpeechWithMusicHandler"
-    summary = "Speak a text over background music; the answer is one MP3."
+    summary = "Speak a text over background music as one MP3."
     files = ("music",)
     example = {"text": "News of the day. The music goes down while I speak.", "music": "@music"}
     max_characters = MAX_CHARACTERS
@@ -47,7 +47,7 @@ class SpeechWithMusic(SpeechKind, OneFile, Kind[SpeechWithMusicRequest, SpeechWi
 
 
 class AddMusicRequest(MusicFields):
-    """How the music goes with the recording."""
+    """The music under a recording."""
 
 
 class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
@@ -58,11 +58,10 @@ class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
     routes = ("/tts/add-music",)
     handler = "capabilities.speech.handlers.music:AddMusicHandler"
     unit = "recordings"
-    summary = "Put background music under a recording; the answer is one MP3."
+    summary = "Put background music under a recording, as one MP3."
     files = ("audio", "music")
     example = {"audio": "@speech", "music": "@music"}
     filename = "output_with_music.mp3"
 
     def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
-        """Return the request as one item."""
         return [NewItem(request, MUSIC_CREDITS)]

@@ -1,4 +1,4 @@
-"""Speech: a text is spoken and comes back as one WAV file."""
+"""Speech: speaks a text into one WAV file."""
 
 from pydantic import Field
 
@@ -8,19 +8,18 @@ from pipeline.kind import Answer, Kind
 
 
 class SpeechRequest(SpokenRequest):
-    """What is to be spoken, how, and how loud."""
+    """A text, its voice and its volume."""
 
-    volume_gain_db: float = Field(0.0, ge=-96, le=16, description="Gain in decibels; a limiter keeps it from clipping.")
+    volume_gain_db: float = Field(0.0, ge=-96, le=16, description="Gain in decibels; a limiter prevents clipping.")
     timestamps: Timestamps = False
 
     @property
     def gain_db(self) -> float:
-        """How much louder it shall be, in decibels."""
         return self.volume_gain_db
 
 
 class SpeechInput(SpeechRequest, SpokenInput):
-    """The same as it is stored."""
+    """A SpeechRequest as it is stored."""
 
 
 class Speech(SpeechKind, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
@@ -30,7 +29,7 @@ class Speech(SpeechKind, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
     routes = ("/tts",)
     handler = "capabilities.speech.handlers.speech:SpeechHandler"
     unit = "texts"
-    summary = "Speak a text of up to 10,000 characters; the answer is a WAV file."
+    summary = "Speak a text of up to 10,000 characters as a WAV file."
     example = {"text": "Hello! This is Pressroom, speaking from your own machine."}
     max_characters = 10_000
     remedy = "Use /tts/batch."

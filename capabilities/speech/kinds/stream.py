@@ -1,4 +1,4 @@
-"""Speech stream: a text is spoken chunk by chunk, and the sound is sent while it is being made."""
+"""Speech stream: speaks a text chunk by chunk, and sends the sound while it is made."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
@@ -13,21 +13,21 @@ from pipeline.storage.streams import Parts
 
 
 class SpeechStreamRequest(SpokenRequest):
-    """What is to be spoken, how, and how much of it at a time."""
+    """A text, its voice, its encoding and the size of its chunks."""
 
     chunk_size: Annotated[int, Field(ge=50, le=1_000), WHOLE] = Field(
-        200, description="Characters a chunk; smaller ones answer sooner."
+        200, description="Characters per chunk; smaller chunks answer sooner."
     )
     response_format: AudioFormat = Field(
-        "mp3", description="The encoding; opus is in Ogg, aac in ADTS, and pcm is 16 bit, little-endian, mono, 24 kHz."
+        "mp3", description="The encoding. opus comes in Ogg, aac in ADTS; pcm is 16-bit little-endian mono at 24 kHz."
     )
 
-    #: A stream has no pauses but those that marks ask for.
+    #: Only marks make pauses in a stream.
     has_paragraphs: ClassVar[bool] = False
 
 
 class SpeechStreamInput(SpeechStreamRequest, SpokenInput):
-    """The same as it is stored."""
+    """A SpeechStreamRequest as it is stored."""
 
 
 class SpeechStream(SpeechKind, Kind[SpeechStreamRequest, SpeechStreamInput, Parts]):
@@ -36,18 +36,17 @@ class SpeechStream(SpeechKind, Kind[SpeechStreamRequest, SpeechStreamInput, Part
     name = "speech_stream"
     routes = ("/tts/stream",)
     handler = "capabilities.speech.handlers.stream:SpeechStreamHandler"
-    summary = "Speak a text of up to 50,000 characters; the MP3 is sent while it is being made."
+    summary = "Speak a text of up to 50,000 characters; the MP3 is sent while it is made."
     example = {"text": "This is sent while it is being spoken. You hear it at once."}
     max_characters = 50_000
     streams = True
     answer = Answer("audio/mpeg", alternatives=tuple(sorted({*MEDIA_TYPES.values()} - {"audio/mpeg"})))
 
     def response(self, job: Job, items: Sequence[FinishedItem[SpeechStreamInput, Parts]]) -> Response:
-        """Return the whole sound, made of the parts that were streamed."""
         parts = items[0].delivered
-        asked = job.request.get("response_format")
+        wanted = job.request.get("response_format")
         return Response(
             artifacts=[parts.key(number) for number in range(parts.count)],
-            content_type=CONTENT_TYPES[asked if asked in AUDIO_FORMATS else "mp3"],
+            content_type=CONTENT_TYPES[wanted if wanted in AUDIO_FORMATS else "mp3"],
             headers={"Content-Disposition": "inline", **voice_header(parts.voice)},
         )

@@ -1,4 +1,4 @@
-"""Timestamps: when each sentence and word of a text is heard, and the answer that tells it."""
+"""Timestamps: when each sentence and word of a text is heard, as the API answers it."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -9,10 +9,9 @@ from pipeline.kind import FileLink, Stored
 from pipeline.subtitles.segments import Segment
 from pipeline.timestamps import Timestamp, timestamp
 
-#: A request's field that asks for the times.
+#: The field of a request that asks for timestamps.
 Timestamps = Annotated[
-    bool,
-    Field(description="Answer with JSON: a link to the sound, when its sentences and words are heard, and subtitles."),
+    bool, Field(description="Answer with JSON: a link to the audio, the times of sentences and words, and subtitles.")
 ]
 
 
@@ -42,28 +41,27 @@ class TimedWord(BaseModel):
 
 
 class TimedSpeech(BaseModel):
-    """What is answered with `timestamps`. Links need no key, and are good until `expires_at`."""
+    """The answer with `timestamps`. Its links need no key and work until `expires_at`."""
 
     audio_url: str
-    content_type: str = Field(description="Of the sound.")
-    duration: float = Field(description="Seconds of sound.")
+    content_type: str = Field(description="Content type of the audio.")
+    duration: float = Field(description="Seconds of audio.")
     voice: str | None
     engine: str | None
-    estimated: bool = Field(description="Whether the engine knew no times, and they are guessed from lengths.")
+    estimated: bool = Field(description="The engine told no times; they are estimated from the lengths of words.")
     sentences: list[TimedSentence]
     words: list[TimedWord]
-    srt_url: str = Field(description="What is spoken, as SubRip.")
-    vtt_url: str = Field(description="What is spoken, as WebVTT.")
+    srt_url: str = Field(description="Subtitles as SubRip.")
+    vtt_url: str = Field(description="Subtitles as WebVTT.")
     credits_used: int
     expires_at: Timestamp
 
 
-def timed_speech(times: SpokenTimes, *, artifact: str, expires_at: datetime, **shown: Any) -> dict[str, Any]:
-    """Return the fields of a TimedSpeech, with links in place of URLs; `shown` are those that stand elsewhere."""
+def timed_speech(times: SpokenTimes, *, artifact: str, expires_at: datetime, **fields: Any) -> dict[str, Any]:
+    """Return a TimedSpeech as a dictionary, with FileLinks in place of URLs; `fields` are its other fields."""
     audio, srt, vtt = (FileLink(key, expires_at) for key in (artifact, times.srt, times.vtt))
     words = [word for sentence in times.sentences for word in sentence.words or ()]
-    fields = {
-        **shown,
+    fields |= {
         "audio_url": audio,
         "estimated": times.estimated,
         "sentences": [sentence.model_dump(include=set(TimedSentence.model_fields)) for sentence in times.sentences],

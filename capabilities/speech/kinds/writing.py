@@ -1,4 +1,4 @@
-"""Writing: which writing systems a voice reads, so that no text is spoken, and charged, that would be nonsense."""
+"""Writing: which writing systems a voice reads, so that no nonsense is spoken and charged."""
 
 import tomllib
 import unicodedata
@@ -13,16 +13,15 @@ from capabilities.speech.voices.voices import Voice
 from pipeline.errors import InvalidRequest
 from pipeline.offers.languages import base_language
 
-#: The largest share of a text's letters that may be foreign to the voice: names and single words.
+#: The largest share of letters foreign to the voice: names and single words.
 MOST_FOREIGN = 0.3
-#: The same of letters of the voice's own language that it can't read, such as kanji.
+#: The largest share of letters that belong to the voice's own language, but that it can't read, such as kanji.
 MOST_UNREAD = 0.1
-#: A text with less than this many vowel signs a letter is written without vowels. Fully written ones have about 0.7.
+#: A text with fewer vowel signs per letter is written without vowels. Fully vocalised texts have about 0.7.
 LEAST_VOWELS = 0.3
-#: Of Arabic and Hebrew.
+#: The vowel signs of Arabic and Hebrew.
 VOWELS = frozenset(map(chr, [*range(0x64B, 0x653), 0x670, *range(0x5B0, 0x5BD), 0x5C1, 0x5C2]))
-
-#: First words of Unicode's names that are not those of the system.
+#: First words of Unicode names that differ from the name of the writing system.
 NAMES = {"CJK": "CHINESE"}
 WIDTHS = {"FULLWIDTH", "HALFWIDTH"}
 
@@ -36,10 +35,9 @@ class LanguageNotReadable(InvalidRequest):
 
 
 def check_readable(text: str, voice: Voice, voices: OfferedVoices) -> None:
-    """Refuse a text most of whose letters the voice can't read. Raises LanguageNotReadable.
+    """Refuse a text if the voice can't read most of its letters. Raises LanguageNotReadable, which names a remedy.
 
-    The message says which voice or language to name, or what would bring one. Engines that the table doesn't know have
-    to say themselves what they can't read."""
+    Engines that writing.toml doesn't list check this themselves."""
     if text.isascii() or voice.engine not in _table()["engines"]:
         return
     found = _systems(text)
@@ -50,25 +48,24 @@ def check_readable(text: str, voice: Voice, voices: OfferedVoices) -> None:
     limit = MOST_UNREAD if most in unread else MOST_FOREIGN
     if sum(foreign.values()) <= limit * letters:
         return
-    language = _language(found, voice)
     share = round(100 * sum(foreign.values()) / letters)
     raise LanguageNotReadable(
-        f"The voice {voice.id} ({voice.language_codes[0]}) can't read {most} letters, {share} % of the text's; at most "
-        f"{100 * limit:.0f} % may be. {_remedy(text, language, voices)}",
+        f"The voice {voice.id} ({voice.language_codes[0]}) can't read {most} letters, which are {share} % of the text; "
+        f"the limit is {100 * limit:.0f} %. {_remedy(text, _language(found, voice), voices)}",
         field="language",
         writing_system=most,
     )
 
 
 def unread_systems(text: str, voice: Voice) -> frozenset[str]:
-    """Return the writing systems of the voice's own language that it can't read, as the text has them."""
+    """Return the writing systems of the voice's own language that it can't read, given how the text is written."""
     if voice.engine not in _table()["unread"]["engines"]:
         return frozenset()
     return _unread(base_language(voice.language_codes[0]), has_vowels=_has_vowels(text))
 
 
 def _unread(language: str, *, has_vowels: bool) -> frozenset[str]:
-    """Return the writing systems of a language that engines can't read which go by espeak's phonemes."""
+    """Return the writing systems of a language that engines which use espeak's phonemes can't read."""
     unread = _table()["unread"]
     always, without_vowels = unread["always"].get(language, ()), unread["without_vowels"].get(language, ())
     return frozenset(always if has_vowels else [*always, *without_vowels])
@@ -76,13 +73,12 @@ def _unread(language: str, *, has_vowels: bool) -> frozenset[str]:
 
 def _read_by(voice: Voice) -> frozenset[str]:
     table = _table()
-    languages = table["languages"]
-    own = (languages.get(base_language(code), ()) for code in voice.language_codes)
+    own = (table["languages"].get(base_language(code), ()) for code in voice.language_codes)
     return frozenset({"Latin", *table["engines"][voice.engine], *(name for names in own for name in names)})
 
 
 def _systems(text: str) -> Counter[str]:
-    """Return how many letters of each writing system a text has."""
+    """Return the number of letters of each writing system in a text."""
     found: Counter[str] = Counter()
     for character, count in Counter(text).items():
         if character.isalpha() and (name := _system(character)):
@@ -92,11 +88,11 @@ def _systems(text: str) -> Counter[str]:
 
 @cache
 def _system(character: str) -> str:
-    """Return the writing system of a letter; nothing for what is of none, such as ー, µ and mathematical π."""
+    """Return the writing system of a letter; "" for one without, such as ー, µ and mathematical π."""
     name = _first_word(character)
     if name in _known():
         return name
-    # 𝐇 is an H in bold; µ is a micro, even if it is a Greek letter that it is made of.
+    # 𝐇 is an H in bold; µ is a micro, though it is made of a Greek letter.
     plain = unicodedata.normalize("NFKC", character)
     if plain != character:
         return "Latin" if _first_word(plain[0]) == "Latin" else ""
@@ -116,7 +112,7 @@ def _has_vowels(text: str) -> bool:
 
 
 def _language(found: Counter[str], voice: Voice) -> str | None:
-    """Return the language that a text is most likely in, by its writing systems alone; None if no voice writes so."""
+    """Return the likeliest language of a text, by its writing systems alone; None if no voice writes so."""
     languages: Mapping[str, list[str]] = _table()["languages"]
     own = base_language(voice.language_codes[0])
     most = next(name for name, _ in found.most_common() if name != "Latin")
@@ -128,7 +124,7 @@ def _language(found: Counter[str], voice: Voice) -> str | None:
 
 
 def _remedy(text: str, language: str | None, voices: OfferedVoices) -> str:
-    """Return what to do about it: a voice that is here, a model that brings one, or the voices of edge."""
+    """Return the way out: a voice that is here, a model that brings one, or the voices of edge."""
     if language is None:
         return "No voice here reads them; send the text in another writing system."
     speakers = [voice for voice in voices.ready if voice.speaks(language)]
@@ -142,9 +138,7 @@ def _remedy(text: str, language: str | None, voices: OfferedVoices) -> str:
         model.engine not in _table()["unread"]["engines"] or not _unread(language, has_vowels=_has_vowels(text))
     ):
         return model.remedy
-    return (
-        f"No voice here reads {language} as it is written. Who runs this service can add a model that does, {ONLINE}."
-    )
+    return f"No voice here reads {language} as it is written. The operator can add a model that does, {ONLINE}."
 
 
 @cache

@@ -1,19 +1,20 @@
 """Amounts: money, and numbers with a unit."""
 
 import re
+import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
-from capabilities.speech.normalization.language import SpokenLanguage
-from capabilities.speech.normalization.language_data import unit_spellings
-from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
 
-#: Currencies that are written by their code, before or behind the amount; named by CLDR. None that are words: TRY, COP.
+#: Currencies written by their code, before or after the amount; CLDR names them. None that is a word: TRY, COP.
 CODES = (
     "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "BRL", "CAD", "AUD", "NZD", "INR", "MXN", "SEK", "NOK", "DKK", "PLN",
     "CZK", "RUB", "ZAR", "KRW", "ARS", "CLP",
 )  # fmt: skip
-#: What stands for a factor behind the amount.
+#: Powers of ten written after the amount.
 SCALES = {"k": 3, "K": 3, "M": 6, "m": 6, "mn": 6, "Mio": 6, "bn": 9, "B": 9, "b": 9, "Mrd": 9, "T": 12, "tn": 12}
 
 SPACE = r"[ \u00a0\u202f]?"
@@ -21,7 +22,7 @@ DASH = rf"{SPACE}[–—-]{SPACE}"
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of this module: money first, as $5m are no meters."""
+    """Return the rules of amounts; money first, since $5m are no meters."""
     return [
         Rule(_money_before(language), _say_money, DIGITS),
         Rule(_money_behind(language), _say_money, DIGITS),
@@ -47,7 +48,7 @@ def _money_behind(language: SpokenLanguage) -> re.Pattern[str]:
 
 
 def _free(language: SpokenLanguage) -> str:
-    """Return the pattern of a number behind a sign, where the one of a number by itself would not look."""
+    """Return the pattern of a number that directly follows a sign."""
     return language.number.removeprefix(r"(?<![\w.,])")
 
 
@@ -57,7 +58,7 @@ def _scale(language: SpokenLanguage) -> str:
 
 
 def _per(language: SpokenLanguage) -> str:
-    """Return the pattern of what one pays for: a word that is listed, or any in small letters where that is right."""
+    """Return the pattern of the unit of a price: a listed word, or any word in languages that allow it."""
     money = language.data["money"]
     word = rf"{one_of(list(money['per_units']))}" + (r"|[^\W\d_]{3,15}" if money["per_any"] else "")
     return rf"(?:{SPACE}/{SPACE}(?P<per>{word})\b)?"
@@ -121,7 +122,7 @@ def _scaled_words(written: str, found: re.Match[str], language: SpokenLanguage) 
 
 
 def _least_words(written: str, found: re.Match[str], language: SpokenLanguage) -> str:
-    """Return the lower end of a range, without the million that stands behind the upper one."""
+    """Return the lower end of a range, without the million of the upper one."""
     if found["word"] or (found["scale"] and SCALES[found["scale"]] > 3):
         return language.words(language.value(written), gender="masculine")
     if found["scale"]:
@@ -134,7 +135,7 @@ def _least_words(written: str, found: re.Match[str], language: SpokenLanguage) -
 
 
 def _names(currency: str, value: Decimal, language: SpokenLanguage) -> tuple[list[str], str]:
-    """Return one, many (and hundredths, one and many) of a currency, and its gender."""
+    """Return the singular and plural of a currency (and of its hundredth), and its gender."""
     money = language.data["money"]
     if currency in CODES:
         name = language.currency(currency, value)
@@ -144,10 +145,15 @@ def _names(currency: str, value: Decimal, language: SpokenLanguage) -> tuple[lis
 
 
 @cache
+def _unit_spellings() -> Mapping[str, str]:
+    return tomllib.loads(Path(__file__).with_name("units.toml").read_text("utf-8"))
+
+
+@cache
 def _units(language: SpokenLanguage) -> dict[str, str]:
-    """Return the spellings of units, with CLDR's name of each."""
+    """Return CLDR's names of units by their spellings."""
     own = language.data.get("units", {})
-    spellings = {**unit_spellings(), **own.get("spellings", {})}
+    spellings = {**_unit_spellings(), **own.get("spellings", {})}
     return {spelling: unit for spelling, unit in spellings.items() if spelling not in own.get("not", ())}
 
 
@@ -183,5 +189,5 @@ def _say_quantity(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 
 def _full_stop(found: re.Match[str]) -> str:
-    """Return the full stop that was read as part of Mio. at the end of a text."""
+    """Return the full stop of a text that ends in Mio."""
     return "." if found.group().endswith(".") and not found.string[found.end() :].strip() else ""

@@ -1,15 +1,13 @@
-"""Dates and times of day: those that are written in figures."""
+"""Dates and times of day that are written in figures."""
 
 import re
 from datetime import date
 
-from capabilities.speech.normalization.language import SpokenLanguage
-from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
 
 ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w-]|[/.]\d)")
 FIGURES = re.compile(r"(?<![\w/.-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\w-]|[/.]\d)")
 MERIDIEM = r"(?:[\s\u00a0]?([AaPp])(?:\.[\s\u00a0]?[Mm]\.|[Mm]\b))"
-
 #: Between two times of day.
 BETWEEN = re.compile(r"(?<!:\d\d:\d\d)(?:(?<=\d[:h]\d\d)|(?<=\dh))[ \u00a0]?[–-][ \u00a0]?(?=\d{1,2}(?::\d\d|h))")
 BEFORE_TIME = r"(?<!:\d\d:\d\d-)(?:(?<![\w:.,/-])|(?<=\d[:h]\d\d-)|(?<=\dh-))"
@@ -18,7 +16,7 @@ BEFORE_HALF = r"(?:(?<=[\dmM.])[ ]?([-–])[ ]?|(?<![\w:.,/$€£-]))"
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of this module."""
+    """Return the rules of dates."""
     times = language.data["times"]
     swallowed = rf"(?:[\s\u00a0]?(?:{one_of(times['after'])})\b\.?)?" if times["after"] else ""
     patterns = [rf"{BEFORE_TIME}(\d{{1,2}})(?:{times['marks']})([0-5]\d){BEHIND_TIME}{swallowed}"]
@@ -50,7 +48,7 @@ def _say_date(parts: tuple[str, ...], found: re.Match[str], language: SpokenLang
 
 
 def _say_figures(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    """Return a date such as 22/11/2026; None where day and month can't be told apart."""
+    """Return a date such as 22/11/2026; None if day and month can't be told apart."""
     first, _, second, year = found.groups()
     if language.data["dates"]["day_first"] or int(first) > 12 or first == second:
         return _say_date((year, second, first), found, language)

@@ -1,20 +1,37 @@
-"""Language: how one language writes and says numbers, units and months."""
+"""Language: how one language writes and says numbers, units and months, and the rules that use it."""
 
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
-from capabilities.speech.normalization.language_data import language_data
 from pipeline.offers.languages import base_language
 
+FOLDER = Path(__file__).with_name("languages")
 #: Digits of the longest number that is said as a number.
 MOST_DIGITS = 15
-#: Numbers in words that a process keeps: texts have too many for all of them.
+#: Numbers in words that a process caches; texts have too many for all of them.
 MOST_CACHED = 4_096
 #: White space between groups of three digits, as French writes them.
 GROUP_SPACE = " \u00a0\u202f"
+DIGITS = frozenset("0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern of text that is not read as it is written.
+
+    `say` returns the words for a match, or None to leave it alone. Patterns read no character twice without a bound, so
+    that no text makes them slow."""
+
+    pattern: re.Pattern[str]
+    say: Callable[[re.Match[str], "SpokenLanguage"], str | None]
+    #: Only texts with one of these characters are searched; if empty, all are.
+    needs: frozenset[str] = frozenset()
 
 
 class SpokenLanguage:
@@ -37,7 +54,7 @@ class SpokenLanguage:
         return rf"(?<![\w.,])(?:{grouped}|{spaced}|{plain})(?!\d|[.,]\d)"
 
     def value(self, written: str) -> Decimal:
-        """Return the value of what `number` has found."""
+        """Return the value of a match of `number`."""
         decimal, thousands = self._numbers["decimal"], self._numbers["thousands"]
         written = re.sub(f"[{GROUP_SPACE}]", "", written)
         if re.fullmatch(rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+(?:\D\d+)?", written):
@@ -45,7 +62,7 @@ class SpokenLanguage:
         return Decimal(written.replace(decimal, "."))
 
     def words(self, value: Decimal | int, *, gender: str = "") -> str:
-        """Return a number in words; `gender` (masculine, feminine) is that of the noun behind it, if there is one."""
+        """Return a number in words; `gender` (masculine, feminine) is that of the noun after it, if any."""
         whole, _, fraction = format(Decimal(value).copy_abs(), "f").partition(".")
         said = self._said(whole)
         if fraction.strip("0"):
@@ -73,7 +90,7 @@ class SpokenLanguage:
         return self._said(str(number), "year")
 
     def digits(self, written: str) -> str:
-        """Return each digit of a text in words; other characters part groups of them."""
+        """Return each digit of a text in words, with a comma between groups of digits."""
         groups = re.findall(r"\d+", written)
         return ", ".join(" ".join(self._said(digit) for digit in group) for group in groups)
 
@@ -82,12 +99,12 @@ class SpokenLanguage:
 
     @cached_property
     def dialect(self) -> str:
-        """The language as num2words knows it, with the region where that makes a difference."""
+        """The language as num2words knows it, with the region if that makes a difference."""
         name: str = self._numbers.get("dialects", {}).get(self.region, self._numbers.get("dialect", self.code))
         return name
 
     def unit(self, unit: str, value: Decimal) -> tuple[str, str]:
-        """Return what is said before and behind so much of a unit of CLDR, such as ("", "kilometers")."""
+        """Return the words before and after an amount of one of CLDR's units, such as ("", "kilometers")."""
         form = _locale(self.code).plural_form(float(value))
         return _unit(self.code, unit, 1 if form == "one" else 2)
 
@@ -97,11 +114,16 @@ class SpokenLanguage:
         return names[number]
 
     def currency(self, code: str, value: Decimal) -> str:
-        """Return the name of a currency in the number that the value asks for."""
+        """Return the name of a currency, singular or plural as the value asks for."""
         from babel.numbers import get_currency_name
 
         name: str = get_currency_name(code, float(value), self.code)
         return name if self.code == "de" else name[:1].lower() + name[1:] if name[1:2].islower() else name
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Return a pattern of words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)) or r"(?!)"
 
 
 def language_of(tag: str) -> SpokenLanguage | None:
@@ -109,6 +131,21 @@ def language_of(tag: str) -> SpokenLanguage | None:
     code = base_language(tag)
     region = next((part.upper() for part in re.split("[-_]", tag)[1:] if len(part) == 2), "")
     return _language(code, region) if "numbers" in language_data(code) else None
+
+
+@cache
+def language_data(language: str) -> Mapping[str, Any]:
+    """Return the tables of a language's file; empty without one. `language` is a code such as pt."""
+    # An allow-list, not a path made from a request.
+    if language not in known_languages():
+        return {}
+    return tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
+
+
+@cache
+def known_languages() -> frozenset[str]:
+    """Return the codes of the languages that have a file."""
+    return frozenset(file.stem for file in FOLDER.glob("*.toml"))
 
 
 @cache

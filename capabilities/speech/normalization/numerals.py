@@ -2,10 +2,9 @@
 
 import re
 
-from capabilities.speech.normalization.language import SpokenLanguage
-from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
 
-#: Canonical numerals up to 39. L, C, D and M are too often something else: XL, CD, MD, LLC.
+#: Numerals up to 39. L, C, D and M are too often something else: XL, CD, MD, LLC.
 ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
 VALUES = {"I": 1, "V": 5, "X": 10}
 
@@ -13,7 +12,7 @@ ROMAN_SIGNS = frozenset(VALUES)
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of this module."""
+    """Return the rules of numerals."""
     roman, ordinals = language.data["roman"], language.data["ordinals"]
     ending = r"(?!\w|[.'’-]\w)"
     made = [Rule(re.compile(pattern), _say_ordinal, DIGITS) for pattern in ordinals["patterns"]]
@@ -28,7 +27,7 @@ def rules(language: SpokenLanguage) -> list[Rule]:
             ROMAN_SIGNS,
         ),
         Rule(re.compile(rf"\b(?P<name>(?i:{counted}))[ \u00a0](?P<roman>{ROMAN}){ending}"), _say_count, ROMAN_SIGNS),
-        # Behind any other name, for those of more than one letter: Rocky III.
+        # After any other name, if longer than one letter: Rocky III.
         Rule(
             re.compile(rf"\b(?P<name>[^\W\d_a-zà-ÿ]\w{{2,20}})[ \u00a0](?P<roman>(?=\w\w)(?!XX|XXX){ROMAN}){ending}"),
             _say_count,
@@ -58,11 +57,11 @@ def _say_ordinal(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 
 def _ending(found: re.Match[str], language: SpokenLanguage) -> str:
-    """Return what a German ordinal ends with behind its article: am dritten, der dritte, in der dritten."""
+    """Return the ending of a German ordinal after its article: am dritten, der dritte, in der dritten."""
     ordinals = language.data["ordinals"]
     article = (found.groupdict().get("before") or "").strip().lower()
     before = re.search(r"(\w+)[ \u00a0]\Z", found.string[max(0, found.start() - 30) : found.start()])
-    # Behind a preposition or a noun "der" is a dative or a genitive.
+    # After a preposition or a noun, "der" is a dative or a genitive.
     if article == "der" and before and (before.group(1).lower() in ordinals["dative"] or before.group(1)[0].isupper()):
         return "n"
     ending: str = ordinals.get("endings", {}).get(article, "")
@@ -90,7 +89,7 @@ def _say_monarch(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 
 def _is_sure(found: re.Match[str], sure: list[str]) -> bool:
-    """Tell whether a numeral is not the pronoun that is written like it: at the level I tried."""
+    """Return whether a numeral is not the pronoun spelt like it, as in: at the level I tried."""
     return found["name"] in sure or not re.match(r"[ \u00a0]\w", found.string[found.end() :])
 
 

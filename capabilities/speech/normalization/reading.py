@@ -1,34 +1,32 @@
-"""Reading: the words that a reader says for a written text, such as "ten million dollars" for $10 million."""
+"""Reading: the words that are said for a written text, such as "ten million dollars" for $10 million."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from capabilities.speech.normalization import addresses, amounts, dates, numerals, phones, signs
-from capabilities.speech.normalization.language import SpokenLanguage, language_of
-from capabilities.speech.normalization.rule import Rule
+from capabilities.speech.normalization import addresses, amounts, dates, numerals, signs
+from capabilities.speech.normalization.language import Rule, SpokenLanguage, language_of
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Without one of these a text is read as it is written: digits and signs, words in capitals or with a full stop inside.
+#: A text without any of these is read as it is written: digits, signs, Roman numerals, words with a full stop inside.
 READ_OTHERWISE = re.compile(r"[^\w\s.,;:!?'\"’“”()\-]|\d|[_.]\w|\b[IVX]{1,7}\b|\w\.[\s,)]|-[ \t]?-[ \t]?-", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a text, and what is said for it; the same where nothing is to be changed."""
+    """A piece of a text and the words for it, which are the same if nothing changes."""
 
     source: str
     spoken: str
 
 
 def read(text: str, language: str) -> list[Span]:
-    """Return the text in spans whose sources, joined, are the text. `language` is a tag such as pt-BR.
+    """Return the text in spans, whose joined sources are the text. `language` is a tag such as pt-BR.
 
-    Texts in a language without rules (a file in languages/ with numbers) stay as they are. So does what no rule is
-    sure of."""
+    Text in a language without rules (a file in languages/ with numbers), or that no rule is sure of, stays as it is."""
     rules = _rules(language)
     if not rules or not READ_OTHERWISE.search(text):
         return [Span(text, text)] if text else []
@@ -44,7 +42,7 @@ def read(text: str, language: str) -> list[Span]:
 
 
 def spoken_form(text: str, language: str) -> str:
-    """Return what is said for a text."""
+    """Return the words for a text."""
     return joined(read(text, language))
 
 
@@ -54,7 +52,7 @@ def joined(spans: Sequence[Span]) -> str:
 
 
 def _claims(text: str, rules: Sequence[tuple[Rule, SpokenLanguage]]) -> list[tuple[int, int, str]]:
-    """Return start, end and words of what is read otherwise, in order; a rule gets what those before it left."""
+    """Return start, end and words of each replaced piece, in order. A rule gets what earlier rules left."""
     taken = bytearray(len(text))
     claims = []
     present = set(text)
@@ -73,11 +71,11 @@ def _claims(text: str, rules: Sequence[tuple[Rule, SpokenLanguage]]) -> list[tup
 
 
 def _said(rule: Rule, found: re.Match[str], language: SpokenLanguage) -> str | None:
-    """Return what a rule says; None where it fails: a text is better read as it is written than not at all."""
+    """Return the words of a rule; None if it fails, since a text is better read as written than not at all."""
     try:
         return rule.say(found, language)
     except (ArithmeticError, LookupError, ValueError) as error:
-        # Without the error's text: it may have the user's.
+        # Without the text of the error, which may quote the user's.
         log.warning(
             "reading rule failed", rule=rule.say.__qualname__, language=language.code, error=type(error).__name__
         )
@@ -86,11 +84,9 @@ def _said(rule: Rule, found: re.Match[str], language: SpokenLanguage) -> str | N
 
 @cache
 def _rules(tag: str) -> list[tuple[Rule, SpokenLanguage]]:
-    """Return the rules of a language, those that are surest first."""
+    """Return the rules of a language, the surest first."""
     language = language_of(tag)
     if language is None:
         return []
-    made = [
-        rules for module in (addresses, dates, phones, amounts, numerals, signs) for rules in module.rules(language)
-    ]
-    return [(rule, language) for rule in made]
+    families = (addresses.rules, dates.rules, addresses.phone_rules, amounts.rules, numerals.rules, signs.rules)
+    return [(rule, language) for family in families for rule in family(language)]

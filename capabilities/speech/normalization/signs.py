@@ -1,22 +1,21 @@
-"""Signs: abbreviations, and signs that are said as words, or not at all."""
+"""Signs: abbreviations, and signs that are said as words or left out."""
 
 import re
 from unicodedata import normalize
 
-from capabilities.speech.normalization.language import SpokenLanguage
-from capabilities.speech.normalization.rule import DIGITS, Rule, one_of
+from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
 
 EMOJI = re.compile(
     r"[ \u00a0]?[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\ufe0f\u200d\U000e0020-\U000e007f]+"
 )
-#: What Markdown has at the start of a line, and around words.
+#: Markdown at the start of a line and around words.
 LINE_MARK = re.compile(r"(?m)^[ \t]{0,8}(?:#{1,6}|[*•>])[ \t]+")
 #: A line between two scenes: ***, * * *, ---.
 SCENE_BREAK = re.compile(r"(?m)^[ \t]{0,8}([*_-])(?:[ \t]?\1){2,80}[ \t\r]{0,8}$")
 EMPHASIS = re.compile(
     r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])|(?<!\w)_{1,2}(?=[^\W_])|(?<=[^\W_])_{1,2}(?!\w)|`{1,3}"
 )
-#: Mathematical letters, which people write for bold ones, and full-width ones.
+#: Mathematical letters, which people use for bold text, and full-width ones.
 STYLED = re.compile(r"[\U0001d400-\U0001d7ff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
 MARKED = re.compile(r"[®™©]")
 
@@ -35,7 +34,7 @@ VERSION = re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,3}(?!\w|[.,]\d)")
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of this module."""
+    """Return the rules of signs."""
     return [*_left_out(), *_abbreviations(language), *_said(language), *_numbers(language)]
 
 
@@ -61,7 +60,7 @@ def _abbreviations(language: SpokenLanguage) -> list[Rule]:
 
 
 def _said(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of signs that are said as a word."""
+    """Return the rules of signs that are said as words."""
     signs, at = language.data["signs"], language.data["addresses"]["@"]
     fractions = one_of([written for written in signs["whole"] if FRACTION.fullmatch(written)])
     return [
@@ -82,7 +81,7 @@ def _said(language: SpokenLanguage) -> list[Rule]:
 
 
 def _numbers(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of what stands between numbers."""
+    """Return the rules of signs between numbers."""
     between = one_of(list(language.data["signs"]["between_numbers"]))
     made = [
         Rule(RANGE, _say_range, DIGITS),
@@ -117,7 +116,7 @@ def _say_short(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 
 def _say_title(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    # Main St. The next house: behind a name it is a street.
+    # Main St. The next house: after a name it is a street.
     if re.search(r"\w\s+[^\W\d_a-zà-ÿ]\w{2,20} \Z", found.string[max(0, found.start() - 30) : found.start()]):
         return None
     return f"{language.data['abbreviations']['before_names'][found.group().strip()]} "
@@ -129,7 +128,7 @@ def _say_whole(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 
 def _say_range(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    """Return 10 to 20 for 10–20; with a hyphen only where both have about as many digits: 555-1234 is none."""
+    """Return 10 to 20 for 10–20. With a hyphen, both need about as many digits: 555-1234 is no range."""
     least, dash, most = re.fullmatch(r"(\S+?)\s?([–—-])\s?(\S+)", found.group()).groups()  # type: ignore[union-attr]
     if dash == "-" and (
         len(most) - len(least) not in ((0, 1) if len(least) <= 2 else (0,)) or len(least) > 4 or " " in found.group()

@@ -1,23 +1,14 @@
-"""Speech: the voices that can speak, and an account's lexicon."""
+"""The routes of speech: the kinds that speak, the voices, and an account's lexicon."""
 
-import json
 from collections.abc import Mapping
-from importlib.resources import files
-from typing import Any
 
-from api.services.services import Services
+from api.services.resource import Resource
 from api.work.work import Work
-from capabilities.speech.routes.lexicon import (
-    LexiconDocument,
-    LexiconRequest,
-    LexiconResource,
-    SpeakingStream,
-    SpeakingWork,
-)
+from capabilities.speech.routes.lexicon import LexiconResource, SpeakingStream, SpeakingWork
 from capabilities.speech.routes.try_page import TRY
 from capabilities.speech.routes.voices import Voices
 
-__all__ = ["MODELS", "PATHS", "TRY", "WORK", "resources"]
+__all__ = ["RESOURCES", "TRY", "WORK"]
 
 WORK: Mapping[str, type[Work]] = {
     "/tts": SpeakingWork,
@@ -25,10 +16,4 @@ WORK: Mapping[str, type[Work]] = {
     "/tts/stream": SpeakingStream,
     "/tts/with-music": SpeakingWork,
 }
-PATHS: Mapping[str, Any] = json.loads(files(__name__).joinpath("openapi.json").read_text("utf-8"))
-MODELS = (LexiconRequest, LexiconDocument)
-
-
-def resources(services: Services) -> Mapping[str, object]:
-    """Return the list of voices, and the lexicon."""
-    return {"/tts/voices": Voices(services), "/tts/lexicon": LexiconResource(services)}
+RESOURCES: Mapping[str, type[Resource]] = {"/tts/voices": Voices, "/tts/lexicon": LexiconResource}

@@ -1,17 +1,20 @@
-"""Lexicon: an account's words that are said in another way, and the routes that say them so."""
+"""Lexicon: the words that an account has spoken in another way, and the routes that apply them."""
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import falcon.asgi
+from psycopg.types.json import Jsonb
 from pydantic import BaseModel, Field
 
 from api.http.bodies.bodies import read_json, refuse_length
 from api.http.bodies.fields import read_fields
 from api.http.bodies.forms import Upload
+from api.http.operations import Operation, Reply
 from api.services.auth import header_key
 from api.services.resource import Resource
 from api.services.services import Services
@@ -21,17 +24,17 @@ from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.lexicon import LexiconEntry, LexiconTooLong, entries_in
-from capabilities.speech.kinds.lexicon_table import StoredLexicon, find_lexicon, replace_lexicon
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.accounts.keys import Caller
+from pipeline.database import Row, Statement
 from pipeline.errors import InvalidRequest
 from pipeline.kind import AnyKind, Request, as_json
 from pipeline.timestamps import Timestamp
 
-#: Entries of one lexicon (docs/api.md, Limits), and room for so many of the longest in any script.
+#: Most entries of a lexicon (docs/api.md, Limits), and room for that many of the longest in any script.
 MAX_ENTRIES = 1_000
 MAX_BODY_BYTES = 8 * 2**20
-#: Lexicons that a process keeps for each route, so as to read only those that have changed: half a megabyte each.
+#: Lexicons that a process keeps for each route, half a megabyte each, so that only changed ones are read.
 MAX_CACHED = 16
 
 
@@ -42,7 +45,7 @@ class EntryTwice(InvalidRequest):
 
 
 class LexiconRequest(Request):
-    """All entries; they replace those that were there."""
+    """All entries. They replace the previous ones."""
 
     entries: list[LexiconEntry] = Field(max_length=MAX_ENTRIES)
 
@@ -52,12 +55,52 @@ class LexiconDocument(BaseModel):
 
     entries: list[LexiconEntry]
     total: int
-    updated_at: Timestamp | None = Field(description="null: it was never written.")
+    updated_at: Timestamp | None = Field(description="null if it was never written.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLexicon:
+    """The row of an account's lexicon; `entries` is None if the reader has this version already."""
+
+    version: int
+    updated_at: datetime
+    entries: list[dict[str, Any]] | None
+
+
+def find_lexicon(account_id: UUID, *, known: int = 0) -> Statement[StoredLexicon | None]:
+    """Read an account's lexicon, without its entries if it is still the `known` version. None if there is none."""
+    return Statement(
+        "SELECT version, updated_at, CASE WHEN version <> %(known)s THEN entries END AS entries FROM lexicon"
+        " WHERE account_id = %(account)s",
+        {"account": account_id, "known": known},
+        _read_lexicon,
+    )
+
+
+def replace_lexicon(account_id: UUID, entries: list[dict[str, Any]]) -> Statement[StoredLexicon | None]:
+    """Replace an account's lexicon. Done twice, it counts two versions."""
+    return Statement(
+        "INSERT INTO lexicon AS l (account_id, entries) VALUES (%(account)s, %(entries)s)"
+        " ON CONFLICT (account_id) DO UPDATE SET entries = excluded.entries, version = l.version + 1,"
+        " updated_at = now() RETURNING version, updated_at, entries",
+        {"account": account_id, "entries": Jsonb(entries)},
+        _read_lexicon,
+    )
+
+
+def _read_lexicon(rows: list[Row]) -> StoredLexicon | None:
+    return StoredLexicon(**rows[0]) if rows else None
 
 
 class LexiconResource(Resource):
     """GET and PUT /tts/lexicon."""
 
+    @Operation(
+        id="get_lexicon",
+        tag="synthesis",
+        summary="Return the account's lexicon: words and how to say them.",
+        replies={200: Reply("The lexicon; empty if it was never written.", LexiconDocument)},
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the account's lexicon."""
         caller = await self._services.authenticate_reader(req)
@@ -65,8 +108,17 @@ class LexiconResource(Resource):
 
     on_head = on_get
 
+    @Operation(
+        id="put_lexicon",
+        tag="synthesis",
+        summary=f"Replace the lexicon with up to {MAX_ENTRIES:,} entries, for texts sent from now on.",
+        body=LexiconRequest,
+        example={"entries": [{"word": "Siobhan", "replacement": "Shivawn"}]},
+        replies={200: Reply("The new lexicon.", LexiconDocument)},
+        errors=(415,),
+    )
     async def on_put(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Replace the account's lexicon; what is submitted from now on is spoken by it."""
+        """Replace the account's lexicon, for all later submissions."""
         services = self._services
         refuse_length(req, MAX_BODY_BYTES)
         caller = await services.authenticate_reader(req) if header_key(req) else None
@@ -78,9 +130,9 @@ class LexiconResource(Resource):
 
 
 class SpeakingWork(Work):
-    """POST of a kind that speaks a text: it is spoken by the account's lexicon as it is now, also when it is retried.
+    """POST of a kind that speaks a text.
 
-    The item keeps the entries that stand in its text, so workers need not ask for them."""
+    Its item keeps the entries of the account's lexicon that occur in the text, so that a retry speaks it alike."""
 
     def __init__(self, services: Services, kind: AnyKind, route: str) -> None:
         super().__init__(services, kind, route)
@@ -95,17 +147,17 @@ class SpeakingWork(Work):
         voice = offered_voices(offers).pick(
             voice_name=request.voice_name, language=request.stated_language, characters=len(request.text)
         )
-        # Of a language that is to be found out, all: the worker leaves those of others out.
+        # If the language is to be detected, the worker drops the entries of other languages.
         wanted = [
             entry for entry in entries if entry.language is None or request.is_detected or voice.speaks(entry.language)
         ]
-        # Of two for the same word the last counts: the one of the region.
+        # The last of two entries for the same word counts: the one with a region.
         wanted.sort(key=lambda entry: len(entry.language or ""))
-        # In a thread: a thousand entries in a text of 50,000 characters take 70 ms, in which others are answered.
+        # In a thread, since a thousand entries in a text of 50,000 characters take 70 ms.
         try:
             found = list(map(as_json, await asyncio.to_thread(entries_in, request.text, wanted)))
         except LexiconTooLong:
-            # What was carried out before is not spoken again, so it is answered whatever the lexicon is now.
+            # A replay is not spoken again, so the lexicon does not matter.
             if not await self._is_replay(order):
                 raise
             return order
@@ -126,13 +178,13 @@ class SpeakingWork(Work):
 
 
 class SpeakingStream(SpeakingWork, StreamedWork):
-    """The same for a kind that streams."""
+    """POST of a kind that streams a text."""
 
 
 def _refuse_doubles(entries: list[LexiconEntry]) -> None:
     seen: dict[Any, int] = {}
     for number, entry in enumerate(entries):
-        # Us and US may differ: the one whose capitals matter counts first.
+        # Us and US may differ.
         word = (entry.key, entry.case_sensitive, entry.language and entry.language.lower())
         first = seen.setdefault(word, number)
         if first != number:

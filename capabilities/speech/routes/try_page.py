@@ -1,4 +1,4 @@
-"""Try page of speech: voices are picked by listening, and a text is heard in all the ways that there are."""
+"""The Speech page of the dashboard: compare voices, and try every way of speaking a text."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from capabilities.speech.kinds.music import MUSIC_CREDITS
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.offers.offers import Offers
 
-PRICE = f"1 credit a started {CHARACTERS_PER_CREDIT:,} characters"
+PRICE = f"1 credit per started {CHARACTERS_PER_CREDIT:,} characters"
 RENAMED = {"voice_name": "voice"}
 SOUND = "audio/*,video/*"
 
@@ -21,21 +21,21 @@ def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="speech",
     title="Speech",
-    lead="Pick a voice by listening to it, and hear your text.",
+    lead="Compare voices, and hear your text.",
     trials=(
         Trial("speech", "A short text, as WAV", PRICE, Call("speak", "text", RENAMED), saves="output.wav"),
         Trial("speech_batch", "A long text, as MP3", PRICE, Call("speak_long", "text", RENAMED), saves="chapter.mp3"),
         Trial(
             "speech_stream",
-            "A stream: heard while it is spoken",
-            f"{PRICE} that was spoken",
+            "A stream, played while it is spoken",
+            f"{PRICE} spoken",
             Call("stream_speech", "text", RENAMED),
             saves="stream.mp3",
         ),
         Trial(
             "speech_with_music",
             "A text over music",
-            f"{PRICE}, and {MUSIC_CREDITS} for the music",
+            f"{PRICE}, plus {MUSIC_CREDITS} for the music",
             Call("speak_with_music", "text", RENAMED),
             saves="output_with_music.mp3",
         ),
@@ -50,15 +50,15 @@ TRY = TryPage(
     engines=("synthesis",),
     main=("text", "audio", "music", "speed", "voice_name"),
     filled=("text",),
-    # A stream is heard while it arrives, which browsers do with MP3 alone.
+    # Browsers play only MP3 while it arrives.
     hidden=("source", "response_format"),
     labels={
         "voice_name": "Voice",
         "audio": "Recording",
-        "plain_text": "Read marks aloud, too",
+        "plain_text": "Read pause marks aloud",
         "volume_gain_db": "Gain",
-        "timestamps": "With the times of words, and subtitles",
-        "duck": "The music dips while somebody speaks",
+        "timestamps": "Word times and subtitles",
+        "duck": "Lower the music under speech",
     },
     choices={"language": _languages},
     accepts={"audio": SOUND, "music": SOUND},

@@ -1,40 +1,61 @@
-"""Voices: what can speak just now."""
+"""Voices: the list of those that can speak now."""
 
 import hashlib
 
 import falcon.asgi
+from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
-from api.http.queries import ParameterInvalid, read_choice, read_text
+from api.http.operations import Operation, Reply
+from api.http.parameters import choice, flag, text
 from api.services.resource import Resource
 from capabilities.speech.voices.offered_voices import offered_voices
-from capabilities.speech.voices.voices import QUALITIES, filter_voices
+from capabilities.speech.voices.voices import QUALITIES, Voice, filter_voices
 
-GENDERS = ("male", "female", "neutral")
-#: A list of voices changes when a pool is set up anew; a minute late is soon enough.
+LANGUAGE = text("language", "A language or its start: en matches en-GB.", longest=35)
+GENDER = choice("gender", "The voice's gender.", ("male", "female", "neutral"), ignores_case=True)
+QUALITY = choice("quality", "Whether the voice sounds human or robotic.", QUALITIES)
+LOCAL = flag("local", "Whether texts stay on the server's own machines.")
+#: The list changes when a pool is set up anew; a minute late is soon enough.
 CACHE_CONTROL = "public, max-age=60"
+
+
+class VoiceList(BaseModel):
+    """The voices that can speak now."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    voices: list[Voice]
+    total: int
 
 
 class Voices(Resource):
     """GET /tts/voices."""
 
+    @Operation(
+        id="get_voices",
+        tag="synthesis",
+        summary="List the voices that can speak now. No key needed.",
+        parameters=(LANGUAGE, GENDER, QUALITY, LOCAL),
+        replies={
+            200: Reply("The voices.", VoiceList),
+            304: Reply("Unchanged since the ETag in If-None-Match."),
+        },
+        errors=(400,),
+        is_open=True,
+    )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the voices that have what the query asks for; needs no key."""
-        language = read_text(req, "language", longest=35)
-        gender = read_text(req, "gender", longest=7)
-        if gender is not None and gender.lower() not in GENDERS:
-            raise ParameterInvalid("gender", gender, f"send one of {', '.join(GENDERS)}.")
-        quality = read_choice(req, "quality", QUALITIES)
-        local = read_choice(req, "local", ("true", "false"))
+        language, gender = LANGUAGE.read(req), GENDER.read(req) or None
+        quality, local = QUALITY.read(req) or None, LOCAL.read(req)
         offers = await self._services.offer_cache.offers()
         voices = filter_voices(
             offered_voices(offers).ready,
             language=language,
             gender=gender,
             quality=quality,
-            local=None if local is None else local == "true",
+            local=local,
         )
-        body = to_json({"voices": voices, "total": len(voices)})
+        body = to_json(VoiceList(voices=voices, total=len(voices)))
         resp.cache_control = [CACHE_CONTROL]
         resp.etag = hashlib.sha256(body).hexdigest()[:32]
         resp.content_type = falcon.MEDIA_JSON

@@ -1,15 +1,20 @@
-"""Offered voices: which voices the synthesis engines offer now, and which of them a request gets.
+"""Offered voices: the voices that the synthesis engines offer now, and the choice of one for a request.
 
-Who asks for what is not here, and could be, is told the command that brings it (docs/models.md).
+A refusal names the command that brings a missing voice, if there is one (docs/models.md).
 """
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
 
-from capabilities.speech.voices.voice_aliases import VoiceAlias, voice_aliases
 from capabilities.speech.voices.voices import (
     DEFAULT_LANGUAGE,
+    MAIN_REGION,
     MOST_FOR_SLOW,
+    Gender,
     LanguageUnknown,
     Voice,
     VoiceUnknown,
@@ -25,20 +30,73 @@ from pipeline.offers.fetchable import Fetchable, list_fetchable
 from pipeline.offers.offers import Offer, Offers
 
 FAMILY = "synthesis"
-#: Pairs of voice and language, as requests spell them, whose voice is cached.
+#: Choices that are cached, by the voice and language of the request.
 MAX_CHOSEN = 1_000
 
 
 class VoiceUnavailable(ServiceUnavailable):
-    """The voice is known, and its engine can't be used at the moment."""
+    """The engine of the voice can't be used at the moment."""
 
     code = "engine_unavailable"
 
 
 class VoiceNotInstalled(InvalidRequest):
-    """The catalogue has the voice, and this machine has not yet."""
+    """The voice is in the catalogue, but not on this machine."""
 
     code = "voice_not_installed"
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceAlias:
+    """A name that no voice has. `turn` is its place among the names of its gender."""
+
+    name: str
+    gender: Gender
+    voices: tuple[str, ...]
+    turn: int
+
+    def pick(self, offers: Sequence[Voice], language: str, characters: int) -> Voice | None:
+        """Return the local voice that speaks for it, or None.
+
+        A natural voice of another gender is better than a robotic one of its own."""
+        local = [one for one in offers if one.local and (not one.is_slow or characters <= MOST_FOR_SLOW)]
+        for tag in lookup(language):
+            speakers = [voice for voice in local if voice.speaks(tag)]
+            for preferred in self.voices:
+                for voice in speakers:
+                    if voice.id == preferred:
+                        return voice
+            if speakers:
+                return self._of(speakers, tag)
+        return None
+
+    def _of(self, speakers: Sequence[Voice], tag: str) -> Voice:
+        """Return one of the best voices; the names take turns among several."""
+        main = f"{tag}-{MAIN_REGION.get(tag, tag)}".lower()
+
+        def rank(voice: Voice) -> tuple[bool, ...]:
+            best = folded(voice.language_codes[0])
+            is_foreign = not best.startswith(tag)
+            is_other = voice.ssml_gender != self.gender
+            return voice.quality != "natural", is_foreign, voice.is_slow, is_other, best not in {tag, main}
+
+        best = min(map(rank, speakers))
+        equals = [voice for voice in speakers if rank(voice) == best]
+        # Robots differ by dialect: the first suits the language best.
+        return equals[self.turn % len(equals)] if equals[0].quality == "natural" else equals[0]
+
+
+@cache
+def voice_aliases() -> Mapping[str, VoiceAlias]:
+    """Return all aliases by their names, in lower case."""
+    told = tomllib.loads(Path(__file__).with_name("voice_aliases.toml").read_text("utf-8"))
+    turns: dict[str, int] = {}
+    aliases = {}
+    for name, fields in told.items():
+        turn = turns.get(fields["gender"], 0)
+        turns[fields["gender"]] = turn + 1
+        aliases[name] = VoiceAlias(name, fields["gender"], tuple(fields["voices"]), turn)
+    return aliases
 
 
 class OfferedVoices:
@@ -48,7 +106,7 @@ class OfferedVoices:
         self._offers = offers.of(FAMILY)
         self._fetchable = list(list_fetchable(offers, FAMILY))
         self._chosen: dict[tuple[str | None, str | None, bool], Voice] = {}
-        #: The voices that can speak now. Before any pool has published an offer, those that espeak ships with.
+        #: The voices that can speak now; espeak's, before any pool has published an offer.
         self.ready: tuple[Voice, ...] = (
             tuple(voice for offer in self._offers if offer.ready for voice in _voices(offer))
             if self._offers
@@ -56,11 +114,11 @@ class OfferedVoices:
         )
 
     def pick(self, *, voice_name: str | None, language: str | None, characters: int) -> Voice:
-        """Return the voice for a text of so many characters; looked for once, as it takes a third of a millisecond.
+        """Return the voice for a text of so many characters, cached, since a choice takes a third of a millisecond.
 
-        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch; VoiceUnavailable for the voice of an engine that
-        can't be used at the moment: a request that names a voice gets no other; VoiceNotInstalled, and InvalidRequest
-        with `language_not_supported`, where a model that could be fetched speaks."""
+        Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch; VoiceUnavailable if a named voice can't speak at
+        the moment; VoiceNotInstalled, or InvalidRequest (`language_not_supported`), if a model that could be fetched
+        would speak."""
         asked = voice_name, language, characters > MOST_FOR_SLOW
         voice = self._chosen.get(asked)
         if voice is None:
@@ -70,12 +128,12 @@ class OfferedVoices:
         return voice
 
     def alias(self, voice_name: str | None) -> VoiceAlias | None:
-        """Return the alias of that name; None for another name, and for that of a voice which is here."""
+        """Return the alias of that name; None for any other name, or if a voice here has that name."""
         alias = voice_aliases().get((voice_name or "").strip().lower())
         return None if alias is None or any(folded(voice.id) == alias.name for voice in self.ready) else alias
 
     def is_own_name(self, voice_name: str | None) -> bool:
-        """Return whether a name is that of one voice, which then has one language."""
+        """Return whether a name is one voice's own, which has one language."""
         return voice_name is not None and self.alias(voice_name) is None
 
     def _choose(self, voice_name: str | None, language: str | None, characters: int) -> Voice:
@@ -83,7 +141,7 @@ class OfferedVoices:
             voice = alias.pick(self.ready, language or DEFAULT_LANGUAGE, characters)
             if voice is not None:
                 return voice
-            voice_name = None  # the refusal then is about the language
+            voice_name = None  # so that the refusal is about the language
         try:
             return pick_voice(self.ready, voice_name=voice_name, language=language, characters=characters)
         except LanguageUnknown:
@@ -108,13 +166,13 @@ class OfferedVoices:
             ) from None
 
     def fetchable_for(self, language: str) -> Fetchable | None:
-        """Return the first model that would bring a voice for a language; None: none would."""
+        """Return the first model that would bring a voice for a language, or None."""
         voices = [model for model in self._fetchable if model.voices]
         found = (model for tag in lookup(language) for model in voices if has_language(model.languages, tag))
         return next(found, None)
 
     def _refuse_known(self, voice_name: str) -> None:
-        """Raise VoiceNotInstalled for a voice that a model would bring which could be fetched."""
+        """Raise VoiceNotInstalled if a model that could be fetched has the voice."""
         for model in self._fetchable:
             for voice in model.voices:
                 if folded(voice) == folded(voice_name):
@@ -126,7 +184,7 @@ class OfferedVoices:
 
 
 def offered_voices(offers: Offers) -> OfferedVoices:
-    """Return the voices of a copy of the offers, made once."""
+    """Return the voices of a copy of the offers, computed once."""
     return offers.derived(OfferedVoices)
 
 

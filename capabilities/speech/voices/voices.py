@@ -1,4 +1,4 @@
-"""Voices: what can speak, in which languages, and which one a request gets."""
+"""Voices: their languages, and the choice of one for a request."""
 
 import json
 import re
@@ -7,35 +7,29 @@ from dataclasses import dataclass, fields
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, NonNegativeInt
 
 from pipeline.errors import InvalidRequest
 from pipeline.offers.languages import base_language
 
 Gender = Literal["MALE", "FEMALE", "NEUTRAL"]
-#: Whether a voice sounds like a person, or like a machine.
+#: Whether a voice sounds like a person or a machine.
 Quality = Literal["natural", "robotic"]
 QUALITIES: tuple[Quality, ...] = ("natural", "robotic")
-
-#: The espeak voices as a file, so that the API lists and checks them while every worker is down.
+#: The voices of espeak, so that the API lists and checks them while every worker is down.
 SHIPPED = Path(__file__).with_name("espeak_voices.json")
-
-#: Where most speakers of a language with several voices live (CLDR, likely subtags); elsewhere the region is named like
-#: the language, as in de-DE.
+#: Where most speakers of a language live (CLDR, likely subtags), unless the region is named like the language (de-DE).
 MAIN_REGION = {"ar": "EG", "bn": "BD", "en": "US", "pt": "BR", "sw": "TZ", "ta": "IN", "ur": "PK", "zh": "CN"}
-
-#: A language and a region alone. In another region it is spoken with another accent; but zh-HK is Cantonese.
+#: A language and a region, which stands for an accent; but zh-HK is Cantonese.
 REGIONAL = re.compile(r"(?!zh)([a-z]{2,3})-(?:[a-z]{2}|[0-9]{3})")
-
-#: Characters of the longest text that gets a slow voice without naming one: about a minute of sound.
+#: Longest text, in characters, that gets a slow voice without naming one: about a minute of sound.
 MOST_FOR_SLOW = 1_000
-
-#: What a text is spoken in that names neither a language nor a voice.
+#: For a request that names neither a language nor a voice.
 DEFAULT_LANGUAGE = "en"
-
-#: What a document lacks that a release before these fields has stored, by engine.
+#: Fields that documents of older releases lack, by engine.
 OLDER: dict[str, dict[str, Any]] = {"espeak": {"quality": "robotic"}, "edge": {"local": False}}
-
 #: The form of a language tag (RFC 5646): a code of two or three letters, then script, region or variant.
 LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[a-z0-9]{1,8})*")
 
@@ -44,47 +38,44 @@ LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[a-z0-9]{1,8})*")
 class Voice:
     """One voice of an engine, as `GET /tts/voices` shows it.
 
-    The first of `language_codes` (BCP 47) is what the voice speaks best. `local`: no text leaves this machine.
-    `is_slow`: it speaks about as slowly as people do, so a longer text gets it only by its name.
-    """
+    The voice speaks the first of `language_codes` (BCP 47) best. `local`: no text leaves this machine. `is_slow`: it
+    renders no faster than people speak, so a longer text gets it only by its name."""
 
     id: str
     name: str
     language_codes: tuple[str, ...]
     ssml_gender: Gender
-    natural_sample_rate_hertz: int
-    display_name: str
+    natural_sample_rate_hertz: NonNegativeInt
+    display_name: Annotated[str, Field(description="Says in words what the other fields say.")]
     engine: str
     quality: Quality = "natural"
-    local: bool = True
-    is_slow: bool = False
+    local: Annotated[bool, Field(description="Texts stay on the server's own machines.")] = True
+    is_slow: Annotated[bool, Field(description="Too slow for over 1,000 characters, unless it is named.")] = False
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Voice":
-        """Return the voice of a JSON object, which has fewer fields from an older release, and more from a newer one.
-
-        Raises KeyError, TypeError for what is no voice."""
+        """Return the voice of a JSON object, of an older or newer release too. Raises KeyError, TypeError."""
         told = {**OLDER.get(document["engine"], {}), **document, "language_codes": tuple(document["language_codes"])}
         return cls(**{field.name: told[field.name] for field in fields(cls) if field.name in told})
 
     def speaks(self, language: str) -> bool:
-        """Tell whether the voice speaks a language: en-GB speaks en and en-GB, de (no region) speaks de and de-AT."""
+        """Return whether it speaks a language: en-GB speaks en and en-GB; de, without a region, de and de-AT."""
         return has_language(self.language_codes, language)
 
     def code_for(self, language: str) -> str:
-        """Return its code for a language, or for that of another region, else the one that it speaks best."""
+        """Return its code for a language, or for another region of it, or else its first code."""
         codes = (code for tag in lookup(language) for code in self.language_codes if has_language((code,), tag))
         return next(codes, self.language_codes[0])
 
 
 def has_language(language_codes: Iterable[str], language: str) -> bool:
-    """Tell whether a language is among those codes, as `Voice.speaks` tells it."""
+    """Return whether these codes include a language, as in `Voice.speaks`."""
     tag = folded(language)
     return any(_covers(code, tag) or _covers(tag, code) for code in map(folded, language_codes))
 
 
 def lookup(language: str) -> Iterator[str]:
-    """Yield a language tag, then without its last part, and so on (RFC 4647, lookup); nothing if it is malformed."""
+    """Yield a language tag and its ever shorter beginnings (RFC 4647, lookup); nothing if it is malformed."""
     tag = folded(language)
     while LANGUAGE_TAG.fullmatch(tag):
         yield tag
@@ -106,7 +97,7 @@ class LanguageUnknown(InvalidRequest):
 
 
 class VoiceLanguageMismatch(InvalidRequest):
-    """The voice that was asked for doesn't speak the language that was asked for."""
+    """The requested voice doesn't speak the requested language."""
 
     code = "voice_language_mismatch"
     field = "voice_name"
@@ -118,25 +109,22 @@ def pick_voice(
     voice_name: str | None,
     language: str | None,
     characters: int = 0,
-    default_language: str = DEFAULT_LANGUAGE,
 ) -> Voice:
     """Return the voice for a text of so many characters; `offers` are in order of preference of their engines.
 
-    Case is ignored, and `_` stands for `-`. A region that no voice has gets a voice of its language (RFC 4647, lookup):
-    en-AU is spoken by the voice for en.
-    Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch; and InvalidRequest with `language_not_supported` for a
-    long text where only slow voices speak.
-    """
+    Case is ignored, and `_` stands for `-`. A region without a voice gets a voice of its language (RFC 4647, lookup).
+    Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch, and InvalidRequest (`language_not_supported`) for a
+    long text that only slow voices speak."""
     if voice_name is None:
-        wanted = default_language if language is None else language
+        wanted = DEFAULT_LANGUAGE if language is None else language
         quick = [offer for offer in offers if not offer.is_slow or characters <= MOST_FOR_SLOW]
         try:
             return _voice_for(quick, wanted)
         except LanguageUnknown:
             if any(offer.speaks(tag) for tag in lookup(wanted) for offer in offers):
                 raise InvalidRequest(
-                    f"Only slow voices speak {quoted(wanted)} here, which take about as long as people do; name one "
-                    f"(voice_name) to have a text of more than {MOST_FOR_SLOW:,} characters spoken by it.",
+                    f"Only slow voices speak {quoted(wanted)} here, about as slow as people; name one (voice_name) to "
+                    f"have it speak a text of more than {MOST_FOR_SLOW:,} characters.",
                     code="language_not_supported",
                     field="language",
                 ) from None
@@ -160,7 +148,7 @@ def filter_voices(
     quality: str | None = None,
     local: bool | None = None,
 ) -> list[Voice]:
-    """Return the voices that speak a language (`en` matches en-GB) and are as asked; nothing when that is unknown."""
+    """Return the voices that match; `en` matches en-GB, and an unknown value matches nothing."""
     return [
         voice
         for voice in offers
@@ -173,7 +161,7 @@ def filter_voices(
 
 @cache
 def shipped_voices() -> tuple[Voice, ...]:
-    """Return the espeak voices of the release that this version is tested with."""
+    """Return the voices of the espeak release that this version is tested with."""
     return tuple(Voice.from_document(document) for document in json.loads(SHIPPED.read_text("utf-8")))
 
 
@@ -186,9 +174,9 @@ def _voice_for(offers: Sequence[Voice], language: str) -> Voice:
 
 
 def _best(speakers: Sequence[Voice], tag: str) -> Voice:
-    """Return the preferred engine's voice for exactly the tag, else for its main region, else the first.
+    """Return the preferred engine's voice for exactly the tag, else for its main region, else its first.
 
-    A voice that speaks another language best comes last: Kokoro's Japanese voices speak English too."""
+    Foreign voices come last: Kokoro's Japanese voices speak English too."""
     engine = speakers[0].engine
     main = f"{tag}-{MAIN_REGION.get(tag, tag)}".lower()
 
@@ -201,9 +189,9 @@ def _best(speakers: Sequence[Voice], tag: str) -> Voice:
 
 
 def _natural_elsewhere(offers: Sequence[Voice], robotic: Voice, tag: str) -> Voice | None:
-    """Return a natural voice of a preferred engine for the same language in another region; None: there is none.
+    """Return a preferred engine's natural voice for another region of the language; None if there is none.
 
-    Sites send their locale: who sends en-GB would hear a robot where en-AU, which no voice has, is spoken naturally."""
+    Sites send their locale: en-GB would be a robot, while en-AU, which no voice has, would sound natural."""
     if (regional := REGIONAL.fullmatch(tag)) is None:
         return None
     preferred = takewhile(lambda voice: voice.engine != robotic.engine, offers)
@@ -216,7 +204,7 @@ def _covers(broad: str, narrow: str) -> bool:
 
 
 def folded(tag: str) -> str:
-    """Return a language tag or a voice's id as it is compared: in lower case, with hyphens."""
+    """Return a language tag or a voice's id for comparison: in lower case, with hyphens."""
     return tag.strip().replace("_", "-").lower()
 
 

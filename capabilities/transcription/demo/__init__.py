@@ -1,6 +1,6 @@
-"""The demo of transcription: a recording."""
+"""The demo of transcription: its recording."""
 
 from pathlib import Path
 
-#: Eight seconds of speech; tests/recordings/README.md says where it comes from.
+#: Eight seconds of speech; see tests/recordings/README.md.
 FILES = {"audio": Path(__file__).with_name("recording.ogg")}

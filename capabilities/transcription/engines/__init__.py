@@ -12,25 +12,24 @@ from pipeline.subtitles.segments import Segment
 from workers.engines import never
 
 if TYPE_CHECKING:
-    from workers.media.audio.track import Samples  # NumPy: who only lists engines needs none
+    from workers.media.audio.track import Samples  # NumPy, which listing engines does not need
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {"whisper": "capabilities.transcription.engines.whisper.whisper:Whisper"}
-
-#: The sample rate that every engine takes, in hertz.
+#: The sample rate of every engine, in hertz.
 SAMPLE_RATE = 16_000
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A part of a sound, in seconds, in which somebody speaks a language that the engine does not know."""
+    """Seconds of a sound in which somebody speaks a language that the engine does not know."""
 
     start: float
     end: float
 
 
 class Decoding(BaseModel):
-    """How Whisper came to a segment's text, as it tells itself."""
+    """How Whisper decoded a segment, by its own account."""
 
     tokens: list[int]
     temperature: float
@@ -40,21 +39,21 @@ class Decoding(BaseModel):
 
 
 class HeardSegment(Segment):
-    """A segment with how it was decoded, where the engine tells."""
+    """A segment, with how it was decoded if the engine tells."""
 
     decoding: Decoding | None = None
 
     @classmethod
     def of(cls, segment: Segment) -> "HeardSegment":
-        """Return a segment as one of these; of another engine it has no decoding."""
+        """Return a segment of any engine as one of these."""
         return segment if isinstance(segment, HeardSegment) else cls(**dict(segment))
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What an engine recognises, one by one and in order; times are in seconds from the first sample.
+    """The segments of a sound in order, as they are recognised; times are in seconds from its first sample.
 
-    `language` was detected or given; in the latter case `language_probability` is None."""
+    `language_probability` is None if the language was given and not detected."""
 
     language: str
     language_probability: float | None
@@ -62,14 +61,14 @@ class Recognition:
 
 
 class Transcriber(ABC):
-    """What every transcription engine has."""
+    """A transcription engine."""
 
     name: str
-    #: Which of its models it runs. What another model has begun is not continued.
+    #: The model that it runs. Another model does not continue its transcripts.
     model: str = ""
-    #: What readers of its texts must know; None: nothing. The texts of an engine with a warning are drafts.
+    #: What readers of its texts must know, if anything. The texts of an engine with a warning are drafts.
     warning: str | None = None
-    #: Whether it can write down in English what is said in another language.
+    #: Whether it can translate into English.
     translates: bool = False
 
     @abstractmethod
@@ -77,11 +76,11 @@ class Transcriber(ABC):
         """Return the languages that it understands (ISO 639-1)."""
 
     def offer(self) -> Mapping[str, Any]:
-        """Return the languages, and whether it translates, for the API."""
+        """Return its languages, and whether it translates, for the API."""
         return {"languages": self.languages(), "translates": self.translates}
 
     def as_it_is(self) -> "Transcriber":
-        """Return the engine with the model that it has now: a recording is heard by one model from start to end."""
+        """Return the engine fixed to its present model, which then hears a recording from start to end."""
         return self
 
     @abstractmethod
@@ -95,8 +94,8 @@ class Transcriber(ABC):
         translate: bool = False,
         stop: Callable[[], bool] = never,
     ) -> AbstractContextManager[Recognition]:
-        """Listen to mono 16-bit samples at 16 kHz, of some minutes at most, while the `with` block lasts.
+        """Listen to mono 16-bit samples at 16 kHz, some minutes at most, while the `with` block lasts.
 
-        `language` None: detect it. `timed`: each word gets its times. `prompt`: names that may be said, as they are
-        spelled. `translate`: in English, by an engine that `translates`; others need not take it.
-        Raises Stopped, also while segments are read."""
+        `language`: None to detect it. `timed`: with the times of words. `prompt`: names as they are spelled.
+        `translate`: into English; engines that don't `translates` need not take it. Raises Stopped, also while segments
+        are read."""

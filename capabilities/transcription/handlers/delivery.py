@@ -1,23 +1,30 @@
-"""Delivery: what becomes of all that was transcribed: the answer, its price, and what its readers must know."""
+"""Delivery: the answer of a transcribed recording, its price, its warnings and its form."""
 
+import json
+import math
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
-from capabilities.transcription.engines import Transcriber
-from capabilities.transcription.handlers.begun import Transcribed
-from capabilities.transcription.kinds.transcription import AUTO
-from capabilities.transcription.kinds.transcripts import Transcript, join_texts, transcription_credits
+from capabilities.transcription.engines import HeardSegment, Transcriber
+from capabilities.transcription.handlers.progress import Transcribed
+from capabilities.transcription.kinds.transcription import AUTO, RecordingInput
+from capabilities.transcription.kinds.transcripts import Format, Transcript, transcription_credits
+from pipeline.subtitles.formats import srt, vtt
+from pipeline.subtitles.segments import join_texts
 from pipeline.subtitles.subtitles import subtitles
 
 ENGLISH = "en"
-#: Parts that are left out are told as one where no more than so many seconds are between them; and so many are told.
+#: Parts left out count as one if at most so many seconds are between them, and at most so many are named.
 NEAR, MOST_TOLD = 5.0, 5
-#: A list of rare names can sound like another language to a small model; told how they are spelled, it knows them.
+#: To a small model a list of rare names can sound like another language, unless it knows their spelling.
 IF_ENGLISH = "If it is English, send it again with its unusual names in `prompt`."
+#: Frames per second, in which Whisper's `seek` counts.
+FRAMES = 100
 
 
 def price_of(transcribed: Transcribed, duration: timedelta) -> int:
-    """Return what a recording costs: nothing for what was left out since the model does not know its language."""
+    """Return the price of a recording, without the parts whose language the model does not know."""
     if transcribed.foreign and not transcribed.segments:
         return 0
     left_out = sum(end - start for start, end in transcribed.foreign)
@@ -33,9 +40,7 @@ def transcript_of(
     remedy: str | None,
     is_translated: bool = False,
 ) -> Transcript:
-    """Return the answer. `remedy` tells how a model for more languages can be had, if there is one.
-
-    What is translated is in English, whatever was said."""
+    """Return the answer. `remedy` says how to get a model for more languages. A translation is in English."""
     language = ENGLISH if is_translated and transcribed.language else transcribed.language
     probability = None if is_translated else transcribed.language_probability
     warnings = [engine.warning] if engine.warning else []
@@ -54,8 +59,60 @@ def transcript_of(
     )
 
 
+def render(transcript: Transcript, form: Format) -> str:
+    """Return a transcript in one of our forms."""
+    match form:
+        case "json":
+            return transcript.model_dump_json(exclude={"segments"})
+        case "verbose_json":
+            document = transcript.model_dump(mode="json")
+            segments = enumerate(document["segments"] or ())
+            document["segments"] = [{"id": number, **segment} for number, segment in segments]
+            return json.dumps(document, ensure_ascii=False)
+        case "text":
+            return transcript.text
+        case "srt":
+            return srt(transcript.segments or ())
+        case "vtt":
+            return vtt(transcript.segments or ())
+
+
+def rendered(transcript: Transcript, wanted: RecordingInput, heard: Sequence[HeardSegment]) -> str:
+    """Return a transcript in the form that was asked for. OpenAI's JSON has `heard`, the engine's own segments."""
+    form = wanted.response_format
+    if form != "openai_json" and form != "openai_verbose_json":
+        return render(transcript, form)
+    usage = {"type": "duration", "seconds": math.ceil(transcript.duration)}
+    document: dict[str, Any] = {"text": transcript.text, "usage": usage}
+    if transcript.warnings:  # not OpenAI's: what was left out, and why
+        document["warnings"] = transcript.warnings
+    if form == "openai_verbose_json":
+        language = _language_name(transcript.language)
+        document = {"task": wanted.task, "language": language, "duration": transcript.duration, **document}
+        if "segment" in wanted.granularities:
+            document["segments"] = [_openai_segment(number, segment) for number, segment in enumerate(heard)]
+        if "word" in wanted.granularities:
+            words = [word for segment in heard for word in segment.words or ()]
+            document["words"] = [{"word": one.word.strip(), "start": one.start, "end": one.end} for one in words]
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _openai_segment(number: int, segment: HeardSegment) -> dict[str, Any]:
+    """Return a segment, with how it was decoded if the engine tells."""
+    decoding = segment.decoding.model_dump() if segment.decoding else {}
+    seek = int(segment.start * FRAMES)
+    return {"id": number, "seek": seek, "start": segment.start, "end": segment.end, "text": segment.text, **decoding}
+
+
+def _language_name(code: str) -> str:
+    """Return the English name of a language in lower case, such as english."""
+    from babel import Locale  # it takes a tenth of a second
+
+    return "unknown" if code == AUTO else str(Locale("en").languages.get(code, code)).lower()
+
+
 def _left_out(transcribed: Transcribed, known: Sequence[str], remedy: str | None) -> str:
-    """Return a sentence about what was left out. The model can't tell which language it was."""
+    """Return a sentence about the parts left out. The model can't tell their language."""
     other = "another language than English" if list(known) == ["en"] else "a language that the model does not know"
     if transcribed.segments:
         told = f"From {_parts(transcribed.foreign)} somebody seems to speak {other}: that is left out, and not charged."

@@ -1,4 +1,4 @@
-"""Transcription stream: an uploaded recording becomes text, which is sent segment by segment."""
+"""Transcription stream: transcribes an uploaded recording, and sends the text segment by segment."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ class _TextWriter:
             self._send(listened, (space if self.parts.count else "") + segment.text, segment.end)
 
     def finish(self, listened: RecordingProgress) -> None:
-        """Send an empty part where nobody has spoken, so that the answer is an empty text."""
+        """Send an empty part if nobody has spoken, so that the answer is an empty text."""
         if not self.parts.count:
             self._send(listened, "", listened.track.duration.total_seconds())
 
@@ -45,10 +45,10 @@ class _TextWriter:
 
 
 class TranscriptionStreamHandler(ListeningHandler[Parts]):
-    """Sends the text of a recording while it is heard."""
+    """Sends the text of a recording while it is transcribed."""
 
     def carry_out(self, task: Task[RecordingInput]) -> Outcome[Parts]:
-        """Transcribe one recording. Once a part was sent, another attempt can't go on, and what was sent is paid."""
+        """Transcribe one recording. Once a part was sent, no other attempt can continue, and what was sent is paid."""
         writer = _TextWriter(task)
         try:
             with self.listened(task, resumes=False, heard=writer.add) as listened:

@@ -1,4 +1,4 @@
-"""Transcription: an uploaded recording becomes a transcript, window by window."""
+"""Transcription: transcribes an uploaded recording window by window."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,9 +9,8 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from capabilities.transcription.engines import SAMPLE_RATE, Foreign, HeardSegment, Transcriber
-from capabilities.transcription.handlers.begun import Transcribed, keep, resumed
-from capabilities.transcription.handlers.delivery import price_of, transcript_of
-from capabilities.transcription.handlers.rendering import rendered
+from capabilities.transcription.handlers.delivery import price_of, rendered, transcript_of
+from capabilities.transcription.handlers.progress import Transcribed, keep, resumed
 from capabilities.transcription.kinds.transcription import (
     FAMILY,
     RecordingInput,
@@ -31,37 +30,36 @@ from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.track import Track, windows
 
-#: How long decoding may take: four hours take a quiet core less than a minute, and a busy machine several.
+#: Longest decoding: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
-
 
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingProgress:
-    """A recording, what is transcribed of it so far, and by which engine."""
+    """A recording, its transcript so far, and the engine that makes it."""
 
     engine: Transcriber
     transcribed: Transcribed
     track: Track
 
 
-#: Learns of each segment as soon as it is heard.
+#: Called with each segment as soon as it is heard.
 OnSegment = Callable[[RecordingProgress, HeardSegment], None]
 
 
 class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
-    """Takes some recordings at once: while one is transcribed, others are decoded. They use the engine in turns.
+    """Takes some recordings at once: while one is transcribed, others are decoded. They take turns at the engine.
 
     A subclass decides what becomes of the text."""
 
     def __init__(self, resources: Resources, *, family: Family | None = None) -> None:
         super().__init__(resources)
-        settings = resources.settings
-        self.slots = settings.of(TranscriptionSettings).slots
-        self._longest = timedelta(hours=settings.of(TranscriptionSettings).max_hours)
-        self._window = timedelta(seconds=settings.of(TranscriptionSettings).window_seconds)
+        settings = self.settings.of(TranscriptionSettings)
+        self.slots = settings.slots
+        self._longest = timedelta(hours=settings.max_hours)
+        self._window = timedelta(seconds=settings.window_seconds)
         self._family = family or resources.family(FAMILY)
         self._lock = resources.shared(_turns)
 
@@ -71,20 +69,18 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         self._family.setup()
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines with the languages that they understand."""
         return self._family.offers()
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change` when the engines, or their languages, have changed."""
         self._family.watch(on_change)
 
     @contextmanager
     def listened(
         self, task: Task[RecordingInput], *, resumes: bool = True, heard: OnSegment | None = None
     ) -> Iterator[RecordingProgress]:
-        """Transcribe one recording, whose sound is there as long as the block lasts.
+        """Transcribe one recording, whose sound exists as long as the block lasts.
 
-        `resumes`: another attempt goes on behind what this one has transcribed. Raises InvalidRequest, Stopped."""
+        `resumes`: another attempt continues where this one stops. Raises InvalidRequest, Stopped."""
         engine = self._choose(task.input)
         with task.upload("audio") as upload:
             decoded = decode(
@@ -108,27 +104,27 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
                     keep(task, transcribed)
             yield listened
 
-    def _choose(self, asked: RecordingInput) -> Transcriber:
-        """Return the first engine that understands a language, with its present model.
+    def _choose(self, wanted: RecordingInput) -> Transcriber:
+        """Return the first engine that can do it, with its present model.
 
         Raises LanguageNotSupported, TranslationNotSupported."""
         engines, known = self._known()
-        if asked.task == "translate":
+        if wanted.task == "translate":
             engines = [engine for engine in engines if engine.translates]
             if not engines:
                 raise TranslationNotSupported(what_brings(None, self.offered()))
-        language = asked.language
+        language = wanted.language
         if language is None:
             return engines[0]
         if language not in known:
-            # Another process may have found a model that has just arrived, and the API has heard of it.
+            # Another process may have found a new model, and the API knows of it.
             self._family.look()
             engines, known = self._known()
         require_language(language, known, self.offered())
         return next(engine for engine in engines if language in engine.languages())
 
     def _known(self) -> tuple[Sequence[Transcriber], Sequence[str]]:
-        """Return the engines with their present models, and the languages that they understand."""
+        """Return the engines with their present models, and their languages."""
         engines: Sequence[Transcriber] = [engine.as_it_is() for engine in self._family.engines]
         return engines, [code for engine in engines for code in engine.languages()]
 
@@ -139,9 +135,9 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
     def _transcribe(
         self, task: Task[RecordingInput], listened: RecordingProgress, window: range, heard: OnSegment | None
     ) -> None:
-        """Add what is said in a window. Raises Stopped."""
+        """Add the text of a window. Raises Stopped."""
         transcribed, track = listened.transcribed, listened.track
-        # Engines that can't translate need not know the word.
+        # Engines that can't translate need not have the parameter.
         how = {"translate": True} if task.input.task == "translate" else {}
         start, latest = window.start / SAMPLE_RATE, track.duration.total_seconds()
 
@@ -162,7 +158,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         ):
             for segment in hearing.segments:
                 if isinstance(segment, Foreign):
-                    # In batches, times may lie behind the end of the sound.
+                    # In batches, times may lie beyond the end of the sound.
                     transcribed.foreign.append((min(start + segment.start, latest), min(start + segment.end, latest)))
                 else:
                     if transcribed.language is None:
@@ -177,12 +173,11 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
 
 
 class TranscriptionHandler(ListeningHandler[TranscriptFile]):
-    """Writes a transcript down in the form that was asked for."""
+    """Writes a transcript in the form that was asked for."""
 
     def carry_out(self, task: Task[RecordingInput]) -> Outcome[TranscriptFile]:
-        """Transcribe one recording."""
         with self.listened(task) as listened:
-            asked, transcribed = task.input, listened.transcribed
+            wanted, transcribed = task.input, listened.transcribed
             duration = listened.track.duration
             seconds, price = round(duration.total_seconds(), 3), price_of(transcribed, duration)
             transcript = transcript_of(
@@ -191,18 +186,16 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 seconds=seconds,
                 price=price,
                 remedy=what_brings(None, self.offered()),
-                is_translated=asked.task == "translate",
+                is_translated=wanted.task == "translate",
             )
-            content = rendered(transcript, asked, transcribed.segments)
-            artifact = task.store(content, suffix=ENDINGS[asked.response_format])
-            delivered = TranscriptFile(
-                artifact=artifact, response_format=asked.response_format, duration_seconds=seconds
-            )
+            form = wanted.response_format
+            artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])
+            delivered = TranscriptFile(artifact=artifact, response_format=form, duration_seconds=seconds)
             return Done(delivered, listened.engine.name, None if price == task.price else price)
 
 
 def _turns(resources: Resources) -> FairLock:
-    """Return the lock of those that listen: all of them use the same engines."""
+    """Return the lock of the listening handlers of a process, which share their engines."""
     return FairLock()
 
 

@@ -1,6 +1,5 @@
-"""Transcription: what is said in recordings is written down."""
+"""The kinds of transcription."""
 
-from capabilities.transcription.kinds.stream import TranscriptionStream
-from capabilities.transcription.kinds.transcription import Transcription
+from capabilities.transcription.kinds.transcription import Transcription, TranscriptionStream
 
 KINDS = (Transcription(), TranscriptionStream())

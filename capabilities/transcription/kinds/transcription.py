@@ -1,4 +1,4 @@
-"""Transcription: what is said in a recording, as text, with times, or as subtitles."""
+"""Transcription: writes down what is said in a recording, as text, with times, or as subtitles."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -23,11 +23,12 @@ from pipeline.lifecycle.jobs import Job
 from pipeline.offers.fetchable import list_fetchable
 from pipeline.offers.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
 from pipeline.offers.offers import Offers
+from pipeline.storage.streams import Parts
 
 FAMILY = "transcription"
 #: The value that asks for the language to be detected.
 AUTO = "auto"
-#: Characters of a prompt; a model reads the first 223 tokens of it, which are about as many.
+#: Characters of a prompt. A model reads its first 223 tokens, about as many.
 MAX_PROMPT = 1_000
 
 
@@ -47,15 +48,15 @@ class TranslationNotSupported(InvalidRequest):
 
 
 class RecordingRequest(Request):
-    """What is known of a recording, and what is to become of it."""
+    """A recording, and what to do with it."""
 
     language: str = Field(
-        AUTO, max_length=MAX_TAG, description="Language spoken, ISO 639-1 (en-US counts as en); auto: find out."
+        AUTO, max_length=MAX_TAG, description="Language spoken, ISO 639-1 (en-US counts as en); auto detects it."
     )
     prompt: str | None = Field(
-        None, max_length=MAX_PROMPT, description="Names and words that are said, as they are spelled: a hint."
+        None, max_length=MAX_PROMPT, description="A hint: names and words in the recording, as they are spelled."
     )
-    task: Task = Field("transcribe", description="translate: what is said is written down in English.")
+    task: Task = Field("transcribe", description="translate writes the text in English.")
 
     @property
     def form(self) -> Form:
@@ -64,23 +65,26 @@ class RecordingRequest(Request):
 
     @property
     def granularities(self) -> tuple[Granularity, ...]:
-        """What OpenAI's JSON is to tell the times of."""
+        """The times in OpenAI's JSON."""
         return ()
 
 
 class TranscriptionRequest(RecordingRequest):
-    """What is known of the recording, and the form of the answer."""
+    """A recording, and the form of the answer."""
 
     response_format: Format = Field("json", description="The form of the answer.")
 
     @property
     def form(self) -> Form:
-        """The form of the answer."""
         return self.response_format
 
 
+class TranscriptionStreamRequest(RecordingRequest):
+    """A recording whose text is streamed."""
+
+
 class RecordingInput(Stored):
-    """The language of a recording (ISO 639; None: find it out), the form of its transcript, and names in it."""
+    """The language of a recording (ISO 639; None to detect it), the form of its transcript, and names in it."""
 
     language: str | None
     response_format: Form
@@ -90,12 +94,12 @@ class RecordingInput(Stored):
 
     @property
     def is_timed(self) -> bool:
-        """Whether each word is to have its times."""
+        """Whether each word needs its times."""
         return self.response_format in TIMED or "word" in self.granularities
 
 
 class TranscriptFile(Stored):
-    """A transcript in the form that was asked for, as a file."""
+    """A transcript as a file."""
 
     artifact: str
     response_format: Form
@@ -103,14 +107,14 @@ class TranscriptFile(Stored):
 
 
 class Recorded:
-    """What the kinds declare alike that write down what is said in a recording: its check, its item and its price."""
+    """The check, item and price of the kinds that write down a recording."""
 
     queue: ClassVar[str] = "transcription"
     unit: ClassVar[str] = "seconds"
     files: ClassVar[tuple[str, ...]] = ("audio",)
     example: ClassVar[Mapping[str, Any]] = {"audio": "@recording"}
-    #: Four hours of sound may take a small machine a day, as other recordings of its process take turns with it. A
-    #: segment takes about a minute, even with a large model on a processor: 20 minutes without one are a stall.
+    #: Four hours of sound may take a small machine a day, since other recordings take turns with it. A segment takes
+    #: about a minute even with a large model on a processor, so 20 minutes without one are a stall.
     limits: Limits = Limits(run=timedelta(hours=24), stall=timedelta(minutes=20), deadline=timedelta(hours=24))
 
     def check(self, request: RecordingRequest, offers: Offers) -> None:
@@ -123,8 +127,8 @@ class Recorded:
             raise TranslationNotSupported(what_brings(None, offers))
 
     def items(self, request: RecordingRequest) -> list[NewItem[RecordingInput]]:
-        """Return the recording as one item, for now at the price of one minute: its length is not known yet."""
-        # Rows keep what is set alone.
+        """Return the recording as one item, at the price of one minute until its length is known."""
+        # Rows keep only what is set.
         more: dict[str, Any] = {} if request.task == "transcribe" else {"task": request.task}
         if request.granularities:
             more["granularities"] = request.granularities
@@ -140,11 +144,10 @@ class Transcription(Recorded, Kind[TranscriptionRequest, RecordingInput, Transcr
     name = "transcription"
     routes = ("/tts/stt",)
     handler = "capabilities.transcription.handlers.transcription:TranscriptionHandler"
-    summary = "Write down what is said in a recording of up to four hours, as JSON, text, SubRip or WebVTT."
+    summary = "Transcribe a recording of up to four hours, as JSON, text, SubRip or WebVTT."
     answer = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
 
     def response(self, job: Job, items: Sequence[FinishedItem[RecordingInput, TranscriptFile]]) -> Response:
-        """Return the transcript as its worker has written it."""
         transcript = items[0].delivered
         wanted = transcript.response_format
         headers = (
@@ -153,33 +156,51 @@ class Transcription(Recorded, Kind[TranscriptionRequest, RecordingInput, Transcr
         return Response(artifacts=[transcript.artifact], content_type=CONTENT_TYPES[wanted], headers=headers)
 
 
+class TranscriptionStream(Recorded, Kind[TranscriptionStreamRequest, RecordingInput, Parts]):
+    """POST /tts/stt/stream."""
+
+    name = "transcription_stream"
+    routes = ("/tts/stt/stream",)
+    handler = "capabilities.transcription.handlers.stream:TranscriptionStreamHandler"
+    summary = "Transcribe a recording; the text is sent while it is transcribed."
+    streams = True
+    answer = Answer("text/plain")
+
+    def response(self, job: Job, items: Sequence[FinishedItem[RecordingInput, Parts]]) -> Response:
+        parts = items[0].delivered
+        return Response(
+            artifacts=[parts.key(number) for number in range(parts.count)], content_type=CONTENT_TYPES["text"]
+        )
+
+
 def can_translate(offers: Offers) -> bool:
-    """Return whether an engine that is ready can translate."""
+    """Return whether a ready engine can translate."""
     return any(offer.ready and offer.content.get("translates") for offer in offers.of(FAMILY))
 
 
 def wanted_language(request: RecordingRequest) -> str | None:
-    """Return the code of the language that was sent; None: it is to be detected. Raises LanguageUnknown."""
+    """Return the code of the language that was sent; None to detect it. Raises RecordingLanguageUnknown."""
     if request.language.strip().lower() == AUTO:
         return None
     language = read_language(request.language)
     if language is None:
         raise RecordingLanguageUnknown(
-            f"{request.language!r} is no language: send an ISO 639-1 code such as en or de, or auto.", field="language"
+            f"{request.language!r} is not a language: send an ISO 639-1 code such as en or de, or auto.",
+            field="language",
         )
     return language
 
 
 def require_language(language: str, known: Sequence[str], offers: Offers) -> None:
-    """Refuse a language that is not among those known, and name what would bring it. Raises LanguageNotSupported."""
+    """Refuse a language that is not known, and name what would bring it. Raises LanguageNotSupported."""
     if language not in known:
         fault = f"No speech recognition engine here understands {language!r}."
         raise LanguageNotSupported(fault, known, remedy=what_brings(language, offers))
 
 
 def what_brings(language: str | None, offers: Offers) -> str | None:
-    """Return how a model for a language (None: for many) can be had, in a sentence; None: the catalogue has none."""
+    """Return a sentence on how to get a model for a language, or for many (None); None if there is no such model."""
     models = list_fetchable(offers, FAMILY)
     knowing = [one for one in models if (language in one.languages if language else len(one.languages) > 1)]
-    # They are in order of preference, so the last one is the smallest.
+    # In order of preference, so the last one is the smallest.
     return knowing[-1].remedy if knowing else None

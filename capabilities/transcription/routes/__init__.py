@@ -1,4 +1,4 @@
-"""Transcription: the page on which recordings are tried."""
+"""The Transcript page of the dashboard."""
 
 from collections.abc import Sequence
 
@@ -10,27 +10,27 @@ from pipeline.offers.offers import Offers
 
 __all__ = ["TRY"]
 
-PRICE = f"{CREDITS_PER_MINUTE} credits a started minute"
+PRICE = f"{CREDITS_PER_MINUTE} credits per started minute"
 
 
 def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
     known = offered_languages(offers, FAMILY)
-    return [(AUTO, "Find out"), *((code, code) for code in known)] if known else []
+    return [(AUTO, "Detect language"), *((code, code) for code in known)] if known else []
 
 
 TRY = TryPage(
     slug="transcript",
     title="Transcript",
-    lead="Choose or record something, and read it; click a word to hear it.",
+    lead="Choose or record audio and read it; click a word to hear it.",
     trials=(Trial("transcription", "A transcript", PRICE, Call("transcribe", "audio", more=("task",))),),
     engines=(FAMILY,),
     main=("audio", "language"),
-    labels={"audio": "Recording", "prompt": "Names and words in it"},
+    labels={"audio": "Recording", "prompt": "Names and special words"},
     choices={"language": _languages},
     starts={"response_format": "verbose_json"},
     accepts={"audio": "audio/*,video/*"},
     template="try/transcript.html",
     script="try_transcript.js",
-    submit="Write it down",
+    submit="Transcribe",
     order=4,
 )

@@ -11,6 +11,7 @@ from manual_worker import ManualWorker, deliver, refuse
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
+from pipeline.jobs.job_ends import tell_ends
 from pipeline.lifecycle import ClaimedItem, Outcome
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
@@ -233,6 +234,7 @@ def test_a_job_shows_what_webhooks_were_told_of_it(
     api_database.run(Statement(sql, {"id": job_id, "url": f"https://example.org/{HOSTILE}"}))
     assert "job.completed" not in text_of(browser.get(f"/dashboard/jobs/{job_id}"))
     manual_worker.work()
+    tell_ends(api_database)
     page = text_of(browser.get(f"/dashboard/jobs/{job_id}"))
     assert "job.completed" in page
     assert "https://example.org/&lt;script&gt;" in page

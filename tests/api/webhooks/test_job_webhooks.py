@@ -11,6 +11,7 @@ from standardwebhooks.webhooks import Webhook
 from webhook_receiver import Event, Receiver
 
 from pipeline.database import Database, Statement
+from pipeline.jobs.job_ends import tell_ends
 from pipeline.lifecycle import expire
 from workers.webhooks.sending import WebhookSending
 
@@ -27,6 +28,7 @@ def rotate(service: Service, client: Payer) -> str:
 
 
 def deliveries(database: Database, client: Payer) -> list[dict[str, Any]]:
+    tell_ends(database)
     query = "SELECT event, url, body FROM webhook_delivery WHERE account_id = %(account)s ORDER BY created_at"
     return database.run(Statement(query, {"account": client.account_id}))
 
@@ -52,12 +54,8 @@ def test_a_completed_job_is_told_as_the_job_says_and_a_library_of_others_verifie
     job = hooked_service.get(f"/jobs/{job_id}", client.api_key).json
     assert document["type"] == "job.completed"
     assert document["timestamp"] == job["finished_at"]
-    data = document["data"]
-    assert data["items"] == {"total": 1, "ok": 1, "failed": 0}
-    assert data["links"]["result"] == f"/jobs/{job_id}/result"
-    same = data.keys() - {"items", "links"}
-    assert {name: data[name] for name in same} == {name: job[name] for name in same}
-    assert job.keys() - same <= {"progress", "links"}
+    del job["progress"]
+    assert document["data"] == job | {"items": {"total": 1, "ok": 1, "failed": 0}}
     assert discrepancies_of(api_database, client) == []
 
 

@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from webhook_receiver import Receiver
 
 from pipeline.database import Database, Statement
+from pipeline.jobs.job_ends import tell_ends
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import add_to_account
 from pipeline.webhooks.events import EVENTS, MONITOR_CHANGED, event_body
@@ -34,7 +35,11 @@ def log(service: Service, client: Payer, query: str = "") -> Any:
 
 
 def test_a_default_is_told_of_each_job_unless_the_request_says_otherwise(
-    hooked_service: Service, client: Payer, manual_worker: ManualWorker, receiver: Receiver
+    hooked_service: Service,
+    client: Payer,
+    manual_worker: ManualWorker,
+    receiver: Receiver,
+    api_database: Database,
 ) -> None:
     nothing = send(hooked_service, "GET", "", client).json
     assert nothing == {
@@ -51,11 +56,13 @@ def test_a_default_is_told_of_each_job_unless_the_request_says_otherwise(
     for sent in ({}, {"webhook_events": ["job.failed"]}, {"webhook_events": []}, {"webhook_url": f"{URL}/own"}):
         hooked_service.submit({"text": "hi", **sent}, client.api_key)
         manual_worker.work()
+    tell_ends(api_database)
     assert [one["url"] for one in log(hooked_service, client)] == [f"{URL}/own", URL]
 
     assert send(hooked_service, "DELETE", "", client).status == 204
     hooked_service.submit({"text": "hi"}, client.api_key)
     manual_worker.work()
+    tell_ends(api_database)
     assert len(log(hooked_service, client)) == 2
     assert send(hooked_service, "GET", "", client).json["webhook_url"] is None
 

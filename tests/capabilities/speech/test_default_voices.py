@@ -24,15 +24,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.mark.parametrize(
     ("fields", "engine", "voice"),
     [
-        ({}, "hibari", "en-US-Heart"),
-        ({"language": "en"}, "hibari", "en-US-Heart"),
-        ({"language": "en-US"}, "hibari", "en-US-Heart"),
-        ({"language": "en-GB"}, "hibari", "en-US-Heart"),
-        ({"language": "de"}, "espeak", "de"),
-        ({"voice_name": "en-US"}, "espeak", "en-US"),
+        ({}, "hibari", "en-US-Heart"), ({"language": "en"}, "hibari", "en-US-Heart"),
+        ({"language": "en-US"}, "hibari", "en-US-Heart"), ({"language": "en-GB"}, "hibari", "en-US-Heart"),
+        ({"language": "de"}, "espeak", "de"), ({"voice_name": "en-US"}, "espeak", "en-US"),
         ({"voice_name": "en-us-heart"}, "hibari", "en-US-Heart"),
     ],
-)
+)  # fmt: skip
 def test_english_is_natural_and_other_languages_are_spoken(
     service: Running, fields: dict[str, str], engine: str, voice: str
 ) -> None:

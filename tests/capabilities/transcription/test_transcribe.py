@@ -28,6 +28,6 @@ def test_a_text_that_somebody_may_have_worked_on_is_not_overwritten_unless_told(
     recording.write_bytes(b"ID3")
     text.write_text("corrected by hand")
 
-    with pytest.raises(InvalidRequest, match=r"interview\.srt is there already.*--overwrite"):
+    with pytest.raises(InvalidRequest, match=r"interview\.srt exists already.*--overwrite"):
         _check({recording: text}, overwrite=False)
     _check({recording: text}, overwrite=True)

@@ -132,15 +132,6 @@ def test_a_recording_comes_back_in_each_form_with_the_same_times(service: Runnin
     assert (again.body, again.headers["Content-Type"]) == (answers["vtt"].body, "text/vtt; charset=utf-8")
 
 
-def test_silence_is_an_empty_text(service: Running, tmp_path: Path) -> None:
-    silence = np.zeros(2 * RATE, np.int16)
-
-    answer = send(service, encoded(silence, tmp_path, "mp3"))
-
-    assert (answer.json["text"], answer.json["language"]) == ("", "auto")
-    assert send(service, wav(silence), {"response_format": "srt"}).body == b""
-
-
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
@@ -156,12 +147,6 @@ def test_fields_that_make_no_sense_are_refused_at_once(service: Running, fields:
 
     assert (answer.status, answer.json["code"]) == (400, code)
     assert "X-Job-Id" not in answer.headers
-
-
-def test_a_language_of_a_model_that_could_be_fetched_is_refused_with_the_command(service: Running) -> None:
-    answer = send(service, wav(SENTENCE), {"language": "de"})
-
-    assert "pressroom models fetch whisper-base" in answer.json["message"]
 
 
 def test_what_is_said_in_another_language_is_neither_invented_nor_charged(service: Running) -> None:
@@ -284,12 +269,6 @@ def test_what_is_no_recording_is_refused_opens_nothing_and_costs_nothing(
     secret.read_bytes()
     if secret.stat().st_atime == 0:
         pytest.skip("this file system does not tell who reads")
-
-
-def test_the_length_that_a_header_claims_changes_neither_text_nor_price(service: Running) -> None:
-    answer = send(service, wav(SENTENCE, claimed=0xFFFFFFF0), {"response_format": "json"})
-
-    assert (answer.json["text"], answer.json["credits_used"]) == (SAID, 5)
 
 
 # The audio lives only until its job ends.

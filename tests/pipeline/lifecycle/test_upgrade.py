@@ -23,6 +23,7 @@ from workbench import LEASE, submission
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
+from pipeline.jobs.job_ends import tell_ends
 from pipeline.kind import as_json
 from pipeline.lifecycle import Outcome
 from pipeline.lifecycle.jobs import find_items, find_job
@@ -183,16 +184,23 @@ def test_workers_of_both_releases_share_the_work_of_both(before: ReleaseBefore, 
     assert database.run(discrepancies()) == []
 
 
-def test_a_job_that_a_worker_of_the_release_before_ends_is_told_to_its_webhook(
-    before: ReleaseBefore, database: Database
-) -> None:
+def test_a_job_is_told_to_its_webhook_once_whichever_release_ends_it(before: ReleaseBefore, database: Database) -> None:
     payer = before.open_account()
     upgrade(before)
-    submitted = database.run(
-        lifecycle.submit(submission(payer, [PRICE], kind="speech", webhook_url="https://hooks.example.org/"))
-    )
+    url = "https://hooks.example.org/"
+    jobs = [
+        database.run(lifecycle.submit(submission(payer, [PRICE], kind="speech", webhook_url=url))).job_id
+        for _ in range(2)
+    ]
 
-    before.deliver(before.claim(["speech"]))
+    before.deliver(before.claim(["speech"])[:1])
+    database.run(Statement("UPDATE item SET state = 'ready', lease_id = NULL WHERE state = 'leased' RETURNING id"))
+    deliver(database, database.run(lifecycle.claim(LANES, lease_for=LEASE)), {})
+    tell_ends(database)
 
-    told = database.run(Statement("SELECT job_id, event, url FROM webhook_delivery"))
-    assert told == [{"job_id": submitted.job_id, "event": "job.completed", "url": "https://hooks.example.org/"}]
+    query = "SELECT job_id, account_id, event, url, body::jsonb #>> '{data,state}' AS state FROM webhook_delivery"
+    told = sorted(database.run(Statement(query)), key=lambda row: jobs.index(row["job_id"]))
+    assert told == [
+        {"job_id": job, "account_id": payer.account_id, "event": "job.completed", "url": url, "state": "succeeded"}
+        for job in jobs
+    ]

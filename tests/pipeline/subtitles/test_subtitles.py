@@ -8,8 +8,9 @@ import pytest
 import srt
 import webvtt
 
-from capabilities.transcription.kinds.forms import render
-from capabilities.transcription.kinds.transcripts import Segment, Transcript, Word
+from capabilities.transcription.handlers.delivery import render
+from capabilities.transcription.kinds.transcripts import Transcript
+from pipeline.subtitles.segments import Segment, Word
 from pipeline.subtitles.subtitles import LINE, LONGEST, READ_A_SECOND, lines_of, subtitles
 
 SAID = (
@@ -160,8 +161,8 @@ def test_no_text_passes_for_something_else_in_a_file_of_subtitles(text: str) -> 
         segments=cues_said,
     )
 
-    cues = list(srt.parse(render(transcript, "srt").decode()))
-    captions = webvtt.from_string(render(transcript, "vtt").decode()).captions
+    cues = list(srt.parse(render(transcript, "srt")))
+    captions = webvtt.from_string(render(transcript, "vtt")).captions
 
     assert [cue.content for cue in cues] == [text.replace("-->", "→")] * 3
     assert [cue.start.total_seconds() for cue in cues] == [0, 1, 2]

@@ -11,8 +11,8 @@ from ran import Ran
 from search_engine import search_engine
 
 from capabilities.index_check import doctor
-from capabilities.index_check.engines.search.duckduckgo import DuckDuckGo
-from capabilities.index_check.engines.search.serper import Serper
+from capabilities.index_check.engines.search.keyed_apis import Serper
+from capabilities.index_check.engines.search.result_pages import DuckDuckGo
 from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.circuit_breaker import note
 from capabilities.index_check.providers.transitions import Event
@@ -89,7 +89,7 @@ def test_the_doctor_tells_which_search_provider_rests(
     said = " ".join(ran.out.replace("│", " ").split())
     assert "UTC, the search engine asked for a captcha" in said
     # What the default without a key can't promise.
-    assert "what they miss may be indexed all the same" in said
+    assert "a page that they miss may still be indexed" in said
     assert "nobody answers for Google: set PRESSROOM_SEARCH__SERPER__API_KEY" in said
 
 

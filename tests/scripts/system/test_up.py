@@ -41,7 +41,7 @@ KEY = re.compile(r"API key +(pr_\S+)")
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A system for the tests that leave it as it was."""
-    with system(tmp_path_factory.mktemp("shared") / "data") as running:
+    with system(tmp_path_factory.mktemp("shared") / "data", is_first=True) as running:
         yield running
 
 
@@ -302,7 +302,7 @@ def test_a_database_that_dies_while_it_is_prepared_is_waited_for(tmp_path: Path)
 
     killing = threading.Thread(target=kill_twice)
     killing.start()
-    with system(data, *only()) as running:
+    with system(data, *only(), is_first=True) as running:
         killing.join()
         running.wait_for_answer("/readyz")
         assert running.ask("/tts/voices").status == 200

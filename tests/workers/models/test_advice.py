@@ -12,9 +12,9 @@ from workers.models.catalogue import read_catalogue
 from workers.models.machine import Machine, this_machine
 from workers.models.store import ModelStore
 
+TINY = Machine(memory_bytes=3 * 10**9, cores=2)
 SMALL = Machine(memory_bytes=4 * 10**9, cores=2)
 SERVER = Machine(memory_bytes=32 * 10**9, cores=16)
-LARGE = Machine(memory_bytes=64 * 10**9, cores=32)
 GPU = Machine(memory_bytes=64 * 10**9, cores=16, gpu_bytes=24 * 10**9)
 
 
@@ -26,9 +26,11 @@ def chosen(machine: Machine) -> set[str]:
 @pytest.mark.parametrize(
     ("machine", "names"),
     [
-        (SMALL, {"whisper-base", "blip-base"}),
-        (SERVER, {"whisper-small", "smolvlm-500m", "lcm-dreamshaper-7", "nsfw-detector"}),
-        (LARGE, {"whisper-small", "smolvlm-500m", "qwen2.5-1.5b", "lcm-dreamshaper-7", "nsfw-detector"}),
+        (TINY, {"whisper-base"}),
+        (SMALL, {"whisper-base", "smolvlm2-500m-gguf"}),
+        (SERVER, {"whisper-small", "qwen3-vl-2b-gguf"}),
+        (replace(SERVER, free_bytes=2 * 10**9), {"whisper-small", "smolvlm2-500m-gguf"}),
+        (replace(SERVER, has_instructions=False), {"whisper-small"}),
         (GPU, {"whisper-large-v3-turbo", "qwen3-vl-2b", "qwen3-4b", "flux2-klein-4b", "nsfw-detector"}),
     ],
 )
@@ -50,15 +52,23 @@ def test_what_somebody_has_fetched_is_neither_replaced_nor_supplemented(tmp_path
     assert [model.name for model in order] == ["whisper-small", "whisper-tiny.en"]
 
 
-def test_model_of_gigabytes_never_comes_unasked() -> None:
+def test_what_comes_unasked_to_a_processor_has_two_gigabytes_at_most_and_known_hashes() -> None:
     automatic = [model for model in read_catalogue().values() if model.automatic and not model.needs.gpu]
 
-    assert automatic
-    assert max(model.size_bytes for model in automatic) < 500 * 10**6
+    assert max(model.size_bytes for model in automatic) < 2 * 10**9
+    assert all(file.sha256 for model in automatic if model.engine == "llama" for file in model.files)
+
+
+def test_posts_and_pictures_have_the_same_model_on_a_processor(tmp_path: Path) -> None:
+    store = ModelStore(Settings(data=tmp_path))
+
+    assert [model.name for model in wanted(store, "metadata", SERVER)] == ["qwen3-vl-2b-gguf"]
+    (store.root / "qwen3-vl-2b-gguf").mkdir(parents=True)
+    assert wanted(store, "captioning", SERVER) == wanted(store, "metadata", SERVER) == []
 
 
 def test_model_whose_package_is_missing_is_not_recommended() -> None:
-    (model,) = [model for model in read_catalogue().values() if model.name == "blip-base"]
+    (model,) = [model for model in read_catalogue().values() if model.name == "smolvlm2-500m-gguf"]
     lacking = replace(model, needs=replace(model.needs, packages=("no_such_package",)))
 
     assert recommended([model], SMALL)
@@ -67,26 +77,21 @@ def test_model_whose_package_is_missing_is_not_recommended() -> None:
 
 def test_engine_runs_what_is_here_and_suits_rather_than_what_is_first(tmp_path: Path) -> None:
     store = ModelStore(Settings(data=tmp_path))
-    assert default_model(store, "metadata", "llm", SERVER) is None
-    for name in ("qwen3-4b", "qwen2.5-1.5b"):
+    assert default_model(store, "captioning", "llama", SERVER) is None
+    for name in ("qwen3-vl-2b-gguf", "smolvlm2-500m-gguf"):
         (store.root / name).mkdir(parents=True)
 
-    on_server, on_gpu = default_model(store, "metadata", "llm", SERVER), default_model(store, "metadata", "llm", GPU)
     # Whoever fetched a model to a machine that is too small wanted it.
-    on_small = default_model(store, "metadata", "llm", SMALL)
+    found = [default_model(store, "captioning", "llama", machine) for machine in (SERVER, SMALL, TINY)]
 
-    assert [model and model.name for model in (on_server, on_gpu, on_small)] == [
-        "qwen2.5-1.5b",
-        "qwen3-4b",
-        "qwen2.5-1.5b",
-    ]
+    assert [model and model.name for model in found] == ["qwen3-vl-2b-gguf", "smolvlm2-500m-gguf", "smolvlm2-500m-gguf"]
 
 
 def test_remedy_names_the_command_or_what_the_machine_lacks() -> None:
-    assert remedy("metadata", "llm", LARGE).startswith("`pressroom models fetch qwen2.5-1.5b` brings excerpts")
-    assert remedy("metadata", "llm", SMALL) == (
-        "qwen2.5-1.5b, the smallest of the catalogue, needs 10.0 GB of memory; "
-        "`pressroom models fetch qwen2.5-1.5b` brings it all the same"
+    assert remedy("metadata", "llama", SERVER).startswith("`pressroom models fetch qwen3-vl-2b-gguf` brings alt texts")
+    assert remedy("captioning", "llama", TINY) == (
+        "smolvlm2-500m-gguf, the smallest of the catalogue, needs 3.8 GB of memory; "
+        "`pressroom models fetch smolvlm2-500m-gguf` brings it all the same"
     )
 
 

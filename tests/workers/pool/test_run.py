@@ -556,8 +556,7 @@ def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monk
     monkeypatch.setattr(pool.runner._claimer, "next", claim)
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.submit({})
-    with pytest.raises(type(error)):
-        pool.runner.drain()
+    pool.runner.drain()
     while pool.runner._heartbeat.held():
         time.sleep(0.01)
 
@@ -688,8 +687,8 @@ def test_no_report_waits_for_a_redis_that_never_answers(pool: Pool, monkeypatch:
         connection.close()
 
 
-def test_work_goes_on_without_redis(pool: Pool) -> None:
-    pool.runner._broker.client = redis.Redis.from_url("redis://127.0.0.1:1/0")
+def test_work_goes_on_without_redis(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool.runner._broker, "client", redis.Redis.from_url("redis://127.0.0.1:1/0"))
 
     assert pool.finish(pool.submit({})).state == "succeeded"
 

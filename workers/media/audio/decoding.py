@@ -16,7 +16,6 @@ log = get_logger(__name__)
 
 #: Most time for one file: an hour of any format takes some seconds.
 TIME_LIMIT = timedelta(minutes=3)
-
 #: The decoders that may be used: those of sound. A file may also hold pictures and subtitles, which are not decoded.
 CODECS = (
     "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"

@@ -18,19 +18,15 @@ from workers.engines import Stopped, never
 
 #: Before every run: no questions, no progress, errors only.
 QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
-
 #: Limits of a run: 2 GiB of address space (a long video needs 300 MB), and open files.
 MAX_ADDRESS_BYTES = 2 * 2**30
 MAX_OPEN_FILES = 16
-
 #: The program of util-linux that makes the kernel kill ffmpeg when the thread that started it dies, also by SIGKILL. It
 #: takes a millisecond. subprocess's `preexec_fn` could do the same, and is not safe in a process with threads.
 TETHER = ("setpriv", "--pdeathsig", "KILL", "--")
-
 #: Lines, and characters of each, that are kept of ffmpeg's messages: for a broken file it can write megabytes.
 KEPT_LINES = 5
 KEPT_CHARACTERS = 300
-
 #: Seconds between two calls of `stop` by a thread that waits for a run.
 STOP_CHECK_SECONDS = 0.2
 

@@ -11,19 +11,14 @@ from workers.media.audio.pcm import Pcm
 Samples = NDArray[np.int16]
 #: One number for each step.
 Levels = NDArray[np.float32]
-
 #: The largest sample of 16 bits.
 FULL_SCALE = 32_767
-
 #: Where the limiter holds the peaks: 1 dB of room for the curve between two samples (the true peak).
 CEILING = FULL_SCALE * 10 ** (-1 / 20)
-
 #: Samples worked on at once, about: so an hour of sound needs little memory beside its own.
 BLOCK = 2**20
-
 #: Steps a second: how finely the limiter follows the level.
 STEPS_PER_SECOND = 1_000
-
 #: Steps over which the limiter turns down before a peak and up after it: 40 ms, four periods of a low voice (100 Hz).
 #: A quicker limiter follows the single periods, and is heard as distortion.
 REACH = 40

@@ -18,26 +18,19 @@ from workers.media.audio.track import BLOCK, Track, new_track
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
-
 #: The rate that music is mixed at, in hertz; speech is brought to it.
 MIX_RATE = 44_100
-
 #: The highest peak of a mix before it is levelled.
 HEADROOM = 0.98
-
 #: How far over speech music is that is mastered as records are, in LU: `Bed.volume_db` counts from there.
 MASTERED = 11.0
-
 #: How far music goes down under words ("ducking"), in decibels; between them it is that much louder.
 DEPTH = 6.0
-
 #: A step is speech when it is less than this under the speech's loudness, in LU: breath and noise are farther down.
 SPEECH_RANGE = 25.0
-
 #: Seconds: over which the level of speech is taken; before speech, in which music goes down; after it, in which it
 #: stays down (the gap between two words or sentences); and in which it comes back.
 SPEECH_WINDOW, ATTACK, HOLD, RELEASE = 0.02, 0.15, 0.25, 0.5
-
 #: How long the end of the music overlaps its beginning when it is repeated: a quarter of the music at most.
 SEAM = timedelta(seconds=2)
 

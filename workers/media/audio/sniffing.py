@@ -6,13 +6,11 @@ from typing import IO
 HEAD_BYTES = 65_536
 #: ID3 tags that may stand in front of the sound: some programs add a second one.
 MAX_TAGS = 8
-
 #: Bit rates in kbit/s: MPEG-1 layer III, MPEG-1 layer II, MPEG-2 both (ISO 11172-3, 13818-3). 0: not allowed here.
 LAYER_3 = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0)
 LAYER_2 = (0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0)
 MPEG_2 = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0)
 SAMPLE_RATES = (44_100, 48_000, 32_000)
-
 #: First bytes of a format, where they are, and ffmpeg's name for it. No text is among them: playlists, concat scripts
 #: and session descriptions make ffmpeg open what they name.
 SIGNATURES = (
@@ -38,7 +36,6 @@ SIGNATURES = (
     (4, b"free", "mov"),
     (4, b"skip", "mov"),
 )
-
 #: The packets of MPEG-TS, which broadcasts and cameras make, begin with this byte (ISO 13818-1).
 TS_SYNC = 0x47
 #: Where the first one is, and the distance to the next: cameras put a time of four bytes in front of each.

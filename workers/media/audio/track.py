@@ -14,13 +14,10 @@ from workers.media.audio.ffmpeg import Ffmpeg, pcm_input
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 Samples = NDArray[np.int16]
-
 #: Samples read at once: 6 s at 44.1 kHz.
 BLOCK = 2**18
-
 #: Most time that ffmpeg has to bring a track to another sample rate.
 RESAMPLING_LIMIT = timedelta(minutes=5)
-
 #: How long a pause is where a track may be cut, as between two sentences; the loudness of so much is compared.
 PAUSE_SECONDS = 0.4
 #: Where a pause is looked for: in this last part of a window, and in so many seconds at most.

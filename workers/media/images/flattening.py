@@ -1,4 +1,4 @@
-"""Flattening: the pixels of any file, made upright, opaque, sRGB, and at most some 5 megapixels."""
+"""Flattening: makes pixels upright, opaque, sRGB, and at most some 5 megapixels."""
 
 import io
 import math
@@ -9,10 +9,11 @@ from typing import cast
 from PIL import ExifTags, Image, ImageCms
 
 from pipeline.log import get_logger
+from workers.media.images.notes import bad_metadata_skipped
 
 log = get_logger(__name__)
 
-#: Pixels that large pictures are shrunk to: more than any engine uses, and a batch of 24 fits into memory.
+#: Size in pixels to which large pictures shrink: more than any engine uses, and a batch of 24 fits into memory.
 KEPT_PIXELS = 5_000_000
 #: How a picture is turned upright, by its EXIF orientation.
 TURNS = {
@@ -32,8 +33,7 @@ SCALABLE = frozenset(("L", "RGB", "RGBA", "CMYK"))
 STRIP_ROWS = 64
 #: A smaller transparent share is no background: the corners of a window, the soft edge of a shadow.
 LEAST_TRANSPARENT = 0.02
-#: Greys that are put behind a transparent picture; the first that hides nothing is taken: white would hide a white
-#: logo.
+#: Greys to put behind a transparent picture; the first that hides nothing wins, since white would hide a white logo.
 GROUNDS = (255, 56, 128)
 #: A pixel is hidden if its grey is this near to the ground's; at most this share of the pixels may be hidden.
 NEAR, MOST_NEAR = 48, 0.1
@@ -58,20 +58,19 @@ def flatten(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
 
 
 def shrink_factor(image: Image.Image) -> int:
-    """Return the number that a side is divided by to leave about KEPT_PIXELS: 1 for a small picture."""
+    """Return the divisor of a side that leaves about KEPT_PIXELS; 1 for a small picture."""
     return max(1, round(math.sqrt(image.width * image.height / KEPT_PIXELS)))
 
 
 def _turn(image: Image.Image) -> Image.Transpose | None:
-    try:
-        return TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; a picture is not refused for its metadata
-        log.info("orientation unreadable", error=type(error).__name__)
-        return None
+    orientation = 1
+    with bad_metadata_skipped():
+        orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+    return TURNS.get(orientation)
 
 
 def _converter(image: Image.Image) -> Convert:
-    """Return the function that converts an image, or a part of it, to 8 bits and a mode that can be shrunk."""
+    """Return a function that converts an image or part of it to 8 bits and a scalable mode."""
     if image.mode.startswith("I;16"):
         return lambda part: part.convert("I").point(lambda grey: grey * (1 / 257)).convert("L")
     if image.mode in ("I", "F"):
@@ -84,7 +83,7 @@ def _converter(image: Image.Image) -> Convert:
 
 
 def _shrunk(image: Image.Image, convert: Convert) -> Image.Image:
-    """Return an image converted, and shrunk if it is large: strip by strip, so that memory holds no whole copy."""
+    """Return a converted image, a large one shrunk strip by strip so that memory holds no whole copy."""
     factor = shrink_factor(image)
     if factor == 1:
         return convert(image)
@@ -99,7 +98,7 @@ def _shrunk(image: Image.Image, convert: Convert) -> Image.Image:
 
 
 def _over_ground(image: Image.Image, alpha: Image.Image) -> Image.Image:
-    """Return an image on the first ground that hides next to nothing of it, or else on the one that hides least."""
+    """Return an image on the first ground that hides almost nothing, else on the one that hides least."""
     greys = image.convert("L").histogram(alpha.point(lambda value: 255 * (value > 127)))
     most = MOST_NEAR * sum(greys)
     hidden = {ground: sum(greys[max(0, ground - NEAR) : ground + NEAR + 1]) for ground in GROUNDS}

@@ -1,12 +1,14 @@
-"""Notes: the texts in an image file's metadata, cleaned, the most trustworthy first."""
+"""Notes: the texts in an image's metadata, cleaned, the most trustworthy first."""
 
 import html
 import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from defusedxml import DefusedXmlException
@@ -55,7 +57,7 @@ FIELDS = {ALT_TEXT: "alt_text", EXTENDED: "caption", DESCRIPTION: "caption", TIT
 
 
 def read_notes(image: ImageFile.ImageFile) -> list[Note]:
-    """Return the notes of a loaded image; one that can't be read is left out, since the picture itself is fine."""
+    """Return the readable notes of a loaded image."""
     kept: list[Note] = []
     for note in _found(image):
         text = clean(note.text)
@@ -67,17 +69,24 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
 
 
 def is_exposed(image: Image.Image) -> bool:
-    """Return whether the EXIF of a loaded image tells an exposure, as cameras write it."""
-    try:
+    """Return whether the EXIF of a loaded image has a camera's exposure."""
+    camera: dict[int, Any] = {}
+    with bad_metadata_skipped():
         camera = image.getexif().get_ifd(ExifTags.IFD.Exif)
-    except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; the picture itself is fine
-        log.info("notes unreadable", error=type(error).__name__)
-        return False
     return any(camera.get(tag) for tag in (ExifTags.Base.ExposureTime, ExifTags.Base.FNumber))
 
 
+@contextmanager
+def bad_metadata_skipped() -> Iterator[None]:
+    """End the block when metadata can't be read: the picture itself is fine."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  hostile bytes make Pillow raise anything
+        log.info("metadata unreadable", error=type(error).__name__)
+
+
 def clean(text: str) -> str:
-    """Return a text on one line, without markup, control and invisible characters, cut at a word's end."""
+    """Return a text on one line, without markup or invisible characters, cut at the end of a word."""
     text = MARKUP.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS]))
     # Joiners (Cf) are kept: emoji and several scripts need them. Marks of writing direction are not.
     kept = (letter for letter in text if letter in "\t\n\r\u200c\u200d" or unicodedata.category(letter)[0] != "C")
@@ -88,7 +97,7 @@ def clean(text: str) -> str:
 
 
 def is_default(text: str) -> bool:
-    """Return whether a text says nothing about its picture: a camera's default, a file name, an address, no word."""
+    """Return whether a text is a camera's default, a file name or an address, or has no word."""
     bare = text.strip(" .…").casefold()
     return (
         bare in DEFAULTS
@@ -103,10 +112,8 @@ def _found(image: ImageFile.ImageFile) -> Iterator[Note]:
     for name in (ALT_TEXT, EXTENDED, DESCRIPTION):
         yield from packet.get(name, ())
     for read in (_iptc, _exif):
-        try:
+        with bad_metadata_skipped():
             yield from (Note("caption", text) for text in read(image))
-        except Exception as error:  # noqa: BLE001 - hostile bytes raise anything; the picture itself is fine
-            log.info("notes unreadable", error=type(error).__name__)
     yield from packet.get(TITLE, ())
     for key, field in (("Description", "caption"), ("Title", "title")):
         if image.format == "PNG" and isinstance(text := image.info.get(key), str):
@@ -141,7 +148,7 @@ def _decode(raw: bytes) -> str:
 
 
 def _read_xmp(packet: bytes) -> dict[str, list[Note]]:
-    """Return the notes of a packet by property; none if it can't be read, or is too large."""
+    """Return the notes of a packet by property; none of one that is malformed or too large."""
     if len(packet) > MAX_XMP_BYTES:
         return {}
     try:
@@ -149,7 +156,7 @@ def _read_xmp(packet: bytes) -> dict[str, list[Note]]:
     except (ParseError, DefusedXmlException, ValueError, LookupError):
         return {}
     found: dict[str, list[Note]] = {}
-    # Only what describes the picture itself: nested descriptions are those of pictures that it was made of.
+    # Nested descriptions belong to pictures that this one was made of.
     for description in (part for rdf in root.iter(f"{RDF}RDF") for part in rdf.findall(f"{RDF}Description")):
         for name, field in FIELDS.items():
             texts = [(description.get(name), None), *_texts(description.find(name))]

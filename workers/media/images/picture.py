@@ -1,5 +1,6 @@
-"""Picture: a decoded image file, upright and opaque, with what its author wrote into it."""
+"""Picture: a decoded image file with its author's notes; and the measures of an encoded one."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from PIL import Image
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text in the file's metadata: `field` is alt_text, caption or title; `language` is its tag, if it has one."""
+    """A text in a file's metadata: `field` is alt_text, caption or title; `language` is a tag, if there is one."""
 
     field: str
     text: str
@@ -19,9 +20,9 @@ class Note:
 class Picture:
     """The first frame of an image file.
 
-    `image` is RGB, turned as its EXIF says; behind transparent parts is a grey that contrasts with what is drawn.
-    `opaque` is the alpha channel in mode L, 0 where nothing is drawn; None: next to nothing is transparent.
-    `notes` come with the most trustworthy first. `is_exposed`: its EXIF tells a camera's exposure."""
+    `image` is RGB, upright, with transparent parts on a contrasting grey. `opaque` is the alpha channel in mode L, or
+    None if almost nothing is transparent. `notes` have the most trustworthy first. `is_exposed`: the EXIF has a
+    camera's exposure."""
 
     image: Image.Image
     format: str
@@ -34,3 +35,26 @@ class Picture:
     def has_transparency(self) -> bool:
         """Whether a part of it is transparent."""
         return self.opaque is not None
+
+
+#: Formats that a link may deliver, with content type and suffix.
+SHOWN = {"PNG": ("image/png", ".png"), "JPEG": ("image/jpeg", ".jpg"), "WEBP": ("image/webp", ".webp")}
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Type and size of a picture; width and height are in pixels."""
+
+    content_type: str
+    suffix: str
+    width: int
+    height: int
+
+
+def measure(data: bytes) -> Measures:
+    """Return the measures of an encoded picture; only its header is read. Raises ValueError for another format."""
+    try:
+        with Image.open(io.BytesIO(data), formats=list(SHOWN)) as image:
+            return Measures(*SHOWN[image.format or ""], *image.size)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{len(data):,} bytes are no PNG, JPEG or WebP.") from error

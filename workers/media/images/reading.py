@@ -1,4 +1,4 @@
-"""Reading: an image file's bytes made a Picture, its size checked before any pixel is decoded."""
+"""Reading: turns a file's bytes into a Picture; its size is checked before pixels are decoded."""
 
 import importlib.util
 import io
@@ -18,9 +18,9 @@ from workers.media.images.notes import is_exposed, read_notes
 from workers.media.images.picture import Picture
 from workers.media.images.sniffing import formats_of
 
-#: Pictures above this are decoded one at a time, because each takes some hundred megabytes for a moment.
+#: Larger pictures are decoded one at a time: each takes some hundred megabytes for a moment.
 BIG_PIXELS = 12_000_000
-#: Formats in which several frames are an animation; in the others they are pages, or further pictures.
+#: Formats whose frames are an animation; in others they are pages or further pictures.
 MOVING = frozenset(("GIF", "WEBP", "PNG", "AVIF"))
 #: Most pixels times scans: a progressive JPEG is decoded once a scan. Cameras and editors make about ten scans.
 MAX_SCANNED_PIXELS = 2_000_000_000
@@ -28,7 +28,7 @@ START_OF_SCAN = b"\xff\xda"
 #: Most pixels of a TIFF's tile: it is decoded whole, even if the picture is smaller. Usual tiles have 65,536 pixels.
 MAX_TILE_PIXELS = 2**22
 
-#: Formats that people know by another name than Pillow's.
+#: Formats that people call otherwise than Pillow does.
 NAMES = {"HEIF": "HEIC", "MPO": "JPEG"}
 
 _big = threading.Lock()
@@ -51,15 +51,14 @@ class PictureLimits:
         """Return the error for a size in words."""
         return ImageTooLarge(
             f"The image has {size} pixels; at most {self.max_pixels / 1e6:g} megapixels and {self.max_side:,} pixels "
-            "a side are taken. Send a smaller one."
+            "a side are accepted. Send a smaller one."
         )
 
 
 def read_picture(body: bytes, *, max_pixels: int, max_side: int, shrink_to: int | None = None) -> Picture:
-    """Return the first frame of an image file; its format is told by its first bytes, not by its name.
+    """Return the first frame of an image file, shrunk to some 5 megapixels and to `shrink_to` pixels a side.
 
-    A large one is shrunk to some 5 megapixels, and to `shrink_to` pixels a side.
-    Raises ImageUndecodable, ImageTooLarge."""
+    Its first bytes decide its format. Raises ImageUndecodable, ImageTooLarge."""
     limits = PictureLimits(max_pixels, max_side)
     with _opened(body, limits) as image:
         is_animated = _load(image, limits)
@@ -116,7 +115,7 @@ def _check_work(image: ImageFile.ImageFile, body: bytes) -> None:
     """Refuse a file that costs far more to decode than its size in pixels suggests. Raises ImageUndecodable."""
     pixels = image.width * image.height
     if image.format in ("JPEG", "MPO") and body.count(START_OF_SCAN) * pixels > MAX_SCANNED_PIXELS:
-        raise ImageUndecodable("The JPEG has more scans than a picture of its size can need; save it again.")
+        raise ImageUndecodable("The JPEG has more scans than a picture of its size needs; save it again.")
     if isinstance(image, TiffImagePlugin.TiffImageFile):
         width, height = (image.tag_v2.get(tag, 1) for tag in (TiffImagePlugin.TILEWIDTH, TiffImagePlugin.TILELENGTH))
         if width * height > max(pixels, MAX_TILE_PIXELS):
@@ -131,10 +130,9 @@ def _translated(limits: PictureLimits) -> Iterator[None]:
         raise limits.failure(f"over {Image.MAX_IMAGE_PIXELS:,}") from error
     except ImageFailure:
         raise
-    # Any exception: decoders raise what the file makes them raise, and none documents a list.
-    except Exception as error:
+    except Exception as error:  # hostile bytes make decoders raise anything
         raise ImageUndecodable(
-            "The image is damaged or cut off, or a rare variant of its format, and can't be decoded; save it again, as "
+            "The image can't be decoded: it is damaged, incomplete or a rare variant of its format. Save it again as "
             "PNG or JPEG."
         ) from error
 
@@ -151,10 +149,10 @@ def _register() -> None:
 
 
 def _raise_warnings() -> None:
-    """Turn Pillow's warnings, about false tags and decompression bombs, into exceptions.
+    """Turn Pillow's warnings about false tags and decompression bombs into exceptions.
 
-    Filters are those of the whole process, all threads; other code resets them, so they are set for each file. One
-    warning is left out: a broken list of further pictures says nothing about the first."""
+    Filters belong to the whole process, and other code resets them, so they are set for each file. A broken list of
+    further pictures is no reason to refuse the first."""
     warnings.filterwarnings("error", category=UserWarning, module=r"PIL\.")
     warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
     warnings.filterwarnings("ignore", "Image appears to be a malformed MPO file", category=UserWarning)

@@ -1,4 +1,4 @@
-"""Sniffing: the format of a file by its first bytes; its name and content type may be wrong."""
+"""Sniffing: tells a file's format by its first bytes; name and content type may be wrong."""
 
 import tomllib
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.downloads.images import FORMATS, ImageUndecodable
 
-#: How much of a file that is no picture is read to say what it is.
+#: Bytes read of a file that is no picture, to say what it is.
 HEAD_BYTES = 1_024
 
 SVG = "an SVG drawing, which has no pixels; export it as PNG"
@@ -20,16 +20,16 @@ def _table(name: str) -> list[tuple[int, bytes, str]]:
 
 #: Offset, bytes at it, and Pillow's names of the format.
 SIGNATURES = _table("formats")
-#: The same of files that are no pictures we take, and what to say of them.
+#: The same for files that are no accepted picture, with their description.
 OTHERS = _table("others")
 
 
 def formats_of(body: bytes) -> Sequence[str]:
-    """Return Pillow's names for what a file may be. Raises ImageUndecodable, which says what else it is."""
+    """Return Pillow's names for a file's format. Raises ImageUndecodable, which says what the file is."""
     for at, signature, formats in SIGNATURES:
         if body.startswith(signature, at):
             return formats.split()
-    raise ImageUndecodable(f"The file is {_what(body)}. {FORMATS} are taken.")
+    raise ImageUndecodable(f"The file is {_what(body)}. {FORMATS} are accepted.")
 
 
 def _what(body: bytes) -> str:

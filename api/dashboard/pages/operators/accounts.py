@@ -8,7 +8,7 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
-from api.http.queries import read_text, read_whole
+from api.http.parameters import OFFSET, text
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline import lifecycle
@@ -25,6 +25,7 @@ PAGE = Page("/dashboard/operators/accounts", "Accounts", NavigationSection.OPERA
 MAX_NOTE = 200
 #: A number of credits with more digits is a mistake; the balance is a PostgreSQL bigint.
 MAX_DIGITS = 18
+SEARCH = text("search", "An account's name or id.", longest=MAX_SEARCH)
 
 
 class AccountNotFound(NotFound):
@@ -39,8 +40,8 @@ class Accounts(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of accounts, newest first."""
-        search = (read_text(req, "search", longest=MAX_SEARCH) or "").strip()
-        offset = read_whole(req, "offset", default=0)
+        search = (SEARCH.read(req) or "").strip()
+        offset = OFFSET.read(req)
         found = await self._services.database.run(list_accounts(search, offset=offset))
         await render(
             req,

@@ -1,15 +1,13 @@
 """Failures: jobs that ended badly, grouped by reason; a group can be tried again at once."""
 
-from collections.abc import Mapping
-from datetime import timedelta
 from uuid import UUID
 
 import falcon.asgi
 
 from api.dashboard.forms import read_form
 from api.dashboard.page import NavigationSection, Page
+from api.dashboard.pages.operators.queues import PERIOD, PERIODS
 from api.dashboard.rendering import redirect, render
-from api.http.queries import read_choice
 from api.http.request_context import context_of
 from api.jobs.job_retries import retry_job
 from api.services.resource import Resource
@@ -24,15 +22,13 @@ log = get_logger(__name__)
 
 PAGE = Page("/dashboard/operators/failures", "Failures", NavigationSection.OPERATORS, operators_only=True, order=4)
 
-PERIODS: Mapping[str, timedelta] = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
-
 
 class Failures(Resource):
     """GET /dashboard/operators/failures."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the groups."""
-        period = read_choice(req, "period", list(PERIODS)) or "day"
+        period = PERIOD.read(req)
         groups = await self._services.database.run(read_failures(PERIODS[period]))
         await render(
             req,

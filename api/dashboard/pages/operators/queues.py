@@ -9,7 +9,7 @@ import falcon.asgi
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot, line_plot
 from api.dashboard.rendering import render
-from api.http.queries import read_choice
+from api.http.parameters import choice
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.operations.load import read_load
@@ -23,6 +23,7 @@ PERIODS: Mapping[str, timedelta] = {
     "day": timedelta(days=1),
     "week": timedelta(days=7),
 }
+PERIOD = choice("period", "The period to show.", PERIODS, default="day")
 
 
 class Queues(Resource):
@@ -31,7 +32,7 @@ class Queues(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the queues as they are, and as they were over a period."""
         services = self._services
-        period = read_choice(req, "period", list(PERIODS)) or "day"
+        period = PERIOD.read(req)
         load, points = await asyncio.gather(
             services.database.run(read_load(services.kinds)),
             services.database.run(read_history(PERIODS[period])),

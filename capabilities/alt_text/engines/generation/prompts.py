@@ -20,13 +20,46 @@ MARKS = str.maketrans(dict.fromkeys("<>[]{}|~`", " "))
 #: Most characters of the text that OCR found: a page would hide the question.
 MOST_READ = 600
 
+#: Languages in scripts of which a token holds one letter or less.
+DENSE = frozenset(FILE["dense"].split())
+MOST_TOKENS: dict[Mode, int] = {"short": 48, "seo": 64, "long": 160}
+#: Times as many for DENSE languages, whose texts would be cut off otherwise.
+DENSE_TIMES = 2
+
+
+def most_tokens(mode: Mode, language: str) -> int:
+    """Return how many tokens a text may take."""
+    return MOST_TOKENS[mode] * (DENSE_TIMES if language in DENSE else 1)
+
 
 def prompt_of(
     mode: Mode, language: str, hints: Hints, *, faults: Sequence[Fault] = (), read: Sequence[str] | None = None
 ) -> str:
     """Return the prompt. `faults` of an earlier answer and what OCR has `read` make it one for a second look."""
-    parts = [FILE["prompts"][mode], FILE["rules"].strip()]
-    parts.append("\n".join([FILE["style"], *(f"- {example}" for example in FILE["examples"][mode])]))
+    parts = [FILE["prompts"][mode], FILE["rules"].strip(), _examples(mode)]
+    return "\n\n".join([*parts, *_about(hints, faults, read), FILE["answer"].format(language=language_name(language))])
+
+
+def json_instructions(modes: Sequence[Mode]) -> str:
+    """Return what a model is told before a picture of which it writes several texts as one JSON object."""
+    asked = [f'"{mode}": {FILE["prompts"][mode]}\n{_examples(mode)}' for mode in modes]
+    return "\n\n".join([FILE["rules"].strip(), FILE["json"], *asked])
+
+
+def picture_question(
+    language: str, hints: Hints, *, faults: Sequence[Fault] = (), read: Sequence[str] | None = None
+) -> str:
+    """Return what it is told after the picture."""
+    asked = FILE["json_answer"].format(language=language_name(language))
+    return "\n\n".join([*_about(hints, faults, read), asked])
+
+
+def _examples(mode: Mode) -> str:
+    return "\n".join([FILE["style"], *(f"- {example}" for example in FILE["examples"][mode])])
+
+
+def _about(hints: Hints, faults: Sequence[Fault], read: Sequence[str] | None) -> list[str]:
+    parts = []
     if said := _page(hints):
         parts.append(_fenced(FILE["page"], said))
     if faults:
@@ -35,8 +68,7 @@ def prompt_of(
         parts.append(_fenced(FILE["read"], [_plain(" / ".join(read))[:MOST_READ]]) if read else FILE["read_nothing"])
     if hints.allow_decorative:
         parts.append(FILE["decorative"])
-    parts.append(FILE["answer"].format(language=language_name(language)))
-    return "\n\n".join(parts)
+    return parts
 
 
 def language_name(code: str) -> str:

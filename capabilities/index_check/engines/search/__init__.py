@@ -1,34 +1,34 @@
-"""Search providers, one a file. `base` is what they share: client, pages, verdict."""
+"""Search providers. `base` has the client, the reading of pages and the verdict, which they share."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-#: Which of them are asked, and in what order, SearchSettings says.
+#: SearchSettings decides which of them are asked, and in what order.
 ENGINES: Mapping[str, str] = {
-    "serper": "capabilities.index_check.engines.search.serper:Serper",
-    "serpapi": "capabilities.index_check.engines.search.serpapi:SerpApi",
+    "serper": "capabilities.index_check.engines.search.keyed_apis:Serper",
+    "serpapi": "capabilities.index_check.engines.search.keyed_apis:SerpApi",
     "dataforseo": "capabilities.index_check.engines.search.dataforseo:DataForSeo",
-    "brave_api": "capabilities.index_check.engines.search.brave_api:BraveApi",
+    "brave_api": "capabilities.index_check.engines.search.keyed_apis:BraveApi",
     "searxng": "capabilities.index_check.engines.search.searxng:Searxng",
-    "duckduckgo": "capabilities.index_check.engines.search.duckduckgo:DuckDuckGo",
-    "bing": "capabilities.index_check.engines.search.bing:Bing",
+    "duckduckgo": "capabilities.index_check.engines.search.result_pages:DuckDuckGo",
+    "bing": "capabilities.index_check.engines.search.result_pages:Bing",
     "google": "capabilities.index_check.engines.search.google:Google",
 }
 
 
 def advise(providers: Sequence[Any]) -> Iterator[str]:
-    """Say what the providers that are set up can't promise."""
+    """Yield the limits of the providers that are set up."""
     ready = [provider for provider in providers if provider.readiness() is None]
-    if ready and not any(getattr(provider, "is_api", False) for provider in ready):
+    apis = {getattr(provider, "index", "") for provider in ready if getattr(provider, "is_api", False)}
+    if ready and not apis:
         yield (
             "without a key, pages made for people are asked, which may block this address or leave results out at any"
-            " time: what they miss may be indexed all the same"
+            " time: a page that they miss may still be indexed"
         )
-    # Google's own pages want JavaScript.
-    apis = {getattr(provider, "index", "") for provider in ready if getattr(provider, "is_api", False)}
+    # Google's own pages need JavaScript.
     if ready and "google" not in apis:
         keys = ("SERPER", "SERPAPI", "DATAFORSEO")
         yield (
             f"nobody answers for Google: set {' or '.join(f'PRESSROOM_SEARCH__{key}__API_KEY' for key in keys)}"
-            "; of sites of your own Google tells by `pressroom search-console connect`"
+            "; for sites of your own, run `pressroom search-console connect`"
         )

@@ -5,35 +5,40 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import ApiProvider, document_of, objects
-from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import (
+    ApiProvider,
+    Reply,
+    SearchRequest,
+    document_of,
+    objects,
+)
 
-#: Its codes of success, and of a search that was carried out and found nothing.
+#: Its codes of success, and of a search that ran and found nothing.
 OK, NO_RESULTS = 20_000, 40_102
-#: What its codes mean as HTTP statuses, where that is not their first three digits (docs.dataforseo.com,
-#: v3/appendix/errors): it answers 200, whatever became of the search.
+#: Its codes as HTTP statuses, where these are not their first three digits (docs.dataforseo.com,
+#: v3/appendix/errors): it always answers 200.
 STATUSES: Mapping[int, int] = {
     NO_RESULTS: 200,
     40_101: 502,  # Google failed
     40_103: 503,  # the task failed, and may be set again
     40_104: 403,  # the account is not verified
     40_201: 403,  # the account is paused
-    40_202: 429,  # more than it takes in a minute
+    40_202: 429,  # too many in a minute
     40_207: 403,  # our address is not on the account's list
     40_209: 429,  # too many at once
 }
 #: Codes of a wrong field are 405xx.
 WRONG_FIELD = 405
-#: Which its limits name no time for: they are of a minute.
+#: Its limits name no time; they are of a minute.
 WAIT_SECONDS = "60"
-#: English results for the United States, as Google gives them to somebody of whom it knows nothing.
+#: English results for the United States, as Google gives them to a stranger.
 PLACE: Mapping[str, object] = {"location_code": 2840, "language_code": "en"}
-#: Rows of a first page, which is what one price buys.
+#: Rows of a first page, which one price buys.
 DEPTH = 10
 
 
 class DataForSeo(ApiProvider):
-    """DataForSEO: Google's organic results, live, with login and password as the key."""
+    """DataForSEO: Google's organic results, live, with login:password as the key."""
 
     name = "dataforseo"
     page = "https://www.google.com/search"
@@ -43,7 +48,7 @@ class DataForSeo(ApiProvider):
     organic: ClassVar = frozenset(("organic", "featured_snippet"))
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be asked; None: nothing."""
+        """Return what is missing before it can be asked, or None."""
         if (needs := super().readiness()) is not None:
             return f"{needs} (login:password)" if not self.key else needs
         return None if ":" in self.key else "PRESSROOM_SEARCH__DATAFORSEO__API_KEY has to be login:password"
@@ -53,7 +58,6 @@ class DataForSeo(ApiProvider):
         return len(_escaped(query)) <= self.max_query
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request."""
         login = base64.b64encode(self.key.encode()).decode()
         # Ungrouped: else a second row of the same site is inside the first.
         task = {"keyword": _escaped(query), **PLACE, "depth": DEPTH, "group_organic_results": False}
@@ -70,24 +74,21 @@ class DataForSeo(ApiProvider):
         return replace(reply, status=400 if status == WRONG_FIELD else status, headers=headers)
 
     def rows(self, document: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the organic results of an answer."""
-        return [
-            item
-            for task in objects(document.get("tasks"))
-            for result in objects(task.get("result"))
-            for item in objects(result.get("items"))
-            if item.get("type") in self.organic
-        ]
+        items = [item for result in _results(document) for item in objects(result.get("items"))]
+        return [item for item in items if item.get("type") in self.organic]
 
     def is_valid(self, document: dict[str, Any]) -> bool:
-        """It says that nothing was found, or that a search was carried out."""
-        code = _code(document)
-        results = [result for task in objects(document.get("tasks")) for result in objects(task.get("result"))]
+        """Return whether it says that nothing was found, or that a search ran."""
+        code, results = _code(document), _results(document)
         return code == NO_RESULTS or (code == OK and bool(results) and all("items" in result for result in results))
 
 
+def _results(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [result for task in objects(document.get("tasks")) for result in objects(task.get("result"))]
+
+
 def _code(document: dict[str, Any]) -> int | None:
-    """Return the code of an answer, or of its one task once the answer itself is good."""
+    """Return an answer's code, or its one task's if the answer itself is good."""
     code = document.get("status_code")
     tasks = objects(document.get("tasks"))
     if code == OK and tasks:
@@ -96,5 +97,5 @@ def _code(document: dict[str, Any]) -> int | None:
 
 
 def _escaped(query: str) -> str:
-    """Return a query as it is sent: it reads %XX and the plus sign as a form would."""
+    """Return a query as it is sent: the API decodes %XX and the plus sign as a form does."""
     return query.replace("%", "%25").replace("+", "%2B")

@@ -1,4 +1,4 @@
-"""Google: its results pages. Off by default: since 2025 they come with JavaScript alone."""
+"""Google's results pages. Off by default: since 2025 they need JavaScript."""
 
 import re
 from itertools import islice
@@ -8,11 +8,11 @@ from bs4 import BeautifulSoup, Tag
 
 from capabilities.index_check.engines.search.base.pages import PageProvider, unwrap
 
-#: Organic rows are in one of these.
+#: Organic rows are in an element with one of these classes or ids.
 CLASSES = frozenset(("tF2Cxc", "yuRUbf", "g"))
 IDS = frozenset(("search", "rso"))
 ADS = frozenset(("tads", "tadsb", "bottomads"))
-#: Headings that are looked at, and what is above one: a page of many thousands, nested, would take us minutes.
+#: Headings that are looked at, and elements above each: thousands of nested ones would take minutes.
 MAX_HEADINGS = 200
 MAX_ABOVE = 100
 
@@ -23,7 +23,7 @@ class Google(PageProvider):
     name = "google"
     page = "https://www.google.com/search"
     home = "https://www.google.com/"
-    # In English, so that what it says is known, and with what Google leaves out.
+    # In English, so that we know its words, and with the results that Google would fold.
     parameters: ClassVar = {"hl": "en", "num": "20", "filter": "0"}
     challenge = "form#captcha-form, .g-recaptcha, img[src^='/sorry/image'], form[action*='/sorry']"
     consent = "form[action*='consent.google'], form[action*='//consent.']"
@@ -36,11 +36,11 @@ class Google(PageProvider):
 
     @property
     def promise(self) -> str:
-        """What may be expected of it, as `pressroom doctor` says it: next to nothing."""
+        """What `pressroom doctor` says of it: expect next to nothing."""
         return "asked as the index google, but its pages come with JavaScript since 2025: most URLs will be js_required"
 
     def links(self, soup: BeautifulSoup) -> list[str]:
-        """Return the links with a heading in or under them that are in a row, and no ads."""
+        """Return the links of organic rows: those with a heading in or under them, without ads."""
         found: list[tuple[str, list[Tag]]] = []
         for heading in soup.find_all("h3", limit=MAX_HEADINGS):
             link = heading.find("a", href=True) or _nearest_link(heading)

@@ -1,11 +1,17 @@
-"""SearXNG: the JSON of an instance of one's own."""
+"""SearXNG: the JSON of an instance of the operator's own."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urljoin
 
-from capabilities.index_check.engines.search.base.api import document_of, objects
-from capabilities.index_check.engines.search.base.provider import Provider, Reading, Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import (
+    Provider,
+    Reading,
+    Reply,
+    SearchRequest,
+    document_of,
+    objects,
+)
 from capabilities.index_check.settings import SearxngSettings
 
 
@@ -15,7 +21,7 @@ class Searxng(Provider):
     name = "searxng"
     is_api = True
     needs_proof = True
-    parameters: ClassVar = {"format": "json"}  # in no language: some engines have empty pages for one that does not fit
+    parameters: ClassVar = {"format": "json"}  # no language: some engines answer a wrong one with empty pages
 
     def __init__(self, settings: SearxngSettings) -> None:
         super().__init__(settings)
@@ -25,7 +31,7 @@ class Searxng(Provider):
 
     @property
     def index(self) -> str:
-        """Whose index it answers from: that of the one engine it is told to ask, else of several."""
+        """The index that it answers from: that of its one engine, else `mixed`."""
         return self.engines[0].lower() if len(self.engines) == 1 else super().index
 
     def request(self, query: str) -> SearchRequest:
@@ -35,7 +41,7 @@ class Searxng(Provider):
         return replace(asked, url=self.page, query={**asked.query, **named})
 
     def parse(self, reply: Reply) -> Reading:
-        """Return what an answer says. Nothing found counts only if every engine behind it has answered."""
+        """Return an answer's reading. "Nothing found" counts only if every engine behind it has answered."""
         document = document_of(reply)
         if document is None or not reply.is_success or not isinstance(document.get("results"), list):
             return Reading()
@@ -51,6 +57,6 @@ class Searxng(Provider):
 
 
 def _engines_of(row: dict[str, Any]) -> list[str]:
-    """Return the engines that have listed a row; of those that are named more than one may have."""
+    """Return the engines that have listed a row."""
     named = row.get("engines")
     return [str(engine)[:100] for engine in (named if isinstance(named, list) else [row.get("engine")]) if engine]

@@ -1,4 +1,4 @@
-"""Exchange: one request to an engine that takes URLs, and what any of them may answer."""
+"""Exchange: one request to a submission engine, and the answers that mean the same everywhere."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -9,24 +9,22 @@ from capabilities.index_check.engines.submission import SubmissionVerdict
 from capabilities.index_check.settings import SearchSettings
 from pipeline.settings import Settings
 
-TOO_MANY_REQUESTS = 429
-
 
 class Exchange:
-    """Asks an engine once, without following redirects, which would leave behind what is sent."""
+    """Asks an engine once. It follows no redirect, which would drop the body."""
 
     def __init__(self, settings: Settings, who: str) -> None:
         self._client = SearchClient(settings.of(SearchSettings))
         self._who = who
 
     def get(self, url: str, query: Mapping[str, str]) -> Reply | SubmissionVerdict:
-        """Return the reply to a question; a verdict where there was none."""
+        """Return the reply, or a verdict if there was none."""
         return self._ask(SearchRequest(url, query=query, follows=False))
 
     def post(
         self, url: str, body: Mapping[str, object], query: Mapping[str, str] | None = None
     ) -> Reply | SubmissionVerdict:
-        """Return the reply to JSON that was sent; a verdict where there was none."""
+        """Send JSON; return the reply, or a verdict if there was none."""
         return self._ask(SearchRequest(url, "POST", query=query or {}, json=body, follows=False))
 
     def close(self) -> None:
@@ -34,9 +32,9 @@ class Exchange:
         self._client.close()
 
     def judge(self, reply: Reply) -> SubmissionVerdict:
-        """Return the verdict on a reply whose status means the same everywhere."""
+        """Return the verdict on a status that the engine does not document."""
         cause = f"{self._who} answers with HTTP {reply.status}"
-        if reply.status == TOO_MANY_REQUESTS:
+        if reply.status == 429:
             return SubmissionVerdict("throttled", f"{cause}: it is told too much", wait=reply.retry_after())
         if reply.status >= 500:
             return SubmissionVerdict("unavailable", cause, wait=reply.retry_after())
@@ -46,8 +44,7 @@ class Exchange:
         try:
             return self._client.ask(request)
         except Unreachable as error:
-            return SubmissionVerdict(
-                "transport", f"{self._who} could not be reached: {error.message}", wait=timedelta()
-            )
+            cause = f"{self._who} could not be reached: {error.message}"
+            return SubmissionVerdict("transport", cause, wait=timedelta())
         except PageTooLarge:
             return SubmissionVerdict("page_too_large", f"{self._who} answers without an end")

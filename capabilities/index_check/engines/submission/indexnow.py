@@ -1,4 +1,4 @@
-"""IndexNow: one call tells all search engines that take part (indexnow.org) of up to 10,000 URLs of a site."""
+"""IndexNow: one call submits up to 10,000 URLs of a site to all search engines that take part (indexnow.org)."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -6,8 +6,7 @@ from typing import Self
 from capabilities.index_check.engines.search.base.provider import Reply
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.exchange import Exchange
-from capabilities.index_check.engines.submission.key_file import KeyFiles, remedy
-from capabilities.index_check.engines.submission.site_keys import PREFIX, SiteKey, SiteKeys
+from capabilities.index_check.engines.submission.site_keys import PREFIX, KeyFiles, SiteKey, SiteKeys
 from capabilities.index_check.settings import SubmissionSettings
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -22,7 +21,7 @@ CAUSES = {
 
 
 class IndexNow:
-    """The endpoint that shares what it is told with all others. Sending the same again is harmless."""
+    """Submits to the endpoint that passes URLs on to all engines. Sending the same again is harmless."""
 
     name = "indexnow"
 
@@ -32,11 +31,9 @@ class IndexNow:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine, not set up yet."""
         return cls(settings)
 
     def readiness(self) -> str | None:
-        """Return what is missing; None: nothing."""
         if not self._settings.is_set_up:
             return f"set {PREFIX}KEY or {PREFIX}KEYS"
         try:
@@ -46,13 +43,12 @@ class IndexNow:
         return None
 
     def setup(self) -> None:
-        """Read the keys, and open what connects. Raises NotReady."""
+        """Read the keys and open connections. Raises NotReady."""
         self.keys = SiteKeys.read(self._settings)
         self._files = KeyFiles(self._all.fetch)
         self._exchange = Exchange(self._all, "IndexNow")
 
     def close(self) -> None:
-        """Close all connections."""
         self._files.close()
         self._exchange.close()
 
@@ -61,25 +57,24 @@ class IndexNow:
         return self.keys.of(site) is not None
 
     def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
-        """Tell of some URLs in one call, if the site serves its key; those that the key does not cover are left out."""
+        """Submit URLs in one call, if the site serves its key. URLs that the key doesn't cover are left out."""
         key = self.keys.of(site)
         if key is None:
             return [SubmissionVerdict("key_missing", "there is no IndexNow key for its site")] * len(urls)
         covered = [url for url in urls if key.covers(url)]
-        told = self._tell(site, key, covered) if covered else None
         outside = SubmissionVerdict("url_not_covered", f"{key.shown(site)} counts only for URLs in its own folder")
-        return [told if told is not None and key.covers(url) else outside for url in urls]
+        verdict = self._call(site, key, covered) if covered else outside
+        return [verdict if key.covers(url) else outside for url in urls]
 
-    def _tell(self, site: SubmittedSite, key: SiteKey, urls: Sequence[str]) -> SubmissionVerdict:
+    def _call(self, site: SubmittedSite, key: SiteKey, urls: Sequence[str]) -> SubmissionVerdict:
         if (fault := self._files.fault(key, site)) is not None:
             return fault
         body = {"host": site.host, "key": key.key, "keyLocation": key.file(site), "urlList": list(urls)}
         reply = self._exchange.post(self._settings.url, body)
-        return self._read(reply, key, site) if isinstance(reply, Reply) else reply
-
-    def _read(self, reply: Reply, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict:
+        if not isinstance(reply, Reply):
+            return reply
         code = ANSWERS.get(reply.status)
         if code is None:
             return self._exchange.judge(reply)
         cause = CAUSES.get(code, "")
-        return SubmissionVerdict(code, f"{cause}. {remedy(key, site)}" if code == "key_invalid" else cause)
+        return SubmissionVerdict(code, f"{cause}. {key.remedy(site)}" if code == "key_invalid" else cause)

@@ -1,47 +1,63 @@
-"""Site keys: the IndexNow key of each site, and where its file is."""
+"""Site keys: the IndexNow key of each site, and whether the site serves it."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Self
 
 from pydantic import SecretStr
 from yarl import URL
 
-from capabilities.index_check.engines.submission import SubmittedSite
+from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.settings import IndexNowSettings
+from pipeline.downloads.images import ImageBlocked, ImageFailure, ImageTooLarge, ImageUnreachable
 from pipeline.errors import NotReady
+from pipeline.settings.fields import FetchSettings
+from workers.media.downloads.fetcher import Fetcher
 
 #: What a key may be (indexnow.org, Documentation).
 KEY = re.compile(r"[A-Za-z0-9-]{8,128}")
 PREFIX = "PRESSROOM_SUBMISSION__INDEXNOW__"
+EXAMPLE = "Write HOST=KEY, such as www.example.com=0123abcd."
+#: A key has 128 bytes at most; some files have a comment or a page around it.
+MAX_BYTES = 64 * 2**10
+#: Longest download of a key file; other sites wait for it.
+LIMIT_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class SiteKey:
-    """A key and, where it is not at the site's root, the address of its file."""
+    """A key, and the address of its file unless that is at the site's root."""
 
     key: str = field(repr=False)
     location: str | None = None
 
     def file(self, site: SubmittedSite) -> str:
-        """Return the address of the key's file at a site."""
+        """Return the address of the key file at a site."""
         return self.location or f"{site.origin}/{self.key}.txt"
 
     def shown(self, site: SubmittedSite) -> str:
-        """Return the same for those who need not know the key."""
+        """Return that address without the key, which is for the operator alone."""
         return self.location or f"{site.origin}/KEY.txt"
 
     def covers(self, url: str) -> bool:
-        """Return whether the key counts for a URL: a file in a folder counts for what is in that folder."""
+        """Return whether the key counts for a URL: a file in a folder counts for that folder alone."""
         if self.location is None:
             return True
         return URL(url).raw_path.startswith(URL(self.location).raw_path.rpartition("/")[0] + "/")
 
+    def remedy(self, site: SubmittedSite) -> str:
+        """Return what the site's owner has to do."""
+        return (
+            f"Serve a text file with the site's IndexNow key, and nothing else, at {self.shown(site)}; "
+            f"the operator sees it by `pressroom indexnow check {site.host if site.is_secure else site.origin}`."
+        )
+
 
 @dataclass(frozen=True)
 class SiteKeys:
-    """The keys by host, and the one for all others."""
+    """The keys by host, and the key of all other hosts."""
 
     by_host: Mapping[str, SiteKey]
     common: SiteKey | None
@@ -54,8 +70,35 @@ class SiteKeys:
         return cls(dict(map(_read, entries)), SiteKey(_key(common, f"{PREFIX}KEY")) if common else None)
 
     def of(self, site: SubmittedSite) -> SiteKey | None:
-        """Return the key of a site; None where there is none."""
+        """Return a site's key, or None if it has none."""
         return self.by_host.get(site.host, self.common)
+
+
+class KeyFiles:
+    """Downloads key files, guarded. Thread-safe."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        seconds = min(LIMIT_SECONDS, settings.limit_seconds)
+        self._fetcher = Fetcher(settings.model_copy(update={"max_bytes": MAX_BYTES, "limit_seconds": seconds}))
+
+    def close(self) -> None:
+        """End all downloads."""
+        self._fetcher.close()
+
+    def fault(self, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict | None:
+        """Return what is wrong with a site's key file and how to mend it, or None if nothing is."""
+        try:
+            found = self._fetcher.start(key.file(site)).result()
+        except ImageFailure as error:
+            cause = f"the site does not serve its IndexNow key: {_cause_of(error)}. {key.remedy(site)}"
+            if isinstance(error, ImageUnreachable) and error.is_passing:
+                return SubmissionVerdict("key_unreachable", cause, wait=error.retry_after or timedelta())
+            return SubmissionVerdict("key_invalid", cause)
+        lines = found.body.decode("utf-8-sig", "replace").splitlines()
+        if key.key in (line.strip() for line in lines):
+            return None
+        cause = f"the file of the site's IndexNow key holds another text. {key.remedy(site)}"
+        return SubmissionVerdict("key_invalid", cause)
 
 
 def _read(entry: str) -> tuple[str, SiteKey]:
@@ -66,9 +109,9 @@ def _read(entry: str) -> tuple[str, SiteKey]:
         named = URL(f"https://{host.strip()}")
         place = URL(location.strip()) if location.strip() else None
     except ValueError as error:
-        raise NotReady(f"{where}: it can't be read. Write HOST=KEY, such as www.example.com=0123abcd.") from error
+        raise NotReady(f"{where}: it can't be read. {EXAMPLE}") from error
     if named.path != "/" or not named.host or named.raw_query_string:
-        raise NotReady(f"{where}: it is no host. Write HOST=KEY, such as www.example.com=0123abcd.")
+        raise NotReady(f"{where}: it is no host. {EXAMPLE}")
     name = named.host_port_subcomponent or ""
     if place is not None and (place.scheme not in ("http", "https") or place.host_port_subcomponent != name):
         raise NotReady(f"{where}: the key's file must be at an address of that host, http or https.")
@@ -84,3 +127,11 @@ def _key(key: str, where: str) -> str:
 
 def _secret(value: SecretStr | None) -> str:
     return value.get_secret_value().strip() if value else ""
+
+
+def _cause_of(error: ImageFailure) -> str:
+    if isinstance(error, ImageUnreachable) and error.answered is not None:
+        return f"the site answers with HTTP {error.answered}"
+    if isinstance(error, ImageBlocked):
+        return "its address is not a public one"
+    return "the file is too large" if isinstance(error, ImageTooLarge) else "the site could not be reached"

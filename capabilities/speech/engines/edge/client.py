@@ -1,4 +1,4 @@
-"""Client of the edge service: it returns a text's MP3, complete and in time, or raises an error with the reason."""
+"""Client of the edge service, which returns a text's MP3 complete and in time, or raises an error with the reason."""
 
 import asyncio
 import contextlib
@@ -20,19 +20,15 @@ from workers.engines import EngineUnavailable, Stopped
 
 #: Seconds between two calls of `stop` while somebody waits.
 STOP_CHECK_SECONDS = 0.1
-
 #: `limit_seconds` is the limit for so many characters.
 LIMIT_CHARACTERS = 1_000
-
 #: Bytes of a second: the library asks for 48 kbit/s, constant.
 BYTES_PER_SECOND = 6_000
 
 TICKS_PER_SECOND = 10_000_000
-
-#: Most that is believed of a Retry-After.
+#: The longest Retry-After that is believed.
 LONGEST_WAIT = timedelta(hours=1)
-
-#: How much shorter the audio may be than the service's own times of its sentences.
+#: How much shorter the audio may be than the service's own times of sentences.
 SLACK = timedelta(seconds=1)
 
 T = TypeVar("T")
@@ -52,10 +48,9 @@ class EdgeFailed(EngineUnavailable):
 
 
 class EdgeClient:
-    """Calls the service by the library edge-tts, and adds time-outs and checks that the library lacks.
+    """Calls the service by the library edge-tts, and adds the time-outs and checks that the library lacks.
 
-    The library keeps its addresses in module variables, so all clients of a process use those of the newest client.
-    """
+    The library keeps its addresses in module variables, so all clients of a process use those of the newest."""
 
     def __init__(self, settings: EdgeSettings) -> None:
         self._settings = settings
@@ -71,9 +66,9 @@ class EdgeClient:
         return asyncio.run(_translated(asyncio.wait_for(edge_tts.voices.list_voices(), limit)))
 
     def speak(self, text: str, *, voice: str, rate: int, sink: Sink, stop: Callable[[], bool]) -> int:
-        """Call `sink` with a text's MP3, piece by piece, and return its bytes; `rate` is in percent from normal.
+        """Call `sink` with a text's MP3, piece by piece, and return its size; `rate` is in percent from normal.
 
-        Waits for a free connection. Raises EdgeFailed, Stopped, and whatever the sink raises."""
+        Waits for a free connection. Raises EdgeFailed, Stopped, and what the sink raises."""
         while not self._connections.acquire(timeout=STOP_CHECK_SECONDS):
             if stop():
                 raise Stopped
@@ -98,8 +93,8 @@ class EdgeClient:
                 receiving.cancel()
                 await asyncio.wait({receiving}, timeout=STOP_CHECK_SECONDS)
         receiving.result()
-        # The library sets this count when the service has said that the text is complete. A connection that closes
-        # before is no error for the library.
+        # The library sets this count once the service says that the text is complete. It does not mind a connection
+        # that closes earlier.
         if asked.state.get("cumulative_audio_bytes") != progress.received:
             raise EdgeFailed("broke off in the middle of a text", passing=True)
         if progress.received / BYTES_PER_SECOND < progress.sentences_end - SLACK.total_seconds():
@@ -119,7 +114,7 @@ class EdgeClient:
 
 @dataclass(slots=True)
 class _Progress:
-    """What was received of a text: its bytes; where its last sentence ends, in seconds; and when it is stalled."""
+    """The bytes received of a text, the second at which its last sentence ends, and when it counts as stalled."""
 
     late: float
     received: int = 0
@@ -129,7 +124,7 @@ class _Progress:
 async def _watch(
     receiving: "asyncio.Future[None]", progress: _Progress, limit: float, stop: Callable[[], bool]
 ) -> None:
-    """Wait until the text is received. Raises EdgeFailed when it is late, Stopped when `stop` returns True."""
+    """Wait until the text is received. Raises EdgeFailed if it is late, Stopped."""
     while not (await asyncio.wait({receiving}, timeout=STOP_CHECK_SECONDS))[0]:
         if stop():
             raise Stopped
@@ -140,7 +135,7 @@ async def _watch(
 
 
 async def _translated(work: Awaitable[T]) -> T:
-    """Await the work, and translate what the library raises into EdgeFailed."""
+    """Await the work, and translate the library's errors into EdgeFailed."""
     try:
         return await work
     except aiohttp.ClientResponseError as error:
@@ -149,13 +144,13 @@ async def _translated(work: Awaitable[T]) -> T:
         raise EdgeFailed("sent no sound", passing=True, local=True) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise EdgeFailed(f"can't be reached ({type(error).__name__})", passing=True) from error
-    # The library raises these when an answer does not follow its protocol.
+    # An answer that does not follow the protocol.
     except (EdgeTTSException, ValueError, LookupError, TypeError) as error:
         raise EdgeFailed(f"answered something else than speech ({type(error).__name__})", passing=True) from error
 
 
 def _refusal(error: aiohttp.ClientResponseError) -> EdgeFailed:
-    """Return the error for a status. After a 403 the library has already set its clock and tried once more."""
+    """Return the error for a status. After a 403 the library has set its clock and tried once more."""
     wait = error.headers.get("Retry-After", "") if error.headers else ""
     asked = read_retry_after(wait)
     retry_after = None if asked is None else min(asked, LONGEST_WAIT)

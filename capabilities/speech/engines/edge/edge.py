@@ -1,6 +1,5 @@
-"""edge: the neural voices of Microsoft's browser, by the package edge-tts, while its service can be reached."""
+"""edge: the neural voices of Microsoft's browser, by the package edge-tts, while the service can be reached."""
 
-import contextlib
 import importlib.util
 import subprocess
 import tempfile
@@ -23,56 +22,31 @@ from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from workers.engines import never
 from workers.engines.circuit_breaker import CircuitBreaker, ignore
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, find_ffmpeg
+from workers.media.audio.ffmpeg import FfmpegFailed, find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
-from workers.media.audio.spare import Spare
 
 if TYPE_CHECKING:
     from capabilities.speech.engines.edge.client import EdgeClient
 
-#: Speeds that the service renders itself; Sonic does the rest, and all of the pitch: the service takes it in hertz, and
-#: how many hertz a semitone is depends on the voice.
+#: Speeds that the service renders itself. Sonic does the rest, and all of the pitch: the service takes it in hertz, and
+#: the hertz of a semitone depend on the voice.
 SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 2.0
-
-#: Letters and digits a second at normal speed; nobody speaks faster, so a shorter sound is incomplete.
+#: Letters and digits per second at normal speed. Nobody speaks faster, so a shorter sound is incomplete.
 FASTEST_LETTERS = 50
-
-#: How much shorter sound may be than its bytes say before it counts as broken.
+#: How much shorter than its bytes say a sound may be before it counts as broken.
 SLACK = timedelta(milliseconds=250)
-
-#: Tries when an error may be temporary, and seconds between them at most.
+#: Tries if an error may be temporary, and the most seconds between them.
 TRIES = 2
 RETRY_WITHIN = 0.5
 
-#: The text of a probe.
 PROBE_TEXT = "Ready."
-
-#: Most time for decoding. It keeps pace with the service, so this only ends a run that hangs.
+#: Ends a decoder that hangs; else it keeps pace with the service.
 DECODING_LIMIT = timedelta(minutes=30)
-
-
-#: A decoder is started, for the next text, when none was needed for so long, and closed when none is for so long.
-SPARE_AFTER = timedelta(milliseconds=30)
-SPARE_FOR = timedelta(minutes=1)
-
-
-class _Decoder(contextlib.AbstractContextManager["_Decoder"]):
-    """An ffmpeg that writes what it is sent, an MP3, as samples into a file without a name."""
-
-    def __init__(self, ffmpeg: Ffmpeg) -> None:
-        # Without the probe sizes ffmpeg waits for some seconds of sound before it decodes any.
-        probe = ["-probesize", "1024", "-analyzeduration", "0", "-threads", "1"]
-        source = [*probe, "-protocol_whitelist", "fd,pipe", "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:"]
-        result = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:"]
-        with contextlib.ExitStack() as held:
-            self.file = held.enter_context(tempfile.TemporaryFile(prefix="pressroom-"))
-            self.run = held.enter_context(
-                ffmpeg.start([*source, *result], stdin=subprocess.PIPE, stdout=self.file, time_limit=DECODING_LIMIT)
-            )
-            self._held = held.pop_all()
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
+#: Decodes MP3 from a pipe into samples in a file. Without the probe sizes ffmpeg waits for some seconds of sound.
+DECODER = (
+    "-probesize", "1024", "-analyzeduration", "0", "-threads", "1", "-protocol_whitelist", "fd,pipe",
+    "-format_whitelist", "mp3", "-f", "mp3", "-i", "fd:", "-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "s16le", "fd:",
+)  # fmt: skip
 
 
 class Edge(Synthesizer):
@@ -86,16 +60,14 @@ class Edge(Synthesizer):
         self._voices: list[Voice] = []
         self._on_change: Callable[[], None] = ignore
         pause = timedelta(seconds=settings.of(SynthesisSettings).edge.pause_seconds)
-        self._decoders = Spare(lambda: _Decoder(self._ffmpeg), after=SPARE_AFTER, keep_for=SPARE_FOR)
         self.breaker = CircuitBreaker(self.name, self._probe, pause=pause, on_change=lambda: self._on_change())
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the operator's addresses and time-outs."""
         return cls(settings)
 
     def readiness(self) -> str | None:
-        """Return what the engine needs before it can be set up; None: nothing. Only probes connect to the service."""
+        """Return what the engine needs before it can be set up, or None. Only probes connect to the service."""
         synthesis = self._settings.of(SynthesisSettings)
         if synthesis.engines is None and not synthesis.online:
             return "edge sends texts to Microsoft; PRESSROOM_SYNTHESIS__ONLINE=true allows it."
@@ -109,7 +81,7 @@ class Edge(Synthesizer):
         return None
 
     def setup(self) -> None:
-        """Load what is local, and start to probe in the background; raises NotReady."""
+        """Load what is local, and start to probe in the background. Raises NotReady."""
         if needs := self.readiness():
             raise NotReady(needs)
         load_sonic()
@@ -119,12 +91,9 @@ class Edge(Synthesizer):
         self.breaker.start()
 
     def close(self) -> None:
-        """Stop probing."""
         self.breaker.stop()
-        self._decoders.close()
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change`, from any thread, whenever the engine's voices or its availability have changed."""
         self._on_change = on_change
 
     def is_available(self) -> bool:
@@ -132,7 +101,7 @@ class Edge(Synthesizer):
         return self.breaker.is_available()
 
     def voices(self) -> list[Voice]:
-        """Return the service's voices as last listed, maybe by an earlier process; none before it was ever reached."""
+        """Return the voices that the service last listed, perhaps to an earlier process."""
         return self._voices
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
@@ -148,7 +117,7 @@ class Edge(Synthesizer):
         return Utterance(load_sonic().reshape(sound, length=length, semitones=pitch, stop=stop))
 
     def _spoken(self, text: str, voice: str, speed: float, stop: Callable[[], bool]) -> Pcm:
-        """Let the service speak, as near to the speed as it can; open the circuit breaker when it fails."""
+        """Let the service speak, as near to the speed as it can; open the circuit breaker if it fails."""
         from capabilities.speech.engines.edge.client import EdgeFailed
 
         tries = Retrying(
@@ -166,17 +135,20 @@ class Edge(Synthesizer):
             raise
 
     def _once(self, text: str, voice: str, rate: int, stop: Callable[[], bool]) -> Pcm:
-        """Speak, and decode meanwhile, so that the sound is ready as soon as its last byte has come."""
+        """Speak, and decode meanwhile."""
         from capabilities.speech.engines.edge.client import BYTES_PER_SECOND, EdgeFailed
 
-        with self._decoders.take() as decoder:
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
             try:
-                received = self._client.speak(text, voice=voice, rate=rate, sink=decoder.run.write, stop=stop)
-                decoder.run.check()
+                with self._ffmpeg.start(
+                    DECODER, stdin=subprocess.PIPE, stdout=file, time_limit=DECODING_LIMIT
+                ) as decoder:
+                    received = self._client.speak(text, voice=voice, rate=rate, sink=decoder.write, stop=stop)
+                    decoder.check()
             except FfmpegFailed as error:
                 raise EdgeFailed("sent sound that can't be decoded", passing=True) from error
-            decoder.file.seek(0)
-            sound = Pcm(decoder.file.read(), SAMPLE_RATE)
+            file.seek(0)
+            sound = Pcm(file.read(), SAMPLE_RATE)
         expected = timedelta(seconds=received / BYTES_PER_SECOND)
         letters = sum(map(str.isalnum, text))
         least = timedelta(seconds=letters / FASTEST_LETTERS / (1 + rate / 100))
@@ -206,5 +178,5 @@ class Edge(Synthesizer):
 
 
 def _rate(speed: float) -> int:
-    """Return the service's parameter that is nearest to a speed: percent more, or less, than the voice's own speed."""
+    """Return the service's nearest parameter for a speed, in percent more or less than the voice's own speed."""
     return round((min(max(speed, SLOWEST_NATIVE), FASTEST_NATIVE) - 1) * 100)

@@ -1,4 +1,4 @@
-"""The voices of the edge service: read from its list, and kept in the store for the next start."""
+"""The voices of the edge service, read from its list and kept in the store for the next start."""
 
 import json
 import re
@@ -13,31 +13,28 @@ from pipeline.storage.artifacts import Artifacts
 
 log = get_logger(__name__)
 
-#: The key of the kept list. The sweep never deletes it: it only deletes folders that are named after a day.
+#: The key of the kept list. The sweep deletes only folders named after a day.
 VOICES_KEY = "engines/edge-voices.json"
-
-#: The sample rate that the library asks the service for, in hertz.
+#: In hertz, as the library asks for it.
 SAMPLE_RATE = 24_000
-
-#: The form of a voice's name. It becomes part of the markup that is sent, so it must hold no markup itself.
+#: The form of a voice's name, which becomes part of markup and so must hold none.
 NAME = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,16}){1,3}Neural")
 
 LOCALE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){1,3}")
 
 GENDERS: Mapping[str, Gender] = {"Female": "FEMALE", "Male": "MALE"}
-
-#: The default voice of the library's authors, and so the first here, for requests that name no voice.
+#: The default voice of the library's authors, for requests that name no voice.
 PREFERRED = "en-US-EmmaMultilingualNeural"
 
 
 def voices_of(listed: Iterable[Mapping[str, Any]]) -> list[Voice]:
-    """Return the voices of the service's list, the preferred one first; entries of another form are left out."""
+    """Return the voices of the service's list, the preferred one first, without malformed entries."""
     voices = [voice for entry in listed if (voice := _voice(entry)) is not None]
     return sorted(voices, key=lambda voice: voice.id != PREFERRED)
 
 
 def load_voices(artifacts: Artifacts) -> list[Voice]:
-    """Return the voices that are kept in the store; none when there are none, or they can't be read."""
+    """Return the voices in the store; none if there are none or they can't be read."""
     try:
         voices = [Voice.from_document(document) for document in json.loads(artifacts.get(VOICES_KEY))]
         return [voice for voice in voices if NAME.fullmatch(voice.id)]
@@ -49,7 +46,7 @@ def load_voices(artifacts: Artifacts) -> list[Voice]:
 
 
 def save_voices(artifacts: Artifacts, voices: Sequence[Voice]) -> None:
-    """Keep voices in the store for the next start; several processes may do so at once."""
+    """Store voices for the next start; several processes may do so at once."""
     try:
         artifacts.put(VOICES_KEY, json.dumps([asdict(voice) for voice in voices]).encode())
     except PressroomError as error:

@@ -15,16 +15,14 @@ from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 from workers.media.audio.pcm import SAMPLE_BYTES
 
-#: Speeds that the library renders well by itself, with longer vowels and pauses; Sonic does the rest. Slower, its rate
-#: has a lower limit; faster, it drops up to 30 % of a short text.
+#: Speeds that the library renders well, with longer vowels and pauses; Sonic does the rest. Below, its rate has a
+#: limit; above, it drops up to 30 % of a short text.
 SLOWEST_NATIVE, FASTEST_NATIVE = 0.5, 1.7
-
-#: Semitones, up and down, that the library renders by itself. That leaves the formants alone, by which a listener knows
-#: who is speaking. Sonic does the rest: with larger shifts the library's voices differ by over a quarter of a semitone.
+#: Semitones, up and down, that the library renders, which leaves the formants and so the speaker alone. Sonic does the
+#: rest: with larger shifts the library's voices differ by over a quarter of a semitone.
 NATIVE_SEMITONES = 3.0
-
-#: The longest sound that is made: 635 MB of samples. Ten thousand Chinese characters, named one by one by a German
-#: voice at a quarter of its speed, would be 10 hours.
+#: The longest sound: 635 MB of samples. Ten thousand Chinese characters, named one by one by a German voice at a
+#: quarter of its speed, would last 10 hours.
 LONGEST = timedelta(hours=4)
 
 
@@ -36,18 +34,16 @@ class SpeechTooLong(InvalidRequest):
 
 
 class Espeak(Synthesizer):
-    """libespeak-ng; a process speaks one text at a time, since the library's state is global."""
+    """libespeak-ng. A process speaks one text at a time, since the library's state is global."""
 
     name = "espeak"
     parallel = 1
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine; it has no settings."""
         return cls()
 
     def readiness(self) -> str | None:
-        """Return what the engine needs before it can be set up; None: nothing."""
         try:
             libespeak.find()
         except NotReady as error:
@@ -55,16 +51,14 @@ class Espeak(Synthesizer):
         return None
 
     def setup(self) -> None:
-        """Load the library and its list of voices; raises NotReady."""
+        """Load the library and its list of voices. Raises NotReady."""
         load_sonic()
         _ = self._identifiers
 
     def voices(self) -> list[Voice]:
-        """Return what the loaded library can speak with."""
         return [voice for voice, _ in listed_voices(libespeak.load())]
 
     def has_voice(self, voice: str) -> bool:
-        """Return whether there is a voice of that id."""
         return voice in self._identifiers
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
@@ -89,9 +83,8 @@ class Espeak(Synthesizer):
                 return natural
             length = max(1, round(len(natural.sound.samples) / SAMPLE_BYTES / speed))
             native_speed = min(max(speed, SLOWEST_NATIVE), FASTEST_NATIVE)
-            # Spoken again, and not stretched by Sonic: the library makes vowels longer, and leaves bursts of noise as
-            # they are. How far it misses a speed depends on the text (2 % to 29 % too short at 2.0), so the length of
-            # the result is measured.
+            # Spoken again, not stretched by Sonic: the library lengthens vowels and leaves bursts of noise alone. How
+            # far it misses a speed depends on the text (2 % to 29 % too short at 2.0), so the result is measured.
             paced = natural if native_speed == 1.0 else spoken(native_speed)
         shaped = load_sonic().reshape(paced.sound, length=length, semitones=pitch - native_pitch, stop=stop)
         return paced.reshaped(shaped)
@@ -105,11 +98,11 @@ def _check_duration(duration: timedelta) -> None:
     if duration > LONGEST:
         hours, limit = duration / timedelta(hours=1), LONGEST / timedelta(hours=1)
         raise SpeechTooLong(
-            f"The speech would last {hours:.1f} hours; at most {limit:.0f} are made at once. "
+            f"The speech would last {hours:.1f} hours; the limit is {limit:.0f}. "
             "Send a shorter text, a higher speed, or the text's own language."
         )
 
 
 def _pitch_parameter(semitones: float) -> int:
-    """Return the library's parameter for a shift of up to three semitones: fitted to 13 voices, each within 0.25."""
+    """Return the library's parameter for a shift of up to three semitones, fitted to 13 voices within 0.25 each."""
     return round(libespeak.NORMAL_PITCH + 5.9 * semitones - 0.085 * semitones**2)

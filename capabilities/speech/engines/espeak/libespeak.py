@@ -1,17 +1,17 @@
 """libespeak-ng by ctypes: the calls that list its voices and make it speak.
 
-The library keeps its voice and its parameters in global variables. So one thread at a time may use it: hold `LOCK`.
+The library keeps its voice and parameters in global variables, so one thread at a time may use it: hold `LOCK`.
 """
 
 import ctypes
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from capabilities.speech.engines.espeak.word_events import WordEvent, read_events, spoken_words
-from capabilities.speech.engines.utterance import Utterance
+from capabilities.speech.engines.utterance import SpokenWord, Utterance
 from pipeline.errors import NotReady
 from workers.engines import Stopped, never
 from workers.engines.locks import FairLock
@@ -26,7 +26,7 @@ _INITIALIZE_DONT_EXIT = 0x8000
 _RATE = 1
 _PITCH = 3
 _CHARS_UTF8 = 1  # without SSML (0x10) and PHONEMES (0x100), so that no text is taken for commands
-
+_LIST_END, _WORD, _CLAUSE_END = 0, 1, 5  # espeak_EVENT_TYPE
 #: The rate, in words a minute, and the pitch that voices have by default.
 NORMAL_RATE = 175
 NORMAL_PITCH = 50
@@ -44,13 +44,36 @@ class _Voice(ctypes.Structure):
     )
 
 
+class _Event(ctypes.Structure):
+    """espeak_EVENT of speak_lib.h; `text_position` counts characters from 1, `audio_position` milliseconds."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("unique_identifier", ctypes.c_uint),
+        ("text_position", ctypes.c_int),
+        ("length", ctypes.c_int),
+        ("audio_position", ctypes.c_int),
+        ("sample", ctypes.c_int),
+        ("user_data", ctypes.c_void_p),
+        ("id", ctypes.c_char * 8),
+    )
+
+
+class WordEvent(NamedTuple):
+    """A word begins at `start` of the text and so many seconds of the sound; `length` 0: a clause has ended."""
+
+    start: int
+    length: int
+    seconds: float
+
+
 class EspeakFailed(RuntimeError):
     """The library refused a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryVoice:
-    """A voice as the library lists it; languages are best first."""
+    """A voice as the library lists it, with its best language first."""
 
     identifier: str
     name: str
@@ -58,7 +81,7 @@ class LibraryVoice:
 
 
 class Library:
-    """The loaded library; `load()` makes the one of this process."""
+    """The loaded library; `load()` returns the one of this process."""
 
     def __init__(self, path: Path, voice_folder: Path) -> None:
         self.functions = ctypes.CDLL(str(path))
@@ -68,17 +91,17 @@ class Library:
         )
         if self.sample_rate <= 0:
             raise NotReady(f"libespeak-ng found no voices in {voice_folder}. Reinstall the package espeakng-loader.")
-        # Of the text that is being spoken.
+        # For the text that is being spoken.
         self._samples = bytearray()
         self._events: list[WordEvent] = []
         self._stop: Callable[[], bool] = never
-        self._raised: BaseException | None = None
-        # The library keeps the pointer only, so the callback must live as long as this object.
+        self._raised: Stopped | MemoryError | None = None
+        # The library keeps only the pointer, so the callback must live as long as this object.
         self._callback = _SynthCallback(self._receive)
         self.functions.espeak_SetSynthCallback(self._callback)
 
     def voices(self) -> Iterator[LibraryVoice]:
-        """Yield every voice that a language has, without the variants (`+f2`), which can be added to each."""
+        """Yield every voice of a language, without the variants (`+f2`) that can be added to each."""
         listed = self.functions.espeak_ListVoices(None)
         for place in itertools.count():
             if not listed[place]:  # a C array ends with a null pointer
@@ -103,19 +126,19 @@ class Library:
             raise self._raised
         self._check(result, "espeak_Synth")
         sound = Pcm(samples, self.sample_rate)
-        return Utterance(sound, spoken_words(events, sound))
+        return Utterance(sound, _spoken_words(events, sound))
 
     def _receive(self, samples: int | None, count: int, events: int | None) -> int:
-        """Keep a piece of sound, and what is told of it; 1 makes the library stop."""
+        """Keep a piece of sound and its events. Returning 1 makes the library stop."""
         if samples is None:
             return 0
         try:
             self._samples += ctypes.string_at(samples, max(0, count) * SAMPLE_BYTES)
             if events is not None:
-                self._events.extend(read_events(events))
+                self._events.extend(_read_events(events))
             if self._stop():
                 raise Stopped
-        except BaseException as error:  # noqa: BLE001  it can't pass through C; speak() raises it again
+        except (Stopped, MemoryError) as error:  # it can't pass through C; speak() raises it again
             self._raised = error
             return 1
         return 0
@@ -139,7 +162,7 @@ class Library:
 
 
 def find() -> tuple[Path, Path]:
-    """Return where the library and its voices are; raises NotReady."""
+    """Return where the library and its voices are. Raises NotReady."""
     try:
         import espeakng_loader
     except ImportError as error:
@@ -154,7 +177,7 @@ def find() -> tuple[Path, Path]:
 
 @cache
 def load() -> Library:
-    """Return this process's library; raises NotReady."""
+    """Return this process's library. Raises NotReady."""
     try:
         return Library(*find())
     except (OSError, AttributeError) as error:
@@ -169,3 +192,31 @@ def _languages(address: int) -> tuple[str, ...]:
         found.append((priority, language.decode()))
         address += len(language) + 2
     return tuple(language for _, language in found)
+
+
+def _read_events(address: int) -> Iterator[WordEvent]:
+    """Yield the events of one piece of sound."""
+    events = ctypes.cast(address, ctypes.POINTER(_Event))
+    place = 0
+    while (event := events[place]).type != _LIST_END:
+        if event.type in (_WORD, _CLAUSE_END):
+            length = event.length if event.type == _WORD else 0
+            yield WordEvent(max(0, event.text_position - 1), length, event.audio_position / 1_000)
+        place += 1
+
+
+def _spoken_words(events: Sequence[WordEvent], sound: Pcm) -> list[SpokenWord]:
+    """Return the words of a sound. Each lasts until the next event, less the silence before that."""
+    ends = [event.seconds for event in events[1:]] + [sound.duration.total_seconds()]
+    return [
+        SpokenWord(event.start, event.start + event.length, event.seconds, _audible(sound, event.seconds, end))
+        for event, end in zip(events, ends, strict=True)
+        if event.length
+    ]
+
+
+def _audible(sound: Pcm, begins: float, ends: float) -> float:
+    """Return where the sound between two times falls silent for good."""
+    first, last = (round(seconds * sound.sample_rate) * SAMPLE_BYTES for seconds in (begins, ends))
+    heard = len(sound.samples[first:last].rstrip(b"\0"))
+    return min(ends, begins + heard / SAMPLE_BYTES / sound.sample_rate)

@@ -1,4 +1,4 @@
-"""Phonemes: how libespeak-ng would pronounce a text, as letters of the International Phonetic Alphabet (IPA)."""
+"""Phonemes: how libespeak-ng pronounces a text, in the International Phonetic Alphabet (IPA)."""
 
 import ctypes
 import re
@@ -10,12 +10,10 @@ from capabilities.speech.engines.espeak import libespeak
 # speak_lib.h of espeak-ng 1.52.
 _CHARS_UTF8 = 1
 _IPA = 0x02
-_TIE = 0x80  # between the letters of one sound, such as a diphthong, stands the letter given in bits 8 to 23
-
-#: A change of language inside a text, which the library writes into the phonemes: (en)kˈuːl(de).
+_TIE = 0x80  # puts the letter in bits 8 to 23 between the letters of one sound, such as a diphthong
+#: A change of language, which the library writes into the phonemes: (en)kˈuːl(de).
 LANGUAGE_FLAG = re.compile(r"\([a-z]{2,3}(?:-[^)]*)?\)")
-
-#: What may end a clause, in Latin and other scripts, as the sign that models know.
+#: Signs that end a clause, in any script, as the sign that models know.
 TERMINATORS = {
     **{sign: sign for sign in ".,;:!?—…"},
     **dict.fromkeys("。．।۔።᙮‧։", "."),
@@ -26,13 +24,13 @@ TERMINATORS = {
     **dict.fromkeys("：", ":"),
     **dict.fromkeys("–―", "—"),
 }
-#: Signs that may stand between what ends a clause and the next one.
+#: Signs that may follow the end of a clause.
 AFTER_TERMINATOR = " \t\r\n\"'“”‘’«»()[]"
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a text: its IPA, with stress and with spaces between most words, and the sign that ends it, or ""."""
+    """The IPA of a clause, with stress and with spaces between most words, and the sign that ends it, or ""."""
 
     phonemes: str
     terminator: str
@@ -45,14 +43,14 @@ def has_voice(voice: str) -> bool:
 
 
 def read_clauses(text: str, *, voice: str, tie: str = "") -> list[Clause]:
-    """Return the clauses of a text as a voice of the library, such as en-us, would speak them.
+    """Return the clauses of a text as a voice of the library, such as en-us, speaks them.
 
-    `tie` is put between the letters of one sound, if it is given. Raises EspeakFailed for an unknown voice."""
+    `tie` is put between the letters of one sound. Raises EspeakFailed for an unknown voice."""
     return read_texts([text], voice=voice, tie=tie)[0]
 
 
 def read_texts(texts: Sequence[str], *, voice: str, tie: str = "") -> list[list[Clause]]:
-    """Return the clauses of each text; to set the voice takes longer than to read a word."""
+    """Return the clauses of each text. Setting the voice takes longer than reading a word."""
     library = libespeak.load()
     mode = _IPA | ((ord(tie) << 8 | _TIE) if tie else 0)
     with libespeak.LOCK:
@@ -62,7 +60,7 @@ def read_texts(texts: Sequence[str], *, voice: str, tie: str = "") -> list[list[
 
 
 def _set_voice(library: libespeak.Library, voice: str) -> bool:
-    """Set the voice of a name or, as en-gb and no, of a language; return whether there is one."""
+    """Set the voice by its name or, as for en-gb and no, its language; return whether there is one."""
     set_voice = library.functions.espeak_SetVoiceByName
     if set_voice(voice.encode()) == 0:
         return True
@@ -80,7 +78,7 @@ def _clauses(library: libespeak.Library, text: str, mode: int) -> Iterator[Claus
     place, read = ctypes.c_void_p(start), 0
     while place.value:
         phonemes = to_phonemes(ctypes.byref(place), _CHARS_UTF8, mode).decode()
-        # A null pointer means that nothing is left; else the library has read one character of the next clause already.
+        # A null pointer: nothing is left. Else the library has already read one character of the next clause.
         now = place.value - start if place.value else len(encoded)
         clause = encoded[read:now].decode(errors="ignore")
         read = now

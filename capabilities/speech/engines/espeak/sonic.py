@@ -1,7 +1,7 @@
-"""Sonic: another pace or pitch for speech, by repeating and dropping single pitch periods.
+"""Sonic: changes the pace or pitch of speech by repeating and dropping single pitch periods.
 
-It is the library that espeak-ng itself uses past 450 words a minute (github.com/waywardgeek/sonic). It is linked into
-libespeak-ng with its functions exported, and works 1,000 times faster than real time without another process.
+espeak-ng itself uses this library past 450 words a minute (github.com/waywardgeek/sonic). It is linked into
+libespeak-ng with its functions exported, and works 1,000 times faster than real time.
 """
 
 import ctypes
@@ -17,20 +17,18 @@ from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
 #: Bytes given to Sonic at once, about 6 s of sound; `stop` is called before each.
 BLOCK_BYTES = 2**18
-
-#: Silence, in seconds, added to the end of the sound, and cut off again: Sonic drops the last, incomplete pitch period.
+#: Seconds of silence added to the end and cut off again, since Sonic drops the last, incomplete pitch period.
 TAIL = 0.05
-
-#: The length to aim at, as a share of the wanted one, since a shorter result is filled up with silence; and the largest
-#: error. Sonic keeps pitch periods whole, which in half a second of sound makes errors of up to 8 %: then it is called
-#: again, with a corrected tempo. Sounds of some seconds are right at the first attempt.
+#: The length to aim at, as a share of the wanted one, since a shorter result is filled up with silence, and the largest
+#: error. Sonic keeps pitch periods whole, which makes errors of up to 8 % in half a second of sound; then it is called
+#: again with a corrected tempo. Sounds of some seconds are right at the first attempt.
 AIM = 0.99
 TOLERANCE = 0.02
 ATTEMPTS = 8
 
 
 class Sonic:
-    """Sonic's functions in a library that has them linked in; raises AttributeError when it has not."""
+    """Sonic's functions in a library. Raises AttributeError if it lacks them."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._create = library.sonicCreateStream
@@ -94,7 +92,7 @@ class Sonic:
 
 @cache
 def load_sonic() -> Sonic:
-    """Return the Sonic of this process's libespeak-ng; raises NotReady."""
+    """Return the Sonic of this process's libespeak-ng. Raises NotReady."""
     try:
         return Sonic(libespeak.load().functions)
     except AttributeError as error:

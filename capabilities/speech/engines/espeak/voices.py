@@ -6,21 +6,18 @@ capabilities/speech/voices/espeak_voices.json.
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from capabilities.speech.engines.espeak.libespeak import Library, LibraryVoice, load
 from capabilities.speech.voices.voices import SHIPPED, Gender, Voice
 
-#: The variant that makes a female voice of any of the library's voices, which are all male. Not +f2 to +f5: they have
-#: an echo, whose end is lost by chance, so that a word's length differs by 60 ms from one time to the next.
+#: The variant that makes a female voice of the library's voices, which are all male. Not +f2 to +f5: they have an echo
+#: whose end is lost at random, so that the length of a word varies by 60 ms.
 FEMALE_VARIANT = "+f1"
-
-#: A made-up language for the tests of the library's authors; and Faroese and Karakalpak, which make no sound because
-#: the wheel lacks their dictionaries.
+#: A made-up language for the library's tests, and Faroese and Karakalpak, whose dictionaries the wheel lacks.
 LEFT_OUT = {"art/xex", "gmq/fo", "trk/kaa"}
-
-#: Correct tags, where the library's own are wrong, too broad or lack a region: ca-ba would be Catalan of Bosnia, ru-cl
-#: Russian of Chile; and es is the Spanish of Spain, so it must not be taken for es-AR.
+#: Tags to replace the library's own, which are wrong, too broad or lack a region: ca-ba would be Catalan of Bosnia,
+#: ru-cl Russian of Chile, and es is the Spanish of Spain, not of Argentina.
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "art/piqd": ("tlh-Piqd",),
     "gmw/en-GB-scotland": ("en-GB-scotland", "en-scotland"),
@@ -36,23 +33,16 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "sit/yue-Latn-jyutping": ("yue-Latn-jyutping", "zh-Latn-jyutping"),
     "zle/ru-cl": ("ru-x-classic",),
 }
-
 #: Ids that are not the name of the voice's file.
 IDS = {"gmw/en": "en-GB"}
 
 
 def listed_voices(library: Library) -> Iterator[tuple[Voice, str]]:
-    """Yield each voice, male and female, with the name by which the library knows it."""
+    """Yield each voice, male and female, with the library's name of it."""
     for listed in library.voices():
         if listed.identifier not in LEFT_OUT:
-            male = _voice(listed, library.sample_rate)
-            yield male, listed.identifier
-            female = f"{male.id}-female"
-            display_name = _display_name(listed, "FEMALE")
-            yield (
-                replace(male, id=female, name=female, ssml_gender="FEMALE", display_name=display_name),
-                listed.identifier + FEMALE_VARIANT,
-            )
+            yield _voice(listed, library.sample_rate, "MALE", ""), listed.identifier
+            yield _voice(listed, library.sample_rate, "FEMALE", "-female"), listed.identifier + FEMALE_VARIANT
 
 
 def write_shipped() -> None:
@@ -61,26 +51,22 @@ def write_shipped() -> None:
     SHIPPED.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")
 
 
-def _voice(listed: LibraryVoice, sample_rate: int) -> Voice:
-    voice_id = IDS.get(listed.identifier, listed.identifier.rpartition("/")[2])
+def _voice(listed: LibraryVoice, sample_rate: int, gender: Gender, suffix: str) -> Voice:
+    voice_id = IDS.get(listed.identifier, listed.identifier.rpartition("/")[2]) + suffix
     return Voice(
         id=voice_id,
         name=voice_id,
         language_codes=LANGUAGES.get(listed.identifier) or _language_codes(listed.languages),
-        ssml_gender="MALE",
+        ssml_gender=gender,
         natural_sample_rate_hertz=sample_rate,
-        display_name=_display_name(listed, "MALE"),
+        display_name=f"{listed.name}, {gender.lower()}, robotic",
         engine="espeak",
         quality="robotic",
     )
 
 
-def _display_name(listed: LibraryVoice, gender: Gender) -> str:
-    return f"{listed.name}, {gender.lower()}, robotic"
-
-
 def _language_codes(languages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tags in the usual case, without those that are the start of another: en-US includes en."""
+    """Return the tags in the usual case, without those that another one begins with: en-US includes en."""
     return tuple(_cased(tag) for tag in languages if not any(other.startswith(f"{tag}-") for other in languages))
 
 

@@ -1,4 +1,4 @@
-"""hibari: natural English speech by small networks, of which one comes with the package."""
+"""hibari: natural English speech by small networks; one comes with the package."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ NETWORK = "hibari.onnx"
 
 
 class Hibari(NeuralSynthesizer):
-    """Voices distilled from Kokoro-82M; some 80 times faster than real time on one core."""
+    """Voices distilled from Kokoro-82M, about 80 times faster than real time on one core."""
 
     name = "hibari"
     packages = ("hibari", "onnxruntime")
@@ -29,12 +29,11 @@ class Hibari(NeuralSynthesizer):
         self._fronts: dict[bool, Front] = {}
 
     def setup(self) -> None:
-        """Load the first voice and its dictionaries too, in about a second. Raises NotReady."""
+        """Load the first voice and its dictionaries too, which takes about a second. Raises NotReady."""
         super().setup()
         self.warm_up()
 
     def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        """Return the voice of a network."""
         return [
             catalogue_voice(model, details, sample_rate=SAMPLE_RATE, languages=model.languages)
             for details in model.details["voices"]
@@ -42,7 +41,7 @@ class Hibari(NeuralSynthesizer):
 
     def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:
         """Load a network, and the dictionaries with the first voice of a country. Raises NotReady."""
-        # Not earlier: the package takes 0.2 s.
+        # Imported here: the package takes 0.2 s.
         from capabilities.speech.engines.hibari.voice import Front, HibariVoice
 
         is_british = found.voice.language_codes[0] == "en-GB"

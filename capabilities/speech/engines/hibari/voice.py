@@ -1,11 +1,11 @@
-"""hibari voice: a network of 8 MB, and the package's own front end, which reads English for it."""
+"""hibari voice: a network of 8 MB, and the package's own front end, which reads English."""
 
 import importlib.resources
 import json
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,31 +18,30 @@ from capabilities.speech.engines.neural.alignment import WordPhonemes
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.voiced import Voiced, speech_in, timed
-from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
 SAMPLE_RATE = 24_000
-#: The network adds noise to its breaths: with a seed the same sentence is the same sound.
+#: Seeds the noise in breaths, so that the same sentence is the same sound.
 SEED = 0
-#: Digits of a number that are read at a time: the package has no word for one of 37.
+#: Splits long numbers: the package has no word for one of 37 digits.
 NUMBER = re.compile(r"\d{15}(?=\d)")
-#: Unicode has no digit beyond its first two planes, and looking at all 17 took 0.2 s of each start.
+#: Unicode has no digit beyond its first two planes; all 17 took 0.2 s of each start.
 TWO_PLANES = 0x20000
-#: Digits in circles and above the line: the package takes them for numbers, and can't read some as such.
+#: Digits in circles and superscripts, which the package takes for numbers and can't always read.
 DIGITS = {
     place: str(unicodedata.digit(sign))
     for place, sign in enumerate(map(chr, range(TWO_PLANES)))
     if sign.isdigit() and not sign.isdecimal()
 }
 APART = {place: f" {digit} " for place, digit in DIGITS.items()}
-#: What the package raises for signs and numbers that it has no rule for.
+#: Raised by the package for signs and numbers that it has no rule for.
 UNREADABLE = (ValueError, IndexError, KeyError)
 
 
 class Front:
-    """The package's dictionaries and rules of British or American English; one thread at a time may use them."""
+    """The package's dictionaries and rules of British or American English, for one thread at a time."""
 
     def __init__(self, *, is_british: bool) -> None:
         self._read = G2P(british=is_british)
@@ -52,13 +51,12 @@ class Front:
         )
 
     def read(self, sentence: str) -> SentenceReading:
-        """Return the phonemes of a sentence; what they can't read is skipped."""
+        """Return the phonemes of a sentence, without words that the package can't read."""
         try:
             tokens = self._tokens(sentence)
         except UNREADABLE as error:
             log.warning("words not read", engine="hibari", error=type(error).__name__)
             tokens = self._legible(sentence)
-        # Digits as the tokens have them, each in its place.
         return self._reading(sentence.translate(DIGITS), tokens)
 
     def _tokens(self, text: str) -> list[Any]:
@@ -70,7 +68,7 @@ class Front:
         return tokens
 
     def _legible(self, sentence: str) -> list[Any]:
-        """Return the tokens of a sentence without the words that the package fails at; none where it still fails."""
+        """Return the tokens of a sentence without the words that the package fails at; none if it still fails."""
         words = []
         for word in sentence.split():
             with suppress(*UNREADABLE):
@@ -84,7 +82,7 @@ class Front:
         phonemes, words, place = "", [], 0
         for token in tokens:
             spoken = "".join(phoneme for phoneme in token.phonemes or "" if phoneme in self.ids)
-            # A token that was written otherwise is not found, and has no time.
+            # A token that is written differently is not found, and has no time.
             start = sentence.find(token.text, place) if token.text else -1
             if start >= 0:
                 place = start + len(token.text)
@@ -98,6 +96,7 @@ class HibariVoice(NeuralVoice):
     """One of hibari's voices."""
 
     sample_rate = SAMPLE_RATE
+    language = "en"
     most_phonemes = 400  # as in the package
     tells_length = False
     sentence_silence = 0.1
@@ -105,16 +104,10 @@ class HibariVoice(NeuralVoice):
     def __init__(self, network: Network, front: Front) -> None:
         self._network, self._front = network, front
 
-    def sentences(self, text: str) -> Iterator[str]:
-        """Yield the sentences of a text."""
-        return sentences(text, "en")
-
     def read(self, sentence: str) -> SentenceReading:
-        """Return the phonemes of a sentence."""
         return self._front.read(sentence)
 
     def voice(self, phonemes: str, speed: float) -> Voiced:
-        """Return phonemes as sound."""
         ids = [self._front.ids[phoneme] for phoneme in phonemes]
         spectra, frames = self._network.run(
             {"ids": np.array([[0, *ids, 0]], np.int64), "speed": np.array([speed], np.float32)}

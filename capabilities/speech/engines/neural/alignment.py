@@ -1,4 +1,4 @@
-"""Alignment: which of the phonemes of a sentence belong to which of its words."""
+"""Alignment: which phonemes of a sentence belong to which word."""
 
 import re
 from bisect import bisect_right
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-#: A word, for times: what stands between spaces. Han, kana and Thai have none; there a whole run of them is a word.
+#: A word, for times: text between spaces. Han, kana and Thai have none, so a whole run of them is a word.
 WORD = re.compile(r"\S*\w\S*")
-#: What stands between the phonemes of two words.
+#: Signs between the phonemes of two words.
 BETWEEN = ' ,.;:!?—…"“”()«»'
 
 
@@ -23,15 +23,15 @@ class WordPhonemes:
 
 
 def find_words(text: str) -> list[tuple[int, int]]:
-    """Return where the words of a text begin and end."""
+    """Return the starts and ends of the words of a text."""
     return [match.span() for match in WORD.finditer(text)]
 
 
 def align(words: Sequence[tuple[int, int]], alone: Sequence[str], phonemes: str) -> list[WordPhonemes]:
-    """Return which phonemes of a sentence each word has.
+    """Return the phonemes of each word in a sentence.
 
-    `alone` are the phonemes of each word spoken by itself. In a sentence some run together (of the: ʌvðə) or sound
-    otherwise, so the two are laid side by side where they are most alike."""
+    `alone` has the phonemes of each word spoken by itself. In a sentence some run together (of the: ʌvðə) or change, so
+    both are aligned where they are most alike."""
     borders = _borders(alone, phonemes)
     aligned = []
     for (start, end), first, last in zip(words, borders, borders[1:], strict=False):
@@ -46,10 +46,10 @@ def align(words: Sequence[tuple[int, int]], alone: Sequence[str], phonemes: str)
 
 
 def _borders(alone: Sequence[str], phonemes: str) -> list[int]:
-    """Return where in the sentence's phonemes each word begins, and where the last one ends."""
+    """Return where each word begins in the sentence's phonemes, and where the last one ends."""
     joined = " ".join(alone)
     blocks = SequenceMatcher(None, joined, phonemes, autojunk=False).get_matching_blocks()
-    # Places that are the same in both: the first and the last of each piece that both have.
+    # The ends of the pieces that both have.
     known = [(0, 0)]
     for block in blocks:
         known += [(block.a, block.b), (block.a + block.size, block.b + block.size)]
@@ -61,7 +61,7 @@ def _borders(alone: Sequence[str], phonemes: str) -> list[int]:
 
 
 def _mapped(place: int, known: Sequence[tuple[int, int]]) -> int:
-    """Return the place in the sentence that is as far between two known ones as `place` is."""
+    """Return the place in the sentence, interpolated between known ones."""
     left = min(bisect_right(known, place, key=lambda pair: pair[0]), len(known) - 1) - 1
     (from_a, from_b), (to_a, to_b) = known[left], known[left + 1]
     share = (place - from_a) / (to_a - from_a) if to_a > from_a else 0.0

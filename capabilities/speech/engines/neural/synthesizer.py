@@ -1,4 +1,4 @@
-"""Neural synthesizer: what the engines have in common whose voices are networks of the catalogue."""
+"""Neural synthesizer: the base of the engines whose voices are networks of the catalogue."""
 
 import importlib.util
 import os
@@ -28,14 +28,14 @@ from workers.models.store import ModelStore
 
 log = get_logger(__name__)
 
-#: Voices that stay loaded, the last ones used: each takes up to 150 MB.
+#: The most recently used voices that stay loaded; each takes up to 150 MB.
 MOST_LOADED = 4
 FAMILY = "synthesis"
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueVoice:
-    """A voice, the model that it belongs to, and what the catalogue tells of it (`details.voices`)."""
+    """A voice, its model, and its entry in the catalogue (`details.voices`)."""
 
     voice: Voice
     model: CatalogueModel
@@ -50,7 +50,7 @@ def catalogue_voice(
     languages: Sequence[str],
     is_slow: bool = False,
 ) -> CatalogueVoice:
-    """Return a voice as the catalogue tells of it."""
+    """Return a voice as the catalogue describes it."""
     name = details["name"]
     language = Locale.parse(languages[0], sep="-").get_display_name("en")
     gender = "" if details["gender"] == "NEUTRAL" else f"{details['gender'].lower()}, "
@@ -68,9 +68,9 @@ def catalogue_voice(
 
 
 class NeuralSynthesizer(Synthesizer):
-    """Speaks with the voices of the catalogue that are here; one is loaded when it is first used."""
+    """Speaks with the installed voices of the catalogue; each is loaded on first use."""
 
-    #: Packages that it needs, by the names that they are imported by.
+    #: Packages that it needs, by their import names.
     packages: Sequence[str] = ("onnxruntime",)
 
     def __init__(self, store: ModelStore) -> None:
@@ -85,11 +85,9 @@ class NeuralSynthesizer(Synthesizer):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the models that the settings point at."""
         return cls(ModelStore(settings))
 
     def readiness(self) -> str | None:
-        """Return what the engine needs before it can be set up; None: nothing."""
         if lacking := [package for package in self.packages if importlib.util.find_spec(package) is None]:
             return f"the package {', '.join(lacking)} is missing"
         if not self._store.here(FAMILY, self.name):
@@ -98,7 +96,7 @@ class NeuralSynthesizer(Synthesizer):
         return None
 
     def setup(self) -> None:
-        """Verify the models that are here. Raises NotReady when none can be used."""
+        """Verify the models that are here. Raises NotReady if none can be used."""
         if (needs := self.readiness()) is not None:
             raise NotReady(needs)
         load_sonic()
@@ -107,18 +105,18 @@ class NeuralSynthesizer(Synthesizer):
             raise NotReady("; ".join(self._damage.values()) or "its models have no voice that can speak here")
 
     def warm_up(self) -> None:
-        """Load the preferred voice before anybody waits for it. Raises NotReady."""
+        """Load the preferred voice before anyone waits for it. Raises NotReady."""
         try:
             self._voice(next(iter(self._offered)))
         except EngineUnavailable as error:
             raise NotReady(error.message) from error
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change`, from any thread, whenever a voice that was offered turns out to be damaged."""
+        """Call `on_change`, from any thread, whenever an offered voice turns out to be damaged."""
         self._on_change = on_change
 
     def refresh(self) -> bool:
-        """Look which models are here now; return whether the voices have changed."""
+        """Look for models that have come or gone; return whether the voices have changed."""
         damage: dict[str, str] = {}
         offered: dict[str, CatalogueVoice] = {}
         for model in self._store.here(FAMILY, self.name):
@@ -139,18 +137,16 @@ class NeuralSynthesizer(Synthesizer):
 
     @abstractmethod
     def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        """Return the voices of a model whose verified files are in a folder. Raises NotReady."""
+        """Return the voices of a model, whose files in the folder are verified. Raises NotReady."""
 
     @abstractmethod
     def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:
-        """Load a voice of a model whose verified files are in a folder. Raises NotReady."""
+        """Load a voice, whose files in the folder are verified. Raises NotReady."""
 
     def voices(self) -> list[Voice]:
-        """Return the voices of the models that are here."""
         return [found.voice for found in self._offered.values()]
 
     def has_voice(self, voice: str) -> bool:
-        """Return whether there is a voice of that id."""
         return voice in self._offered
 
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
@@ -170,12 +166,12 @@ class NeuralSynthesizer(Synthesizer):
                 self._loaded.move_to_end(voice)
                 return self._loaded[voice]
         except NotReady as error:
-            # Not while the others wait: whoever is told asks what is offered now.
+            # Outside the lock: a watcher asks for the voices.
             self._on_change()
             raise EngineUnavailable(f"The voice {voice} can't be loaded: {error.message}") from error
 
     def _load(self, voice: str) -> NeuralVoice:
-        """Load a voice; one that can't be is not offered until the models are looked at again. Raises NotReady."""
+        """Load a voice. One that fails is not offered until the next refresh. Raises NotReady."""
         try:
             if (found := self._offered.get(voice)) is None:
                 raise NotReady("its model is no longer on this machine")

@@ -1,4 +1,4 @@
-"""Voiced: what a speech network made of some phonemes, and how loud it shall be."""
+"""Voiced: the sound that a speech network makes of phonemes, and its level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,40 +7,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-
-#: The loudness of espeak: the root of the mean square of the moments in which somebody speaks, as a share of full
-#: scale. Measured on ten sentences, it lies between 0.10 and 0.12.
+#: The level of espeak: the root mean square of the moments with speech, as a share of full scale. On ten sentences it
+#: lies between 0.10 and 0.12.
 LEVEL = 0.11
 #: A moment, in samples at 22 or 24 kHz: about 20 ms. Those under a tenth of the loudest one's level are pauses.
 MOMENT = 480
-#: Never amplified more: a network that breathes or sighs shall not be made to shout.
+#: The largest amplification, so that a breath or sigh does not become a shout.
 MOST_GAIN = 8.0
 PEAK = 0.97
 #: Samples below this are silence: 40 decibels below full scale.
 SILENCE = 0.01
-#: Seconds of silence that are kept before and after a sentence by Kokoro or hibari, which make 0.3 and 0.7.
+#: Seconds of silence kept before and after a sentence of Kokoro or hibari, which make 0.3 and 0.7.
 LEAD, TAIL = 0.05, 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """How many frames of equal length each input of a network lasts: as predicted, and rounded as it is spoken."""
+    """The frames that each input of a network lasts, as predicted and as rounded for the sound."""
 
     exact: Floats
     rounded: Floats
     is_rounded_up: bool
 
     def natural(self, speed: float) -> Floats:
-        """Return how many frames each would last at speed 1, when these are of the speed `speed`."""
+        """Return the frames at speed 1, given that these are at `speed`."""
         exact = self.exact * speed
         return np.ceil(exact) if self.is_rounded_up else np.maximum(np.round(exact), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """Samples, between -1 and 1; how many they would be at speed 1; and the sample at which each phoneme begins.
+    """Samples, between -1 and 1; their number at speed 1; and the sample at which each phoneme begins.
 
-    `borders` has one number more than there are phonemes: where the last one ends. None: the network does not tell."""
+    `borders` ends with the end of the last phoneme; it is None if the network does not tell."""
 
     samples: Floats
     natural: float
@@ -52,8 +51,8 @@ def timed(
 ) -> Voiced:
     """Return a sound, or the `kept` part of it, with the borders of its phonemes.
 
-    Where the network does not tell these, it is taken to be as fast as it was asked to be. `places` are the inputs at
-    which the phonemes begin, and the one after the last phoneme."""
+    `places` are the inputs at which the phonemes begin, and the one after the last. Without frames, the sound is
+    taken to have the speed that was asked for."""
     start, end = (0, len(samples)) if kept is None else (kept.start, kept.stop)
     if frames is None:
         return Voiced(samples[start:end], (end - start) * speed, None)
@@ -66,17 +65,16 @@ def timed(
 
 
 def speech_in(samples: Floats, *, sample_rate: int, speed: float) -> slice:
-    """Return which samples are speech, with LEAD and TAIL of the silence before and after it."""
+    """Return the samples of speech, with LEAD and TAIL of the silence around it, as fast as the rest."""
     (heard,) = np.nonzero(np.abs(samples) > SILENCE)
     if not len(heard):
         return slice(0, len(samples))
-    # As fast as the rest.
     before, after = (round(seconds / speed * sample_rate) for seconds in (LEAD, TAIL))
     return slice(max(0, int(heard[0]) - before), min(len(samples), int(heard[-1]) + 1 + after))
 
 
 def levelled(samples: Floats) -> Floats:
-    """Return a sentence as loud as espeak speaks, unless its peaks would be cut off then."""
+    """Return a sentence at espeak's level, or less if its peaks would clip."""
     moments = samples[: len(samples) // MOMENT * MOMENT].reshape(-1, MOMENT)
     powers = np.mean(moments.astype(np.float64) ** 2, axis=1) if len(moments) else np.zeros(1)
     if (loudest := powers.max()) <= 0:

@@ -1,13 +1,31 @@
-"""Piper: natural voices in 26 languages, each a network of its own."""
+"""Piper: natural voices in 26 languages, each a VITS network of its own.
 
-from collections.abc import Sequence
+As in the original (github.com/rhasspy/piper, MIT): phonemes by espeak in Unicode's decomposed form, each an id of the
+voice's own table, with a pad between any two, and a mark before the first and after the last.
+"""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from capabilities.speech.engines.neural.speaking import NeuralVoice
+import numpy as np
+
+from capabilities.speech.engines.espeak.phonemes import Clause, has_voice, read_clauses, read_texts
+from capabilities.speech.engines.neural.alignment import align, find_words
+from capabilities.speech.engines.neural.network import Network
+from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
-from capabilities.speech.engines.piper.voice import PiperVoice, load_configuration
+from capabilities.speech.engines.neural.voiced import Voiced, timed
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel
+
+BEGIN, END, PAD = "^", "$", "_"
+#: Signs that voices were not trained with, and what they are spoken like.
+LIKE = {"—": ",", "…": "."}
+#: Phonemes that espeak has and a language's voices don't (piper-phonemize).
+REPLACED = {"pt-br": {"c": "k"}}
 
 
 class Piper(NeuralSynthesizer):
@@ -16,7 +34,6 @@ class Piper(NeuralSynthesizer):
     name = "piper"
 
     def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        """Return the voices of a network: one, or those of its speakers that the catalogue names."""
         configuration = load_configuration(_network_in(folder).with_suffix(".onnx.json"))
         sample_rate = configuration["audio"]["sample_rate"]
         return [
@@ -30,6 +47,78 @@ class Piper(NeuralSynthesizer):
         configuration = load_configuration(network.with_suffix(".onnx.json"))
         language = found.voice.language_codes[0]
         return PiperVoice(network, configuration, language=language, speaker=found.details.get("speaker", 0))
+
+
+class PiperVoice(NeuralVoice):
+    """One voice of Piper. Its network adds noise that can't be seeded, so no two renderings are equal."""
+
+    most_phonemes = 400
+    tells_length = True
+    sentence_silence = 0.2  # as in the original
+
+    def __init__(self, network: Path, configuration: Mapping[str, Any], *, language: str, speaker: int = 0) -> None:
+        self.language, self._speaker = language, speaker
+        self._ids: Mapping[str, list[int]] = configuration["phoneme_id_map"]
+        self._espeak_voice: str = configuration.get("espeak", {}).get("voice", "")
+        self._are_letters = configuration.get("phoneme_type") == "text"
+        if not self._are_letters and not has_voice(self._espeak_voice):
+            raise NotReady(f"libespeak-ng has no voice {self._espeak_voice!r}, which {network.name} needs.")
+        self.sample_rate = configuration["audio"]["sample_rate"]
+        inference = configuration.get("inference", {})
+        self._noise = inference.get("noise_scale", 0.667), inference.get("noise_w", 0.8)
+        self._length = inference.get("length_scale", 1.0)
+        self._network = Network(network)
+
+    def read(self, sentence: str) -> SentenceReading:
+        if self._are_letters:
+            letters = unicodedata.normalize("NFD", sentence.strip().casefold())
+            return SentenceReading(letters if any(letter.isalnum() for letter in letters) else "")
+        phonemes = self._joined(read_clauses(sentence, voice=self._espeak_voice))
+        words = find_words(sentence)
+        alone = read_texts([sentence[start:end] for start, end in words], voice=self._espeak_voice)
+        return SentenceReading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
+
+    def voice(self, phonemes: str, speed: float) -> Voiced:
+        pad = self._ids[PAD]
+        ids, places = [*self._ids[BEGIN], *pad], []
+        for phoneme in phonemes:
+            places.append(len(ids))
+            if phoneme in self._ids:
+                ids += [*self._ids[phoneme], *pad]
+        places.append(len(ids))
+        ids += self._ids[END]
+        noise, noise_of_lengths = self._noise
+        inputs = {
+            "input": np.array([ids], np.int64),
+            "input_lengths": np.array([len(ids)], np.int64),
+            "scales": np.array([noise, self._length / speed, noise_of_lengths], np.float32),
+            "sid": np.array([self._speaker], np.int64),
+        }
+        (samples, *_), frames = self._network.run({name: inputs[name] for name in self._network.inputs})
+        return timed(samples.ravel(), frames, speed=speed, places=places)
+
+    def _joined(self, clauses: list[Clause]) -> str:
+        """Return the phonemes of clauses with the signs that end them, if the voice knows these.
+
+        A full stop inside a sentence belongs to an abbreviation, and is not heard."""
+        replaced = REPLACED.get(self._espeak_voice, {})
+        joined = ""
+        for number, clause in enumerate(clauses, start=1):
+            sign = LIKE.get(clause.terminator, clause.terminator)
+            joined += "".join(replaced.get(letter, letter) for letter in unicodedata.normalize("NFD", clause.phonemes))
+            joined += sign if sign in self._ids and (sign != "." or number == len(clauses)) else ""
+            joined += " "
+        return joined.strip()
+
+
+def load_configuration(path: Path) -> Mapping[str, Any]:
+    """Return the configuration of a voice. Raises NotReady."""
+    try:
+        configuration = json.loads(path.read_text("utf-8"))
+        _ = configuration["audio"]["sample_rate"], configuration["phoneme_id_map"][PAD]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NotReady(f"{path} does not describe a Piper voice: {error!r}.") from error
+    return dict(configuration)
 
 
 def _network_in(folder: Path) -> Path:

@@ -1,9 +1,8 @@
-"""English only: what a model that knows English alone has written down is kept only where English was spoken.
+"""English only: keeps the text of a model that knows only English where English was spoken.
 
-Such a model answers every language with fluent English that nobody has said. It can't tell the language, but it gives
-itself away: it is not sure of its words, and it hears others when the same sound is played a little faster. Or it
-passes over it: behind English in the same half minute, it often writes nothing down. docs/transcription.md has the
-figures of this rule.
+Such a model answers every language with fluent English that nobody said. It gives itself away: it is unsure of its
+words, and hears others if the same sound is played a little faster. Or it passes over foreign speech, often behind
+English in the same half minute. docs/transcription.md has the figures.
 """
 
 import re
@@ -18,33 +17,32 @@ from numpy.typing import NDArray
 
 from capabilities.transcription.engines import SAMPLE_RATE, Foreign
 
-#: Mean log probability of a token from which on it was English: 71 of 100 English sounds reach it, none of 286 others.
+#: Least mean log probability of a token that proves English: 71 of 100 English sounds reach it, none of 286 others.
 SURE = -0.5
-#: Texts that zlib makes smaller than this are loops, such as the same words again and again.
+#: Texts that zlib compresses more than this are loops of the same words.
 LOOPS = 2.4
-#: How much faster the sound is played the second time; the pitch rises too, by a semitone.
+#: How much faster the sound is played again; its pitch rises by a semitone.
 FASTER = 1.06
-#: What the share of words that both decodings have counts beside their mean log probability.
+#: The weight of the share of common words against the mean log probability.
 AGREEMENT_WEIGHT = 0.8
-#: Lowest scores of English: of speech that is long enough to be judged by, and of shorter speech.
+#: Lowest scores of English, for long and for short speech.
 LEAST, LEAST_SHORT = -0.3, -0.75
 SHORT_SECONDS = 3.0
-#: Lowest share of words that both decodings of a loop have, if somebody did say the same again and again.
+#: Lowest share of common words in a loop that somebody did say.
 LEAST_OF_LOOP = 0.7
-#: Seconds of sound that are taken with speech, before and after it.
+#: Seconds of sound taken with speech, before and after it.
 MARGIN = 0.2
-#: Most tokens of half a minute: quick speakers say about 150, and a loop would go on to 448, less those of a prompt. Of
-#: these there may be 225.
+#: Most tokens of half a minute: quick speakers say about 150. A loop would go on to 448, less up to 225 of a prompt.
 MOST_TOKENS = 200
-#: Seconds of speech without a word of text that are heard once more, by themselves. Shorter ones can't be judged well.
+#: Seconds of speech without text that are heard again by themselves. Shorter ones can't be judged well.
 LEAST_PASSED_OVER = 3.0
 
 
 class EnglishOnly:
-    """Judges what a model has heard in one sound (float32, 16 kHz), half minute by half minute."""
+    """Judges the segments of one sound (float32, 16 kHz), half minute by half minute."""
 
-    #: How the model decodes: once, without chance, so that a recording has the same text and the same verdict each
-    #: time. Unsure words and loops are what the verdict is made of; whisper would try such again with words by lot.
+    #: How the model decodes: once and without chance, so that text and verdict are reproducible. Whisper would try
+    #: unsure words and loops again at random, but they are the evidence.
     HOW: Mapping[str, Any] = {
         "temperature": 0.0,
         "compression_ratio_threshold": None,
@@ -54,13 +52,13 @@ class EnglishOnly:
     }
 
     def __init__(self, model: Any, sound: NDArray[Any], hear: Callable[[NDArray[Any]], Iterable[Any]]) -> None:
-        """`hear` returns faster-whisper's segments of a sound, decoded as HOW says."""
+        """`hear` returns faster-whisper's segments of a sound, decoded by HOW."""
         self._model = model
         self._sound = sound
         self._hear = hear
 
     def kept(self) -> Iterator[Any]:
-        """Yield faster-whisper's segments where they are English, and Foreign in place of the others."""
+        """Yield the English segments, and Foreign in place of others."""
         written = 0.0
         for segments in self._half_minutes(0.0, len(self._sound) / SAMPLE_RATE):
             yield from self._passed_over(written, segments[0].start)
@@ -69,7 +67,7 @@ class EnglishOnly:
         yield from self._passed_over(written, len(self._sound) / SAMPLE_RATE)
 
     def _passed_over(self, start: float, end: float) -> Iterator[Any]:
-        """Yield what is heard in a part without text, once it begins with its own speech."""
+        """Yield the segments of a part without text, heard from the start of its own speech."""
         spoken = self._spoken(start, end)
         if sum(last - first for first, last in spoken) >= LEAST_PASSED_OVER:
             for segments in self._half_minutes(spoken[0][0], spoken[-1][1]):
@@ -86,7 +84,7 @@ class EnglishOnly:
             yield Foreign(float(segments[0].start), float(segments[-1].end))
 
     def _spoken(self, start: float, end: float) -> list[tuple[float, float]]:
-        """Return from when to when somebody speaks in a part; all times count from the start of the sound."""
+        """Return the times of speech in a part, in seconds of the whole sound."""
         if end - start < LEAST_PASSED_OVER:
             return []
         from faster_whisper.vad import VadOptions, get_speech_timestamps
@@ -118,7 +116,7 @@ class EnglishOnly:
 
 
 def _later(segment: Any, seconds: float) -> Any:
-    """Return a segment of a part with its times in the whole sound."""
+    """Return a segment with its times moved."""
     words = segment.words and [replace(one, start=one.start + seconds, end=one.end + seconds) for one in segment.words]
     return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
 

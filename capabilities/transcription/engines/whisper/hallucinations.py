@@ -1,4 +1,4 @@
-"""Hallucinations: what Whisper writes and nobody says, such as thanks to an audience, or the same again and again."""
+"""Hallucinations: texts that Whisper writes and nobody says, such as thanks to an audience, or loops."""
 
 import re
 import tomllib
@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).with_name("hallucinations.toml")
-#: Identical segments in a row that are believed; and of those of one or two words, as people do say "yes" many times.
+#: Identical segments in a row that are believed; more for one or two words, since people do repeat "yes".
 MOST_ALIKE, MOST_ALIKE_SHORT = 2, 6
-#: A loop within a segment: at least so many times the same, in a text that zlib makes smaller than this.
+#: A loop within a segment: repeated at least so often, in a text that zlib compresses more than this.
 LEAST_TIMES, LOOPS = 4, 2.4
 LOOP = re.compile(rf"(\S.{{0,100}}?)(?:[\s,.!?;-]*\1){{{LEAST_TIMES - 1},}}", re.DOTALL)
-#: A text that is often invented is believed where the model takes the sound for speech and is sure of its words.
+#: An often invented text is believed if the model takes the sound for speech and is sure of its words.
 MOST_NO_SPEECH, LEAST_LOG_PROBABILITY = 0.5, -0.7
 
 
 def without_hallucinations(found: Iterable[Any]) -> Iterator[Any]:
-    """Yield faster-whisper's segments without those that nobody has said. What is not a segment passes."""
+    """Yield faster-whisper's segments without hallucinations. Other objects pass."""
     before, alike = "", 0
     for segment in found:
         if not hasattr(segment, "text"):
@@ -34,7 +34,7 @@ def without_hallucinations(found: Iterable[Any]) -> Iterator[Any]:
 
 
 def is_invented(segment: Any) -> bool:
-    """Return whether a segment has no word, or is one of the texts that Whisper has from subtitles."""
+    """Return whether a segment has no word, or is a text that Whisper knows from subtitles."""
     text = plain(segment.text)
     if not text or any(credit in text for credit in _texts("never_said")):
         return True
@@ -43,7 +43,7 @@ def is_invented(segment: Any) -> bool:
 
 
 def cut_loop(segment: Any) -> Any:
-    """Return a segment in which what was written again and again stands once."""
+    """Return a segment in which a loop stands once."""
     if segment.compression_ratio <= LOOPS or (loop := LOOP.search(segment.text)) is None:
         return segment
     segment.text = segment.text[: loop.start()] + loop[1] + segment.text[loop.end() :]
@@ -53,12 +53,12 @@ def cut_loop(segment: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """Return the letters and digits of a text, in words, as texts are compared."""
+    """Return the words of a text for comparison, without case and punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _words_outside(words: Iterable[Any], start: int, end: int) -> Iterator[Any]:
-    """Yield the words that begin before or behind a part of the text that they make up."""
+    """Yield the words that begin outside a part of their text."""
     at = 0
     for word in words:
         if not start <= at < end:

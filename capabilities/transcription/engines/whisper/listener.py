@@ -1,4 +1,4 @@
-"""Listener: one Whisper model, run by faster-whisper on a processor or on CUDA, in memory while it is used."""
+"""Listener: one Whisper model, run by faster-whisper on a processor or on CUDA."""
 
 import logging
 import math
@@ -26,18 +26,18 @@ log = get_logger(__name__)
 
 #: ISO 639-1 codes, by the codes of Whisper that differ from them.
 CODES = {"jw": "jv"}
-#: Windows in which the language is looked for, until one is more likely than not: with one window alone, a song at the
-#: start would decide it for hours of speech.
+#: Windows in which the language is detected, until one is more likely than not. In one alone, a song at the start would
+#: decide for hours of speech.
 LANGUAGE_WINDOWS = 4
-#: In the names of models that were not trained to translate: they answer in the language that is spoken.
+#: In the names of models that were not trained to translate.
 ONLY_TRANSCRIBES = "turbo"
-#: Milliseconds: what is shorter is not taken for speech. In music single notes are.
+#: Milliseconds of the shortest speech; single notes of music are shorter.
 SHORTEST = 250
-#: Segments that a CUDA device takes together, by default.
+#: Segments that a CUDA device takes together by default.
 CUDA_BATCH = 8
-#: What the model is tried with: a second of sound, in frames of 10 ms.
+#: A second of sound to try the model with, in frames of 10 ms.
 FRAMES = 100
-#: The seconds that Whisper takes at once; only longer sounds can be batched.
+#: Seconds that Whisper takes at once; only longer sounds can be batched.
 WINDOW_SECONDS = 30
 
 
@@ -64,12 +64,11 @@ class Listener(Transcriber):
         log.info("model loaded", engine=self.name, model=self.model, device=self._device, seconds=seconds)
 
     @property
-    def translates(self) -> bool:  # type: ignore[override]  # which the model decides
-        """Whether the model has learned to translate."""
+    def translates(self) -> bool:  # type: ignore[override]  # it depends on the model
         return bool(self._loaded.model.is_multilingual) and ONLY_TRANSCRIBES not in self.model
 
     def languages(self) -> Sequence[str]:
-        """Return the languages of the model: about a hundred, or English alone."""
+        """Return the languages of the model, about a hundred or English alone."""
         return sorted(self._codes)
 
     @contextmanager
@@ -83,9 +82,9 @@ class Listener(Transcriber):
         translate: bool = False,
         stop: Callable[[], bool] = never,
     ) -> Iterator[Recognition]:
-        """Listen to a sound. Only speech is given to the model: in silence it would invent text."""
+        """Listen to a sound. The model gets only speech, since it invents text for silence."""
         sound = samples.astype(np.float32) / 32_768
-        # As hotwords, a prompt is given with each half minute; as `initial_prompt`, only with the first.
+        # Hotwords come with each half minute, an `initial_prompt` only with the first.
         how = {"word_timestamps": timed, "hotwords": prompt}
         with self._in_memory():
             found: Any
@@ -102,7 +101,9 @@ class Listener(Transcriber):
             yield Recognition(language, probability, _segments(without_hallucinations(found), stop))
 
     def _start(self) -> None:
-        """Load the model onto the device of the settings, or a GPU that works, or the processor. Raises NotReady."""
+        """Load the model onto the device of the settings, else a GPU that works, else the processor.
+
+        Raises NotReady."""
         import ctranslate2
 
         if self._settings.device not in (None, "auto"):
@@ -111,9 +112,9 @@ class Listener(Transcriber):
             try:
                 return self._try("cuda")
             except NotReady as error:
-                # Mostly the libraries of CUDA have another version than CTranslate2 wants. A processor is slower.
+                # Mostly a version of CUDA that CTranslate2 does not want.
                 log.warning("GPU not used", engine=self.name, needs=error.message)
-                if self._needs_gpu:  # a smaller model on the processor serves better
+                if self._needs_gpu:  # on the processor, a smaller model serves better
                     raise
         return self._try("cpu")
 
@@ -122,14 +123,14 @@ class Listener(Transcriber):
         try:
             self._loaded = self._load()
             self._warm_up()
-        except Exception as error:  # CTranslate2's and tokenizers' own: the latter knows no other class
+        except Exception as error:  # for a damaged file tokenizers raises Exception itself
             raise NotReady(f"The model {self.model!r} can't be used on {device}: {error}") from error
 
     def _load(self) -> Any:
         import ctranslate2
         from faster_whisper import WhisperModel
 
-        logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it tells of every window
+        logging.getLogger("faster_whisper").setLevel(logging.WARNING)  # it logs every window
         device, _, index = self._device.partition(":")
         supported = ctranslate2.get_supported_compute_types(device, int(index or 0))
         return WhisperModel(
@@ -144,8 +145,7 @@ class Listener(Transcriber):
     def _warm_up(self) -> None:
         """Use the model once, so that an error, such as a missing library of CUDA, occurs now and not in a request.
 
-        A second is given to it as it is: `transcribe` would fill it up to half a minute, which costs a processor 0.7 s
-        instead of 0.01."""
+        `transcribe` would pad the second to half a minute, which takes a processor 0.7 s instead of 0.01."""
         features = self._loaded.feature_extractor(np.zeros(SAMPLE_RATE, np.float32))
         begin = self._loaded.hf_tokenizer.token_to_id("<|startoftranscript|>")
         self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
@@ -154,7 +154,7 @@ class Listener(Transcriber):
         return self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
-        # The text so far is not given as context: Whisper would repeat an error again and again.
+        # Without the text so far as context, since Whisper would repeat an error again and again.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
         how |= {"language_detection_segments": LANGUAGE_WINDOWS, "vad_parameters": {"min_speech_duration_ms": SHORTEST}}
         batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
@@ -187,7 +187,7 @@ class Listener(Transcriber):
             self._unloading.start()
 
     def _unload(self) -> None:
-        # A thread that holds the lock uses the model; it has cancelled this timer, and starts a new one.
+        # Whoever holds the lock uses the model, and starts a new timer.
         if self._lock.acquire(blocking=False):
             try:
                 self._loaded.model.unload_model()
@@ -197,7 +197,7 @@ class Listener(Transcriber):
 
 
 def quickest(device: str, supported: Container[str]) -> str:
-    """Return the type to compute with; GPUs before Volta have no quick float16, and CTranslate2 refuses it there."""
+    """Return the compute type. GPUs before Volta have no quick float16, and CTranslate2 refuses it."""
     wanted = "int8" if device == "cpu" else "float16"
     return wanted if wanted in supported else "default"
 

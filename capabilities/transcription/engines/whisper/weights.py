@@ -1,8 +1,9 @@
-"""Weights: which Whisper model is run, and the folder of its files."""
+"""Weights: the Whisper model to run, and the folder of its files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from capabilities.transcription.settings import TranscriptionSettings
 from pipeline.errors import NotReady, PressroomError
@@ -21,8 +22,8 @@ log = get_logger(__name__)
 
 FAMILY, ENGINE = "transcription", "whisper"
 SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
-#: Files that a model must have. Without a tokenizer, faster-whisper downloads that of another model, in which the words
-#: of a large model have other numbers.
+#: Files that a model must have. Without a tokenizer, faster-whisper downloads that of another model, whose words may
+#: have other numbers.
 NEEDED = ("model.bin", "tokenizer.json")
 #: Sizes that have another name in the catalogue.
 ALIASES = {"turbo": "large-v3-turbo"}
@@ -30,7 +31,7 @@ ALIASES = {"turbo": "large-v3-turbo"}
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A model's files. `name` differs for models whose texts may differ."""
+    """The files of a model. Models whose texts may differ have different names."""
 
     name: str
     folder: str
@@ -39,7 +40,7 @@ class Weights:
 
 
 def in_catalogue(name: str, store: ModelStore) -> CatalogueModel | None:
-    """Return the model of a name such as `whisper-small` or a size such as `small`; None: the catalogue has none."""
+    """Return the catalogue's model of a name such as `whisper-small` or a size such as `small`, or None."""
     for known in (name, f"whisper-{ALIASES.get(name, name)}"):
         model = store.catalogue.get(known)
         if model is not None and (model.family, model.engine) == (FAMILY, ENGINE):
@@ -48,16 +49,16 @@ def in_catalogue(name: str, store: ModelStore) -> CatalogueModel | None:
 
 
 def in_order(here: Sequence[CatalogueModel], machine: Machine) -> Sequence[CatalogueModel]:
-    """Return models, the one to use first: what the machine can run before what is larger, English alone last."""
+    """Return models in order of preference: those that the machine can run, larger ones, English alone."""
     many = [model for model in here if len(model.languages) > 1]
     suiting = [model for model in many if can_run(machine, model)]
-    # Somebody has fetched a larger one nevertheless: of these the smallest.
+    # Somebody fetched these nevertheless; the smallest first.
     larger = [model for model in reversed(many) if model not in suiting]
     return [*suiting, *larger, *(model for model in here if model not in many)]
 
 
 def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Iterator[Weights]:
-    """Yield the model that is set, downloaded if need be; or else those that are here, the one to use first.
+    """Yield the model of the settings, downloaded if need be, or else those here, in order of preference.
 
     Raises NotReady."""
     if (wanted := settings.of(TranscriptionSettings).whisper.model) is not None:
@@ -78,7 +79,7 @@ def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Ite
 
 
 def missing(settings: Settings, store: ModelStore) -> str | None:
-    """Return what is missing before a model can be loaded, without a request to the hub; None: nothing is known."""
+    """Return what is missing before a model can be loaded, without asking the hub, or None."""
     setting = settings.of(TranscriptionSettings).whisper.model
     if setting is not None:
         return _missing(setting, store, settings.models)
@@ -116,7 +117,7 @@ def _find_set(setting: str, store: ModelStore, models: ModelsSettings) -> Weight
 
 
 def _fetched(model: CatalogueModel, store: ModelStore, models: ModelsSettings) -> str:
-    """Return the folder of a model of the catalogue, downloaded if need be."""
+    """Return the folder of a catalogue's model, downloaded if need be."""
     try:
         return str(store.folder(model) or fetch(store, model, stall_seconds=models.stall_seconds))
     except NotReady:
@@ -134,14 +135,18 @@ def _command(model: CatalogueModel) -> str:
 def _downloaded(setting: str, models: ModelsSettings) -> str:
     """Return the folder of a model that only the hub has, downloaded if need be."""
     from faster_whisper.utils import download_model
+    from huggingface_hub.errors import HfHubHTTPError
+
+    # The bases are the HTTP library's own; the others come of answers that are none of a hub's.
+    failures: Any = (*HfHubHTTPError.__bases__, OSError, ValueError, LookupError, TypeError, AttributeError)
 
     try:
         folder = str(download_model(setting, local_files_only=True))
-    except ValueError as error:  # neither a size nor the name of a model
+    except ValueError as error:  # neither a size nor a name
         raise NotReady(f"{SETTING} is {setting!r}, which is no folder and no model: {error}") from error
     except OSError:
         folder = ""
-    # An incomplete download is found as well.
+    # An incomplete download is found too.
     if folder and _lacking(Path(folder)) is None:
         return folder
     fault = "PRESSROOM_MODELS__DOWNLOAD is never" if models.download == "never" else hub_fault()
@@ -153,7 +158,7 @@ def _downloaded(setting: str, models: ModelsSettings) -> str:
     log.info("model is being downloaded", model=setting)
     try:
         return str(download_model(setting))
-    except Exception as error:  # the library's, its HTTP library's, and any that a strange answer causes
+    except failures as error:
         raise NotReady(
             f"The model {setting!r} could not be downloaded: {first_line(error)} Start the pool again to go on with it."
         ) from error

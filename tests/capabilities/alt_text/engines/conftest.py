@@ -3,13 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tiny_models import build_blip, build_chat_vlm, build_llava
-
-
-@pytest.fixture(scope="session")
-def blip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BLIP model with random weights."""
-    return build_blip(tmp_path_factory.mktemp("blip"))
+from tiny_models import build_chat_vlm, build_llava
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from tiny_models import build_chat_vlm
 from capabilities.alt_text.engines import MODES, NO_HINTS, Caption, CaptionRequest, Hints, Mode
 from capabilities.alt_text.engines.basic.basic import Basic
 from capabilities.alt_text.engines.generation.decoding import Decoded
-from capabilities.alt_text.engines.generation.generator import SecondLook
+from capabilities.alt_text.engines.generation.judging import Judge, SecondLook
 from capabilities.alt_text.engines.generation.looking import confidence_of, faults_of, is_read, quotations
 from capabilities.alt_text.engines.generation.prompts import FENCE, FILE, NAMES, language_name, prompt_of
 from capabilities.alt_text.engines.vlm import Vlm
@@ -61,7 +61,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Told:
 
 @pytest.fixture
 def told(loaded: Told) -> Told:
-    loaded.asked, loaded._reader = (), Page("Nordlicht tea")
+    loaded.asked, loaded._judge = (), Judge(Page("Nordlicht tea"))
     return loaded
 
 
@@ -75,7 +75,7 @@ def say(told: Told, first: str, second: str = "", *, hints: Hints = NO_HINTS, mo
 def test_a_good_text_is_not_looked_at_again_and_nothing_is_read(told: Told) -> None:
     assert say(told, "A grey cat sleeps on a desk.").text == "A grey cat sleeps on a desk"
     assert told.asked == ()
-    assert told._reader.looks == 0
+    assert told._judge._reader.looks == 0
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_reader_that_fails_costs_nobody_the_text(told: Told, monkeypatch: pyte
     def fail(*_: object) -> None:
         raise ReadingFailed("a kernel gave up")
 
-    monkeypatch.setattr(told._reader, "read", fail)
+    monkeypatch.setattr(told._judge._reader, "read", fail)
 
     assert say(told, "A tin of “Sudwind coffee”").text == "A tin of “Sudwind coffee”"
     assert told.asked == ()

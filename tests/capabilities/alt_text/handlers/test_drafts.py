@@ -72,10 +72,10 @@ def test_a_draft_that_is_remembered_is_free_too() -> None:
     ("machine", "language", "model", "lacks"),
     [
         (Machine(64 * 10**9, 16, gpu_bytes=24 * 10**9), "en", "qwen3-vl-2b", False),
-        (Machine(16 * 10**9, 8), "en", "smolvlm-500m", False),
-        (Machine(8 * 10**9, 2), "en", "blip-base", False),
-        (Machine(1 * 10**9, 1), "en", "blip-base", True),
-        (Machine(16 * 10**9, 8), "de", "qwen3-vl-2b", True),
+        (Machine(16 * 10**9, 8), "en", "qwen3-vl-2b-gguf", False),
+        (Machine(4 * 10**9, 2), "en", "smolvlm2-500m-gguf", False),
+        (Machine(1 * 10**9, 1), "en", "smolvlm2-500m-gguf", True),
+        (Machine(4 * 10**9, 2), "de", "qwen3-vl-2b-gguf", True),
     ],
 )
 def test_the_advice_is_the_model_that_suits_machine_and_language(

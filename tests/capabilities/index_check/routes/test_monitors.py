@@ -2,13 +2,15 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from http_service import Answer, Service, Start
 from payers import Payer, discrepancies_of, open_account
+from web_server import web_server
 from webhook_receiver import webhook_receiver
 
 from capabilities.index_check.kinds.index_check import IndexCheck
@@ -157,15 +159,8 @@ def test_a_monitor_belongs_to_its_account(service: Service, client: Payer, api_d
 def test_an_account_has_as_many_monitors_as_it_may_have(start: Start, client: Payer, api_database: Database) -> None:
     with start(LIMITS__INDEX_MONITORS="2") as service:
         body = {"urls": [A], "every": "day", "webhook_url": "https://hook.example/"}
-        made: list[Answer] = []
-        senders = [
-            threading.Thread(target=lambda: made.append(send(service, "POST", "", client.api_key, body)))
-            for _ in range(6)
-        ]
-        for sender in senders:
-            sender.start()
-        for sender in senders:
-            sender.join()
+        with ThreadPoolExecutor(6) as threads:
+            made = list(threads.map(lambda _: send(service, "POST", "", client.api_key, body), range(6)))
 
         assert sorted(answer.status for answer in made) == [201, 201, 409, 409, 409, 409]
         assert {answer.code for answer in made if answer.status == 409} == {"too_many_monitors"}
@@ -253,26 +248,18 @@ def test_however_many_sweeps_there_are_a_due_time_has_one_job_and_an_end_one_loo
     sweeps = 4
     for round_number in range(1, 4):
         barrier = threading.Barrier(sweeps)
-        failures: list[BaseException] = []
 
-        def sweep(barrier: threading.Barrier = barrier, failures: list[BaseException] = failures) -> None:
-            try:
-                with Database(api_database_url) as database:
-                    database.run(Statement("SELECT 1"))
-                    barrier.wait(60)
-                    run(database)
-                    run(database)
-            except BaseException as error:  # shown by the test
-                failures.append(error)
-                raise
+        def sweep(barrier: threading.Barrier = barrier) -> None:
+            with Database(api_database_url) as database:
+                database.run(Statement("SELECT 1"))
+                barrier.wait(60)
+                run(database)
+                run(database)
 
-        threads = [threading.Thread(target=sweep) for _ in range(sweeps)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(sweeps) as threads:
+            for swept in [threads.submit(sweep) for _ in range(sweeps)]:
+                swept.result()
 
-        assert failures == []
         for monitor in monitors:
             assert len(jobs_of(service, client, monitor)) == round_number
             # By now the answers of the round before were looked at, once.
@@ -350,21 +337,10 @@ def test_a_key_that_is_revoked_leaves_the_account_s_other_keys_to_pay(
     paid = Statement("SELECT api_key_id FROM job WHERE id = %(id)s", {"id": job["id"]})
     assert api_database.run(paid) == [{"api_key_id": key.id}]
 
+    # One with limits is for its own use.
+    api_database.run(add_key(client.account_id, make_key(), "limited", KeyLimits(routes=("/tts",))))
     api_database.run(revoke_key(key.id))
     make_due(api_database, monitor)
-    run(api_database)
-
-    skipped = Statement("SELECT skipped->>'code' AS code FROM index_monitor WHERE id = %(id)s", {"id": monitor["id"]})
-    assert api_database.run(skipped) == [{"code": "unauthorized"}]
-
-
-def test_a_monitor_pays_with_no_other_key_that_has_limits(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    monitor = create(service, client, A)
-    limited = make_key()
-    api_database.run(add_key(client.account_id, limited, "limited", KeyLimits(routes=("/tts",))))
-    api_database.run(revoke_key(client.api_key_id))
     run(api_database)
 
     assert skipped_for(api_database, monitor) == "unauthorized"
@@ -372,8 +348,7 @@ def test_a_monitor_pays_with_no_other_key_that_has_limits(
 
 def test_a_monitor_keeps_within_its_keys_month(service: Service, client: Payer, api_database: Database) -> None:
     limited = make_key()
-    limits = KeyLimits(credits_per_month=1)
-    api_database.run(add_key(client.account_id, limited, "limited", limits))
+    api_database.run(add_key(client.account_id, limited, "limited", KeyLimits(credits_per_month=1)))
     monitor = create(service, Payer(client.account_id, limited.id, limited.secret), A, B)
     run(api_database)
 
@@ -533,57 +508,29 @@ def test_a_webhook_comes_goes_and_moves(
     assert WebhookSending(SETTINGS).send_due(api_database) == 0
 
 
-@pytest.fixture
-def sitemap() -> Iterator[tuple[str, list[str]]]:
-    """A sitemap on loopback: its URL, and the pages that it lists, which may be changed."""
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-    pages = [A, B]
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            listed = "".join(f"<url><loc>{page}</loc></url>" for page in pages)
-            body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{listed}</urlset>'.encode()
-            self.send_response(200 if pages else 404)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/sitemap.xml", pages
-        finally:
-            server.shutdown()
-            serving.join()
-
-
 def test_a_sitemap_is_read_before_each_check(
-    open_service: Service,
-    client: Payer,
-    api_database: Database,
-    check_again: Callable[..., None],
-    sitemap: tuple[str, list[str]],
+    open_service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
 ) -> None:
     service = open_service
-    url, pages = sitemap
-    answer = send(service, "POST", "", client.api_key, {"sitemap_url": url, "every": "day"})
-    monitor = answer.json
-    assert (answer.status, monitor["total_urls"], monitor["sitemap_url"]) == (201, None, url)
+    with web_server() as site:
 
-    check_again(monitor, {A: True, B: True})
-    pages[:] = [A, C]
-    check_again(monitor, {A: False, B: False, C: True})
+        def list_pages(*pages: str) -> str:
+            return site.serve("/sitemap.xml", "\n".join(pages).encode())
 
-    assert read(service, client, monitor)["total_urls"] == 2
-    assert changes(service, client, monitor) == [("dropped", A)]  # B is not asked for, and C was never known
-    pages.clear()
-    make_due(api_database, monitor)
-    run(api_database)
+        url = list_pages(A, B)
+        answer = send(service, "POST", "", client.api_key, {"sitemap_url": url, "every": "day"})
+        monitor = answer.json
+        assert (answer.status, monitor["total_urls"], monitor["sitemap_url"]) == (201, None, url)
+
+        check_again(monitor, {A: True, B: True})
+        list_pages(A, C)
+        check_again(monitor, {A: False, B: False, C: True})
+
+        assert read(service, client, monitor)["total_urls"] == 2
+        assert changes(service, client, monitor) == [("dropped", A)]  # B is not asked for, and C was never known
+        site.fail("/sitemap.xml", 404)
+        make_due(api_database, monitor)
+        run(api_database)
     skipped = read(service, client, monitor)["skipped"]
     assert (skipped["code"], "HTTP 404" in skipped["message"]) == ("sitemap_unreachable", True)
 

@@ -59,7 +59,7 @@ def test_what_is_no_pause_in_a_stored_text_is_read_aloud(mark):
     assert first.text.strip() == f"One. {mark} Two."
     assert (last.text.strip(), last.marks, first.source + last.source) == ("Three.", SECOND, text)
     with pytest.raises(PauseInvalid):
-        SpeechRequest(text=text).passages()
+        _ = SpeechRequest(text=text).passages
 
 
 PIECES = st.sampled_from(["A word. ", "\n\n", "[pause 1s]", "* * *", " ", "One, two", "\n", "！", "漢字。", "[", "]"])

@@ -1,6 +1,5 @@
 """Which voice a request gets, and which voices are listed."""
 
-import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -28,33 +27,13 @@ def edge_voice(voice_id: str, language: str) -> Voice:
 @pytest.mark.parametrize(
     ("language", "voice"),
     [
-        (None, "en-US"),
-        ("en", "en-US"),
-        ("EN", "en-US"),
-        ("en-US", "en-US"),
-        ("en_us", "en-US"),
-        ("en-GB", "en-GB"),
-        ("en-AU", "en-US"),
-        ("de", "de"),
-        ("de-AT", "de"),
-        ("es", "es"),
-        ("es-MX", "es-419"),
-        ("fr", "fr"),
-        ("fr-CH", "fr-CH"),
-        ("pt", "pt-BR"),
-        ("pt-PT", "pt"),
-        ("zh", "cmn"),
-        ("zh-CN", "cmn"),
-        ("zh-TW", "cmn"),
-        ("zh-Hans-CN", "cmn"),
-        ("zh-HK", "yue"),
-        ("cmn", "cmn"),
-        ("ca", "ca"),
-        ("ru", "ru"),
-        ("vi-VN", "vi"),
+        (None, "en-US"), ("en", "en-US"), ("EN", "en-US"), ("en-US", "en-US"), ("en_us", "en-US"), ("en-GB", "en-GB"),
+        ("en-AU", "en-US"), ("de", "de"), ("de-AT", "de"), ("es", "es"), ("es-MX", "es-419"), ("fr", "fr"),
+        ("fr-CH", "fr-CH"), ("pt", "pt-BR"), ("pt-PT", "pt"), ("zh", "cmn"), ("zh-CN", "cmn"), ("zh-TW", "cmn"),
+        ("zh-Hans-CN", "cmn"), ("zh-HK", "yue"), ("cmn", "cmn"), ("ca", "ca"), ("ru", "ru"), ("vi-VN", "vi"),
         ("no", "nb"),
     ],
-)
+)  # fmt: skip
 def test_a_language_gets_the_voice_that_its_speakers_expect(language, voice):
     assert picked(language) == voice
 
@@ -170,11 +149,6 @@ def test_a_voice_of_several_languages_reads_in_the_one_that_is_asked_for(languag
     assert replace(edge_voice("v", "ja-JP"), language_codes=("ja-JP", "en-US")).code_for(language) == code
 
 
-def test_without_any_voice_no_language_is_known():
-    with pytest.raises(LanguageUnknown):
-        pick_voice([], voice_name=None, language="en")
-
-
 def test_voices_are_filtered_by_the_beginning_of_their_language_and_by_gender():
     english = filter_voices(shipped_voices(), language="en", gender="female")
 
@@ -188,20 +162,10 @@ def test_an_unknown_language_lists_nothing(language):
     assert filter_voices(shipped_voices(), language=language) == []
 
 
-def test_all_voices_are_listed_without_a_filter():
-    assert len(filter_voices(shipped_voices())) == len(shipped_voices()) > 250
-
-
 def test_ids_are_unique_whatever_their_case():
     ids = [voice.id.lower() for voice in shipped_voices()]
 
     assert len(ids) == len(set(ids))
-
-
-def test_a_voice_survives_json():
-    voice = shipped_voices()[0]
-
-    assert Voice.from_document(json.loads(json.dumps(asdict(voice)))) == voice
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 from capabilities.transcription.engines import SAMPLE_RATE, Foreign, Recognition
-from capabilities.transcription.handlers.begun import SUFFIX
+from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput, Transcription
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable
@@ -27,7 +26,7 @@ from pipeline.subtitles.segments import Segment
 from workers.engines import Stopped, never
 from workers.engines.resources import Resources
 from workers.handler import Done
-from workers.media.audio.decoding import AudioTooLong, AudioUndecodable
+from workers.media.audio.decoding import AudioUndecodable
 from workers.media.audio.pcm import Pcm, encode_wav
 
 SECOND = SAMPLE_RATE
@@ -245,14 +244,6 @@ def test_the_price_is_that_of_the_decoded_length_and_is_held_before_anybody_list
         made.run([poor])  # type: ignore[list-item]
     assert engine.asked == []
     assert poor.store_of == {}
-
-
-def test_what_is_too_long_or_no_audio_is_told_and_nobody_listens() -> None:
-    engine = Listener()
-    for audio, error in ((wav(*[1] * 8, rate=8_000), AudioTooLong), (b"hello", AudioUndecodable)):
-        with pytest.raises(error):
-            handler(engine, max_hours=7 / 3_600).run([Item(audio)])  # type: ignore[list-item]
-    assert engine.asked == []
 
 
 def test_decoding_has_its_time_which_ends_before_its_process_would_pass_for_hung(
@@ -479,14 +470,3 @@ def test_who_waits_for_a_turn_is_not_taken_for_hung_and_leaves_when_cancelled() 
 def run_quietly(made: TranscriptionHandler, item: Item) -> None:
     with suppress(Stopped):
         made.run([item])  # type: ignore[list-item]
-
-
-def test_temporary_folders_are_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    seen: list[Path] = []
-    engine = Listener()
-    engine.before_segment = lambda number: seen.extend(tmp_path.rglob("*"))
-
-    carry_out(handler(engine), Item(LONG))
-
-    assert seen == []

@@ -8,8 +8,7 @@ from sound import samples_of, true_peak_db
 
 from workers.media.audio.gain import STEPS_PER_SECOND
 from workers.media.audio.levelling import Levelled
-from workers.media.audio.loudness import SILENCE, TARGET, loudness, profile
-from workers.media.audio.measured_track import MeasuredTrack
+from workers.media.audio.loudness import SILENCE, TARGET, MeasuredTrack, loudness, profile
 from workers.media.audio.pcm import Pcm
 
 VOICES = [("en-US", {}), ("en-US-female", {}), ("de", {"pitch": -15}), ("cmn", {}), ("ru", {"speed": 3.0})]

@@ -11,7 +11,6 @@ from sound import samples_of
 
 from workers.engines import Stopped
 from workers.media.audio.encoding.encoded_stream import EncodedStream
-from workers.media.audio.encoding.mp3 import CHAPTER, STREAM
 from workers.media.audio.ffmpeg import FfmpegFailed
 from workers.media.audio.pcm import Pcm
 
@@ -136,7 +135,3 @@ def test_encoding_stops_between_blocks(ffmpeg, speech):
 
     with pytest.raises(Stopped):
         encode_mp3(ffmpeg, endless(), sample_rate=22_050, stop=lambda: given > 3)
-
-
-def test_the_formats_are_those_of_the_specification():
-    assert (CHAPTER.bit_rate, STREAM.bit_rate, CHAPTER.sample_rate) == (192_000, 128_000, 44_100)

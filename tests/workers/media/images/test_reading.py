@@ -237,7 +237,7 @@ def test_limits_are_what_the_settings_say() -> None:
 def test_what_is_no_picture_is_told_by_name(body: bytes, what: str) -> None:
     with pytest.raises(ImageUndecodable, match=what) as caught:
         read(body)
-    assert "JPEG, PNG, WebP, GIF, AVIF, TIFF, BMP or HEIC are taken" in caught.value.message
+    assert "JPEG, PNG, WebP, GIF, AVIF, TIFF, BMP or HEIC are accepted" in caught.value.message
 
 
 @pytest.mark.parametrize("form", FORMATS)

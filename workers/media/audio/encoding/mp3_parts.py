@@ -20,16 +20,14 @@ from math import gcd
 from typing import IO, Protocol
 
 from workers.engines import Stopped, never
-from workers.media.audio.encoding.mp3 import CHAPTER, encode_into
+from workers.media.audio.encoding.encodings import CHAPTER, encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.
 FRAME, CYCLE = 1_152, 49
-
 #: The most encoders of one file, and the least sound that is worth another: an encoder starts in a tenth of a second.
 MOST_PARTS = 4
 SHORTEST_PART = timedelta(seconds=60)
-
 #: Bytes of the first frame, which has no sound and says how long the file is ("Info", as LAME writes it). And where its
 #: fields are: counts of frames and bytes, samples at both ends that are not played, bytes and their checksums.
 INFO_FRAME = 626

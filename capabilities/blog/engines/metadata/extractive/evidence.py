@@ -49,6 +49,7 @@ class Seen:
     after_first: int = 0  # right after a sentence's first word, which may be the first of its name
     before_content: int = 0  # right before a word that is not empty
     before_article: int = 0  # *running* a shop
+    beside_capital: int = 0  # next to another capital: a part of somebody's name
     first: int = 1_000_000  # its first place in the text
     forms: Counter[str] = field(default_factory=Counter)
 
@@ -69,6 +70,9 @@ def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, 
             is_content = not word.lower[0].isdigit() and not language.is_empty_word(word.lower)
             seen[before.lower].before_content += is_content
             seen[before.lower].before_article += word.lower in articles
+            if before.is_capital and word.is_capital and not language.is_empty_word(before.lower):
+                seen[before.lower].beside_capital += 1
+                seen[word.lower].beside_capital += 1
         if word is not None:
             known = seen[word.lower]
             known.count += 1

@@ -31,6 +31,9 @@ WHOLE = regex.compile(r"[.!?…؟।。！？][\"'”’»」』)]*$")
 _LETTERS = regex.compile(r"[\p{L}\p{M}]")
 _QUESTION = regex.compile(r"[?？؟][\"'”’»」』)]*$")
 
+#: What obituaries say in their title or first sentences.
+OBITUARY = regex.compile("|".join(_KNOWN["obituaries"]), regex.IGNORECASE)
+
 #: Characters of a paragraph that is left out for an order in it; of a longer one only the sentence is.
 LONGEST_ORDER = 600
 

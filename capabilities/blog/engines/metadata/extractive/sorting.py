@@ -10,6 +10,7 @@ from itertools import islice
 import regex
 
 from capabilities.blog.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
+from capabilities.blog.engines.metadata.extractive.sentences import OBITUARY
 from capabilities.blog.engines.metadata.extractive.words import lowered
 from capabilities.blog.engines.metadata.places import places_in
 from capabilities.blog.engines.metadata.taxonomy import Cues, Taxonomy
@@ -32,6 +33,12 @@ SURE_WEIGHT = 2.0
 
 #: What the best category must weigh at least: one cue in a title, two in a text.
 LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 1.5, 1.8, 120
+
+#: Characters that tell whether a text is an obituary.
+OBITUARY_OPENING = 300
+
+#: How much a text counts for a category without a cue in the title: of an obituary, and where the title has a place.
+OBITUARY_SHARE, PLACE_SHARE = 0.3, 0.5
 
 #: Letters of a joined word's last part: shorter ones end many words by chance.
 SHORTEST_HEAD = 5
@@ -58,6 +65,7 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
     cues = taxonomy.cues(language.taxonomy)
     weights: dict[str, float] = defaultdict(float)
     spoken: dict[str, set[str]] = defaultdict(set)
+    titled: set[str] = set()
     for found, weight in (
         (_found(lowered(title, language.code), None, cues, language), TITLE_WEIGHT),
         (_found(lowered(text[:OPENING], language.code), None, cues, language), OPENING_WEIGHT - 1.0),
@@ -67,19 +75,27 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
             for name in names:
                 weights[name] += weight * _specific(cue, language) * math.log1p(count) / len(names)
                 spoken[name].add(cue)
+                titled |= {name} if weight == TITLE_WEIGHT else set()
     travels = [category.name for category in taxonomy.category if category.places]
     places = [places_in(part, language) for part in (title, text[:OPENING], text[OPENING:])]
+    is_obituary = OBITUARY.search(f"{title}\n{text[:OBITUARY_OPENING]}") is not None
+    # Whoever has died played football and lived in a city; whoever is in Lisbon eats there.
+    share = OBITUARY_SHARE if is_obituary else PLACE_SHARE if places[0] else 1.0
+    for name in weights.keys() - titled - {*travels}:
+        weights[name] *= share
     for name in travels:
-        weights[name] += _weight_of_places(places, cues)
+        weights[name] += _weight_of_places(places[:1] if is_obituary else places, cues)
     # The fallback's own words, such as tips, speak for any category.
     weights[taxonomy.fallback] = 0.0
     best = max(taxonomy.names, key=lambda name: weights[name])
     least = LEAST_WEIGHT_LONG if sum(words.values()) > LONG else LEAST_WEIGHT
     named = sum(places, Counter[str]())
     is_about = best in travels or len(named) >= SEVERAL_PLACES
-    about = frozenset(place for place, count in named.items() if is_about or count > 1 or place in places[0])
-    # A name of several words is somebody's, or a street's: Corso Buenos Aires.
-    passing = frozenset(place for place in named if " " not in place) - about
+    # A name of several words may be a street's, which is about the post as well: Corso Buenos Aires.
+    about = frozenset(
+        place for place, count in named.items() if is_about or count > 1 or " " in place or place in places[0]
+    )
+    passing = frozenset(named) - about
     if weights[best] < least:
         return Sorted(taxonomy.fallback, frozenset(), places=about, passing=passing)
     second = max((weight for name, weight in weights.items() if name != best), default=0.0)
@@ -96,7 +112,7 @@ def _specific(cue: str, language: Language) -> float:
 def _weight_of_places(places: Sequence[Counter[str]], cues: Cues) -> float:
     """Return what the places of a title, of an opening and of the rest weigh; those that are cues weigh as such."""
     weight = 0.0
-    for found, factor in zip(places, (TITLE_WEIGHT, OPENING_WEIGHT, 1.0), strict=True):
+    for found, factor in zip(places, (TITLE_WEIGHT, OPENING_WEIGHT, 1.0), strict=False):
         for place, count in found.items():
             if not cues.of_word(place):
                 weight += PLACE_WEIGHT * factor * math.log1p(count)

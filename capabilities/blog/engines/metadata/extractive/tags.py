@@ -9,6 +9,8 @@ import regex
 
 from capabilities.blog.engines.metadata.extractive.evidence import (
     ADJECTIVES,
+    INFINITIVES,
+    VERBS,
     arabic_name,
     observed,
     without_affixes,
@@ -110,12 +112,26 @@ class _Ranking:
         """Return whether each word of a name is written as one; in German all nouns are."""
         return self._language.code != "de" and all(self._seen[word].is_proper for word in name)
 
+    def _is_verb(self, word: str) -> bool:
+        """Return whether a word is an infinitive, or takes an object: bitcoin *captures* the imagination."""
+        known, code = self._seen[word], self._language.code
+        if word in self._cues or known.after_article:
+            return False
+        is_infinitive = code in INFINITIVES and INFINITIVES[code].search(word) is not None
+        return is_infinitive or (code == "en" and known.before_article == known.count and not self._is_proper((word,)))
+
     def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
         content = [word for word in name if word not in self._language.joints]
         joined = " ".join(name)
         if not self._is_proper(name) and any(self._language.is_empty_word(word) for word in {*content} - self._cues):
             return 0.0
         if len(joined) > 40 or len({stem(word) for word in content}) < len(content):
+            return 0.0
+        # A name in capitals may be a private person's, unless the title has it.
+        is_public = joined in self._cues | self._weights.places or any(map(self._weights.is_in_title, content))
+        if (self._is_proper(name) and not is_public) or self._is_verb(content[0]) or self._is_verb(content[-1]):
+            return 0.0
+        if self._language.code == "en" and VERBS["en"].search(content[-1]) and content[-1] not in self._cues:
             return 0.0
         # A name in capitals, such as Buenos Aires, counts even if it occurs once.
         is_known = joined in self._cues or self._is_proper(name)

@@ -48,7 +48,7 @@ class SentenceWeights:
         length: int,
         places: frozenset[str] = frozenset(),
     ) -> None:
-        self._places = places
+        self.places = places
         self.language, self.seen, self.cues, self.length = language, seen, cues, length
         self._title, self._title_stems = title, {stem(word) for word in title}
         self._forms: dict[str, Counter[str]] = defaultdict(Counter)
@@ -79,10 +79,16 @@ class SentenceWeights:
             return worth
         # A guidebook or a program that is named in passing is no subject.
         is_late = self._count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
-        if is_late and not self._is_in_title(word) and word not in self._places:
+        if is_late and not self.is_in_title(word) and word not in self.places:
             worth *= 0.4
         if word in self.cues:
             return worth
+        if (
+            self._is_proper(known)
+            and known.beside_capital > known.count / 2
+            and not (word in self.places or self.is_in_title(word))
+        ):
+            return 0.0
         code = self.language.code
         if word in self.language.companions or (code == "en" and VERBS["en"].search(word)):
             return 0.0
@@ -90,7 +96,7 @@ class SentenceWeights:
             # A Vietnamese syllable is a part of a word.
             return 0.0
         count = self._count(word)
-        if self._is_in_title(word):
+        if self.is_in_title(word):
             return worth * 0.35 if self.length > LONG and self._lacks_article(word, known, count) else worth
         if count < 2 and self._has_no_grammar:
             # Only what recurs or stands in the title is taken for a name.
@@ -107,7 +113,7 @@ class SentenceWeights:
             return 0.0
         count = self._count(word)
         worth = math.log1p(count) * (1.0 + 0.4 / (1.0 + known.first / 60))
-        if self._is_in_title(word) and not self._is_incidental(known, count, is_cue):
+        if self.is_in_title(word) and not self._is_incidental(known, count, is_cue):
             worth *= 2.2
         elif count < 2 and self.length > LONG and not is_cue and not self._is_proper(known):
             worth *= 0.3
@@ -118,7 +124,7 @@ class SentenceWeights:
     def _lacks_article(self, word: str, known: Seen, count: int) -> bool:
         """Return whether a word never has an article or preposition before it: then it is rather a verb than a noun."""
         needs_name = bool(self.language.determiners) and self.language.code != "de" and not self._is_proper(known)
-        least = 2 if self._is_in_title(word) else 3
+        least = 2 if self.is_in_title(word) else 3
         return (
             needs_name
             and count < least
@@ -139,7 +145,8 @@ class SentenceWeights:
     def _count(self, word: str) -> int:
         return sum(self._forms[stem(word)].values()) or self.seen[word].count
 
-    def _is_in_title(self, word: str) -> bool:
+    def is_in_title(self, word: str) -> bool:
+        """Return whether the title has a word, in any form."""
         return word in self._title or stem(word) in self._title_stems
 
     def _is_proper(self, known: Seen) -> bool:
@@ -187,6 +194,9 @@ class SentenceWeights:
         return likely
 
     def _as_german_noun(self, word: str, known: Seen, is_cue: bool) -> float:
+        if known.first == 0 and known.inside == 0 and word.endswith("en") and not is_cue:
+            # “Wählen eines Passworts”: an infinitive opens the title.
+            return 0.3
         inside = known.inside or self._inside[stem(word)]
         if inside:
             capital = known.capital if known.inside else self._capital[stem(word)]

@@ -59,7 +59,7 @@ def plans_of(brief: Brief, count: int, *, has_title: bool) -> list[Plan]:
     digest = hashlib.sha256(f"{VERSION} {style} {brief.title}".encode("utf-8", "surrogatepass")).digest()
     random = Random(digest)  # noqa: S311  # no secret
     motif = topics.motif_of(brief)
-    designs = _designs(style, motif, brief.recent, random, has_title=has_title)
+    designs = _designs(brief.style, motif, brief.recent, random, has_title=has_title)
     palettes = _palettes(count, brief.recent, random)
     plans = []
     for index, palette in enumerate(palettes):
@@ -71,7 +71,7 @@ def plans_of(brief: Brief, count: int, *, has_title: bool) -> list[Plan]:
 def _designs(
     style: str, motif: str | None, recent: Recent, random: Random, *, has_title: bool
 ) -> list[tuple[str, str]]:
-    """Return styles and designs in the order in which they are used; the motif is in the first three."""
+    """Return styles and designs in the order of their use; the first three have the motif, and are three ideas."""
 
     def fresh(kind: str, designs: Sequence[str]) -> list[tuple[str, str]]:
         shuffled = random.sample(designs, len(designs))
@@ -91,6 +91,10 @@ def _designs(
         return _in_turn(plain, free, random) if has_title else free
     around = fresh("illustration", [*AROUND, *(["desk"] if motif in topics.ON_DESK else [])])
     fitting = fresh("illustration", topics.SCENES.get(motif, ()))
+    if style != NEAREST:
+        # Nobody asked for illustrations alone: a thing, a scene, and a cover of type or shapes.
+        others = _in_turn(plain, free, random) if has_title else free
+        return [*around[:1], *fitting[:1], *others[:2], *around[1:], *fitting[1:]]
     return [*around[:1], *fitting[:1], *around[1:], *fitting[1:]]
 
 

@@ -66,7 +66,9 @@ def motif_of(brief: Brief) -> str | None:
     # A tag that the summary has not may only say what the category is. One of the title's words was looked at with
     # those around it, which may give it another meaning.
     title, summary = brief.title.lower(), brief.summary.lower()
-    tags = [tag for tag in brief.tags[:FIRST_TAGS] if tag.lower() in summary and tag.lower() not in title]
+    # Where nobody is sure of the category, a tag's thing may be the wrong one.
+    first = brief.tags[:FIRST_TAGS] if brief.category else ()
+    tags = [tag for tag in first if tag.lower() in summary and tag.lower() not in title]
     return subject_of(brief.title, tags, brief.language) or _symbol_of(brief.category)
 
 

@@ -15,14 +15,14 @@ UNUSUAL_TRAFFIC = re.compile(
     r"|подозрительн\w+ трафик|ungewöhnlichen datenverkehr",
     re.IGNORECASE,
 )
-#: Is found in no text.
+#: Matches no text.
 NEVER = re.compile(r"(?!)")
-#: A row whose address can't be read.
+#: Stands for a row whose address can't be read.
 OPAQUE = ""
 
 
 class PageProvider(Provider):
-    """What reads its pages the same way: rows first, because ordinary pages contain every word of a challenge."""
+    """A provider whose pages are read rows first: ordinary pages contain every word of a challenge."""
 
     needs_proof = True
 
@@ -32,12 +32,11 @@ class PageProvider(Provider):
     challenge: ClassVar[str]
     consent: ClassVar[str] = ""
     none: ClassVar[str] = ""
-    #: What only a page without results says to its reader, and what only a page that needs JavaScript has.
+    #: Words that only a page without results has, and source that only a page has that needs JavaScript.
     none_words: ClassVar[re.Pattern[str]] = NEVER
     script: ClassVar[re.Pattern[str]] = NEVER
 
     def parse(self, reply: Reply) -> Reading:
-        """Return what a page says."""
         soup = BeautifulSoup(reply.text, "lxml")
         found = [unwrap(link) for link in self.links(soup)]
         rows = tuple(dict.fromkeys(one for one in found if one))
@@ -47,7 +46,9 @@ class PageProvider(Provider):
             bool(selector) and soup.select_one(selector) is not None
             for selector in (self.none, self.challenge, self.consent)
         )
-        text = visible_text(soup)  # last: it takes scripts away, which tell a challenge
+        for hidden in soup(["script", "style", "noscript", "template"]):  # last: scripts tell a challenge
+            hidden.extract()
+        text = soup.get_text(" ", strip=True)
         return Reading(
             is_none=is_none or bool(self.none_words.search(text)),
             is_challenge=is_challenge or bool(UNUSUAL_TRAFFIC.search(text)),
@@ -56,26 +57,19 @@ class PageProvider(Provider):
         )
 
     def links(self, soup: BeautifulSoup) -> list[str]:
-        """Return where the links of organic results lead, as whole addresses."""
+        """Return the targets of organic results' links as absolute URLs."""
         raise NotImplementedError
 
     def href_of(self, tag: Tag) -> str:
-        """Return where a link leads, as a whole address; nothing for what can't be one."""
+        """Return a link's target as an absolute URL, or "" if it is none."""
         try:
             return urljoin(self.home, str(tag.get("href") or "").strip())
         except ValueError:
             return ""
 
 
-def visible_text(soup: BeautifulSoup) -> str:
-    """Return what a person reads on a page."""
-    for hidden in soup(["script", "style", "noscript", "template"]):
-        hidden.extract()
-    return soup.get_text(" ", strip=True)
-
-
 def unwrap(address: str) -> str | None:
-    """Return the page behind an engine's own link: OPAQUE when it can't be read, None for what is no result."""
+    """Return the page behind an engine's own link: OPAQUE if it can't be read, None if it is no result."""
     try:
         parts = urlsplit(address)
         host, path = parts.hostname or "", parts.path

@@ -1,4 +1,4 @@
-"""Site service: what tells owners of their own sites, with access that they have given."""
+"""Site service: an engine's service for owners of sites, used with access that they have given."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,30 +8,29 @@ from typing import Any, ClassVar, Protocol
 
 from capabilities.index_check.engines.search.base.client import PageTooLarge, Unreachable
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
-from capabilities.index_check.results.urls import Reason
+from capabilities.index_check.results.raw_result import Inspection, Reason
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
-from capabilities.index_check.sites.inspection import Inspection
 
 #: Sends a request; SearchClient.ask.
 Ask = Callable[[SearchRequest], Reply]
 
 
 class Trouble(StrEnum):
-    """Why a service does not tell."""
+    """Why a service gives no answer."""
 
-    QUOTA = "quota"  # a quota is used up, it does not say which
-    DAY_QUOTA = "day_quota"  # that of the day
-    REFUSED = "refused"  # it does not tell us of this site
-    NO_ACCESS = "no_access"  # it takes our token for none; a new one may do
+    QUOTA = "quota"  # an unnamed quota is used up
+    DAY_QUOTA = "day_quota"  # the daily quota is used up
+    REFUSED = "refused"  # we may not ask about this site
+    NO_ACCESS = "no_access"  # our token is not accepted; a new one may be
     DISCONNECTED = "disconnected"  # the access is gone for good: revoked, deleted, or never right
     UNREADABLE = "unreadable"  # the stored access can't be used on this machine
-    URL_REFUSED = "url_refused"  # it takes the URL for none
-    UNKNOWN = "unknown"  # it answered with what we don't know
+    URL_REFUSED = "url_refused"  # the URL is not accepted
+    UNKNOWN = "unknown"  # the answer is one that we don't know
     PASSING = "passing"  # not reached, or in trouble itself
 
 
 class ServiceTrouble(Exception):
-    """A service does not tell. `code` and `detail`, a sentence's end, are for people; `rest` is what it asks for."""
+    """A service gives no answer. `detail` ends a sentence for people; `rest` is the wait that it asks for."""
 
     def __init__(self, kind: Trouble, code: str, detail: str = "", *, rest: timedelta = timedelta()) -> None:
         super().__init__(f"{code}: {detail}")
@@ -43,7 +42,7 @@ class ServiceTrouble(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswer:
-    """What a service says of a URL. Without a `reason` it is facts alone, from which nothing follows for the index."""
+    """A service's answer about a URL. Without a `reason` it has facts alone, which are no verdict."""
 
     inspection: Inspection
     reason: Reason | None = None
@@ -52,23 +51,23 @@ class ServiceAnswer:
 
 
 class ServiceAccess(Protocol):
-    """What requests are made with; it keeps a token, if the service wants one."""
+    """Access to a service; it keeps a token if the service wants one."""
 
-    name: str  # whose it is; no secret
+    name: str  # its owner; no secret
 
     def authorize(self, request: SearchRequest) -> SearchRequest:
-        """Return a request with what shows that it may be made. Raises ServiceTrouble."""
+        """Return a request with its credentials. Raises ServiceTrouble."""
 
     def renew(self) -> None:
-        """Take no earlier token for the next request."""
+        """Get a new token for the next request."""
 
 
 class SiteService:
-    """A service; a subclass says how it is asked and read."""
+    """A service. A subclass makes its requests and reads its replies."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    #: The index that it tells of.
+    #: The index that it knows.
     index: ClassVar[str]
 
     def __init__(self, settings: SearchSettings) -> None:
@@ -85,11 +84,11 @@ class SiteService:
         raise NotImplementedError
 
     def list_sites(self, ask: Ask, access: ServiceAccess) -> list[str]:
-        """Return the properties that an access is good for. Raises ServiceTrouble."""
+        """Return the properties that an access covers. Raises ServiceTrouble."""
         return self.read_sites(send(ask, access, self.sites_request()))
 
     def inspect(self, ask: Ask, access: ServiceAccess, url: str, site: str) -> ServiceAnswer:
-        """Return what the service says of a URL of one of its properties. Raises ServiceTrouble."""
+        """Return the answer about a URL of one of its properties. Raises ServiceTrouble."""
         return self.read(send(ask, access, self.request(url, site)), site)
 
     def sites_request(self) -> SearchRequest:
@@ -97,7 +96,7 @@ class SiteService:
         raise NotImplementedError
 
     def read_sites(self, reply: Reply) -> list[str]:
-        """Return the properties of a list of sites. Raises ServiceTrouble."""
+        """Return the properties in a list of sites. Raises ServiceTrouble."""
         raise NotImplementedError
 
     def request(self, url: str, site: str) -> SearchRequest:
@@ -105,21 +104,17 @@ class SiteService:
         raise NotImplementedError
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:
-        """Return what a reply says of a URL. Raises ServiceTrouble."""
+        """Return the answer in a reply about a URL. Raises ServiceTrouble."""
         raise NotImplementedError
 
 
 def send(ask: Ask, access: ServiceAccess, request: SearchRequest) -> Reply:
-    """Send a request with an access, and once more with a new token where the first was refused."""
-    reply = _send_once(ask, access, request)
-    if reply.status != 401:
-        return reply
-    access.renew()
-    return _send_once(ask, access, request)
-
-
-def _send_once(ask: Ask, access: ServiceAccess, request: SearchRequest) -> Reply:
+    """Send a request, once more with a new token if the first was refused. Raises ServiceTrouble."""
     try:
+        reply = ask(access.authorize(request))
+        if reply.status != 401:
+            return reply
+        access.renew()
         return ask(access.authorize(request))
     except (Unreachable, PageTooLarge) as error:
         raise ServiceTrouble(Trouble.PASSING, error.code, error.message) from error

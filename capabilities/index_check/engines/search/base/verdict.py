@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from capabilities.index_check.engines.search.base.provider import Provider, Reading, Reply
-from capabilities.index_check.results.urls import Reason
+from capabilities.index_check.results.raw_result import Reason
 from pipeline.downloads.urls import match_key
 
 CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")
 CHALLENGE_HOSTS = ("sorry.google.com",)
 CONSENT_HOSTS = ("consent.google.", "consent.youtube.", "consent.yahoo.", "guce.")
-#: Codes of evasions: rows of other sites, and no row of a site that is surely listed. Some in a row are a block.
+#: Codes of evasions: rows of other sites, or no row of a site that is surely listed. Several in a row are a block.
 EVASIONS = frozenset(("operator_ignored", "empty_unproven"))
-#: Codes of pages that will look the same next time: some in a row, and the provider is out of use.
+#: Codes of pages that will look the same next time. After several in a row the provider is out of use for the job.
 UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required", "request_refused"))
 
 #: Most rows that are kept as near matches.
 MAX_NEAR = 5
-#: Longest row that is looked at; what is submitted is half as long (pipeline/downloads/urls.py).
+#: Longest row that is looked at; a submitted URL is at most half as long (pipeline/downloads/urls.py).
 MAX_ROW_CHARACTERS = 4_096
-#: What no address has, and no row of a database takes.
+#: Characters that no address has, and no row of a database takes.
 UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 MOBILE_PREFIXES = ("m.", "mobile.", "amp.")
 AMP_CACHE = ".cdn.ampproject.org"
@@ -29,7 +29,7 @@ AMP_CACHE = ".cdn.ampproject.org"
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The row that is the page, if there is one, and those that are nearly it, with their relation."""
+    """The row that is the page, if any, and the rows that are nearly it, with their relation."""
 
     url: str | None = None
     near: tuple[tuple[str, str], ...] = ()
@@ -46,12 +46,12 @@ class Verdict:
     reason: Reason
     code: str
     match: Match = NO_MATCH
-    rest: timedelta = timedelta()  # what the provider itself asked for
-    detail: str = ""  # of a code that has several causes
+    rest: timedelta = timedelta()  # the wait that the provider asks for
+    detail: str = ""  # tells the causes of a code apart
 
     @property
     def cause(self) -> str:
-        """The code, with what it leaves open: config:credits."""
+        """The code with its detail, such as config:credits."""
         return f"{self.code}:{self.detail}" if self.detail else self.code
 
     @property
@@ -61,7 +61,7 @@ class Verdict:
 
     @property
     def is_passing(self) -> bool:
-        """Whether the provider itself is in trouble, and may well answer later."""
+        """Whether the provider itself is in trouble, and may answer later."""
         return self.code == "transport" or self.code.startswith("http_5")
 
 
@@ -76,15 +76,15 @@ def classify(
 ) -> Verdict:
     """Return the verdict on the page of a match key; the first condition that holds counts. Pure.
 
-    No reply at all is None. `is_operator`: the query was for pages of a site alone, so that rows of others are no
-    answer. That the page is not indexed is the verdict on this query; the check wants one on each of its forms."""
+    `reply` is None if there was none. `is_operator`: the query was for pages of one site alone, so rows of others are
+    no answer. "Not indexed" is the verdict on this query; a check needs it for each form of the query."""
     if reply is None:
         return Verdict("error", "transport")
     rest = reply.retry_after()
     if any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in reply.places):
         return Verdict("rate_limited", "captcha", rest=rest)
     if reading.refused:
-        # Before the throttle: an API may say 429 as well when nothing is left to pay with.
+        # Before the throttle: an API may also say 429 when our account is empty.
         return Verdict("error", "config", detail=reading.refused)
     if reply.status in provider.throttle_statuses or (provider.is_api and reply.status == 403 and reading.is_quota):
         # A challenge says more than its status: it opens the breaker for longer.
@@ -134,7 +134,7 @@ def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) ->
         if len(row) > MAX_ROW_CHARACTERS or UNFIT.search(row) or (key := match_key(row)) is None:
             continue
         row_host, row_path, _ = _parts(key)
-        # `site:` is for subdomains as well.
+        # `site:` covers subdomains.
         has_host = has_host or f".{_without_port(row_host)}".endswith(site)
         if key == wanted:
             found = found or row
@@ -160,7 +160,7 @@ def _without_port(host: str) -> str:
 
 
 def _plain(key: str) -> str:
-    """Return a match key without what makes a mobile, AMP or differently written copy of the same page."""
+    """Return a match key that is the same for mobile, AMP and upper-case copies of a page."""
     host, path, query = _parts(key)
     path = path.lower()
     if host.endswith(AMP_CACHE):

@@ -1,0 +1,13 @@
+"""Services that tell owners about their own sites."""
+
+from collections.abc import Mapping
+
+from capabilities.index_check.engines.search.base.site_service import SiteService
+from capabilities.index_check.engines.search.owners.bing_webmaster import BingWebmaster
+from capabilities.index_check.engines.search.owners.search_console import SearchConsole
+from capabilities.index_check.settings import SearchSettings
+
+
+def site_services(settings: SearchSettings) -> Mapping[str, SiteService]:
+    """Return all services by name."""
+    return {service.name: service(settings) for service in (SearchConsole, BingWebmaster)}

@@ -1,7 +1,7 @@
 """Bing Webmaster Tools: GetUrlInfo, for sites whose owner has given a key.
 
-It tells when Bing found and crawled a page. That is not whether the page is in the index: Microsoft documents no field
-that says so, and crawled pages may be left out; so no verdict follows from it (docs/decisions/0022).
+It says when Bing found and crawled a page. No field says whether the page is in the index, and Bing leaves crawled
+pages out, so its answer is no verdict (docs/decisions/0022).
 """
 
 import re
@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import document_of
-from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest, document_of, objects
 from capabilities.index_check.engines.search.base.site_service import (
     ServiceAccess,
     ServiceAnswer,
@@ -18,11 +17,11 @@ from capabilities.index_check.engines.search.base.site_service import (
     SiteService,
     Trouble,
 )
+from capabilities.index_check.results.raw_result import Inspection
 from capabilities.index_check.sites.connections import BING_WEBMASTER
-from capabilities.index_check.sites.inspection import Inspection
 from pipeline.timestamps import timestamp
 
-#: Error codes (learn.microsoft.com, ApiErrorCode): their names, and what they mean for us.
+#: Error codes (learn.microsoft.com, ApiErrorCode): their names, and our troubles.
 ERRORS: dict[int, tuple[str, Trouble]] = {
     1: ("InternalError", Trouble.PASSING),
     2: ("UnknownError", Trouble.PASSING),
@@ -40,24 +39,23 @@ ERRORS: dict[int, tuple[str, Trouble]] = {
     16: ("Deprecated", Trouble.REFUSED),
 }
 CODES = {Trouble.QUOTA: "quota", Trouble.DISCONNECTED: "access_revoked", Trouble.REFUSED: "site_refused"}
-#: Milliseconds since 1970 in UTC, and the zone of the server, which adds nothing.
+#: Milliseconds since 1970 in UTC, and the server's zone, which is ignored.
 DATE = re.compile(r"/Date\((-?\d{1,15})(?:[+-]\d{4})?\)/")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class KeyAccess:
-    """A key of Bing Webmaster Tools, which goes into the address."""
+    """A key of Bing Webmaster Tools, which is sent in the address."""
 
     def __init__(self, key: str) -> None:
         self.name = f"key ending in {key[-4:]}"
         self._key = key
 
     def authorize(self, request: SearchRequest) -> SearchRequest:
-        """Return a request with the key."""
         return replace(request, query={**request.query, "apikey": self._key})
 
     def renew(self) -> None:
-        """A key stays as it is."""
+        """Do nothing: a key does not expire."""
 
 
 class BingWebmaster(SiteService):
@@ -68,7 +66,6 @@ class BingWebmaster(SiteService):
     index: ClassVar[str] = "bing"
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:
-        """Return the access of a key."""
         key = credentials.get("api_key")
         if not isinstance(key, str) or not re.fullmatch(r"[0-9A-Za-z_-]{16,128}", key):
             raise ServiceTrouble(
@@ -77,41 +74,33 @@ class BingWebmaster(SiteService):
         return KeyAccess(key)
 
     def sites_request(self) -> SearchRequest:
-        """Return the request for the list of sites."""
         return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUserSites")
 
     def read_sites(self, reply: Reply) -> list[str]:
-        """Return the sites that are verified."""
-        sites = _told(reply)
-        return [
-            str(site["Url"])
-            for site in (sites if isinstance(sites, list) else [])
-            if isinstance(site, dict) and site.get("Url") and site.get("IsVerified")
-        ]
+        sites = objects(_content(reply))
+        return [str(site["Url"]) for site in sites if site.get("Url") and site.get("IsVerified")]
 
     def request(self, url: str, site: str) -> SearchRequest:
-        """Return the request about a URL."""
         return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUrlInfo", query={"siteUrl": site, "url": url})
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:
-        """Return what Bing says of its last crawl; zero and the year 1 are its way to say nothing."""
-        info = _told(reply)
+        """Return the facts of Bing's last crawl. Zero and the year 1 stand for no value."""
+        info = _content(reply)
         if not isinstance(info, dict):
             raise ServiceTrouble(Trouble.UNKNOWN, "unrecognised_page", "Bing's answer has no page in it")
-        return ServiceAnswer(
-            Inspection(
-                service=self.name,
-                property=site,
-                last_crawl_time=_moment(info.get("LastCrawledDate")),
-                discovered_time=_moment(info.get("DiscoveryDate")),
-                http_status=_number(info.get("HttpStatus")),
-                document_bytes=_number(info.get("DocumentSize")),
-            )
+        inspection = Inspection(
+            service=self.name,
+            property=site,
+            last_crawl_time=_moment(info.get("LastCrawledDate")),
+            discovered_time=_moment(info.get("DiscoveryDate")),
+            http_status=_number(info.get("HttpStatus")),
+            document_bytes=_number(info.get("DocumentSize")),
         )
+        return ServiceAnswer(inspection)
 
 
-def _told(reply: Reply) -> Any:
-    """Return what a good reply has in it. Raises ServiceTrouble for every other one."""
+def _content(reply: Reply) -> Any:
+    """Return the content of a good reply. Raises ServiceTrouble for any other."""
     document = document_of(reply) or {}
     number = document.get("ErrorCode")
     if isinstance(number, int) and number in ERRORS:

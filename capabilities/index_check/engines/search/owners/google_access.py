@@ -1,4 +1,4 @@
-"""Google access: tokens from a service account's key, or from the consent of a user."""
+"""Google access: tokens from a service account's key, or from a user's consent."""
 
 import threading
 import webbrowser
@@ -13,17 +13,17 @@ from capabilities.index_check.settings import SearchSettings
 from pipeline.errors import NotReady
 from pipeline.settings.installing import install_command
 
-#: To read what Search Console says, and nothing else.
+#: Permission to read Search Console, and nothing else.
 SCOPES = ("https://www.googleapis.com/auth/webmasters.readonly",)
 SERVICE_ACCOUNT = "service_account"
 AUTHORIZED_USER = "authorized_user"
-#: How long a person may take to consent.
+#: Longest wait for a person's consent.
 CONSENT_SECONDS = 600
 EXTRA = "search-console"
 
 
 class GoogleAccess:
-    """A token that is renewed when it is old; several threads may use it."""
+    """A token that is renewed when it expires. Thread-safe."""
 
     def __init__(self, credentials: Any, name: str, settings: SearchSettings) -> None:
         self.name = name
@@ -32,7 +32,6 @@ class GoogleAccess:
         self._lock = threading.Lock()
 
     def authorize(self, request: SearchRequest) -> SearchRequest:
-        """Return a request with a token."""
         with self._lock:
             if not self._credentials.valid:
                 self._refresh()
@@ -40,7 +39,6 @@ class GoogleAccess:
         return replace(request, headers={**request.headers, "Authorization": f"Bearer {token}"})
 
     def renew(self) -> None:
-        """Take a new token next time."""
         with self._lock:
             self._credentials.token = None
 
@@ -58,13 +56,12 @@ class GoogleAccess:
             raise ServiceTrouble(Trouble.DISCONNECTED, "access_revoked", _refusal_of(error)) from None
         except (GoogleAuthError, requests.RequestException) as error:
             # Without its text, which may hold an address.
-            raise ServiceTrouble(
-                Trouble.PASSING, "transport", f"Google's tokens can't be reached ({type(error).__name__})"
-            ) from None
+            cause = f"Google's tokens can't be reached ({type(error).__name__})"
+            raise ServiceTrouble(Trouble.PASSING, "transport", cause) from None
 
 
 def open_access(credentials: dict[str, Any], settings: SearchSettings) -> GoogleAccess:
-    """Return the access that credentials give. Raises ServiceTrouble for what are none, NotReady."""
+    """Return the access that credentials give. Raises ServiceTrouble if they are invalid, NotReady."""
     try:
         service_accounts: Any = import_module("google.oauth2.service_account")  # it has no types
         users: Any = import_module("google.oauth2.credentials")
@@ -74,7 +71,7 @@ def open_access(credentials: dict[str, Any], settings: SearchSettings) -> Google
     kind = credentials.get("type")
     try:
         if kind == SERVICE_ACCOUNT:
-            # The address for tokens is ours: a file from elsewhere does not say where our requests go.
+            # The address for tokens is ours: a file from elsewhere must not direct our requests.
             info = {**credentials, "token_uri": token_url}
             made = service_accounts.Credentials.from_service_account_info(info, scopes=SCOPES)
             return GoogleAccess(made, str(credentials["client_email"]), settings)
@@ -89,18 +86,14 @@ def open_access(credentials: dict[str, Any], settings: SearchSettings) -> Google
             )
             return GoogleAccess(made, str(credentials["client_id"]), settings)
     except (ValueError, KeyError, TypeError):
-        raise ServiceTrouble(
-            Trouble.DISCONNECTED, "credentials_invalid", f"fields of the {kind} are missing, or its key is none"
-        ) from None
-    raise ServiceTrouble(
-        Trouble.DISCONNECTED, "credentials_invalid", f"the type is {str(kind)[:40]!a}, not {SERVICE_ACCOUNT}"
-    )
+        raise _invalid(f"fields of the {kind} are missing, or its key is none") from None
+    raise _invalid(f"the type is {str(kind)[:40]!a}, not {SERVICE_ACCOUNT}")
 
 
 def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open_browser: bool) -> dict[str, Any]:
-    """Ask a person for access in a browser (OAuth for installed apps), and return the credentials to keep.
+    """Ask a person for access in a browser (OAuth for installed apps); return the credentials to keep.
 
-    `client` is the file of an OAuth client for desktop apps. It waits on 127.0.0.1 until the browser comes back.
+    `client` is the content of a desktop app's client file. Waits on 127.0.0.1 until the browser returns.
     Raises ServiceTrouble, NotReady."""
     try:
         from google_auth_oauthlib.flow import InstalledAppFlow, WSGITimeoutError
@@ -109,9 +102,7 @@ def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open
         raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
     installed = client.get("installed")
     if not isinstance(installed, dict) or not {"client_id", "client_secret"} <= installed.keys():
-        raise ServiceTrouble(
-            Trouble.DISCONNECTED, "credentials_invalid", "the file is none of an OAuth client of the type desktop app"
-        )
+        raise _invalid("the file is none of an OAuth client of the type desktop app")
     urls = {"auth_uri": settings.search_console.consent_url, "token_uri": settings.search_console.token_url}
     flow = InstalledAppFlow.from_client_config(
         {"installed": {**installed, **urls}}, scopes=SCOPES, autogenerate_code_verifier=True
@@ -139,6 +130,10 @@ def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open
     }
 
 
+def _invalid(cause: str) -> ServiceTrouble:
+    return ServiceTrouble(Trouble.DISCONNECTED, "credentials_invalid", cause)
+
+
 def _has_browser() -> bool:
     try:
         webbrowser.get()
@@ -148,7 +143,7 @@ def _has_browser() -> bool:
 
 
 def _refusal_of(error: Exception) -> str:
-    """Return what Google said of a token that it does not give, without the token."""
+    """Return Google's reason for refusing a token."""
     document = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], dict) else {}
     said = " ".join(str(document.get(name, "")) for name in ("error", "error_description")).strip()
     return f"Google gives no token ({said[:200] or 'no reason'})"

@@ -6,8 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import document_of
-from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest, document_of, objects
 from capabilities.index_check.engines.search.base.site_service import (
     ServiceAccess,
     ServiceAnswer,
@@ -16,22 +15,21 @@ from capabilities.index_check.engines.search.base.site_service import (
     Trouble,
 )
 from capabilities.index_check.engines.search.owners.google_access import open_access
-from capabilities.index_check.results.urls import Reason
+from capabilities.index_check.results.raw_result import Inspection, Reason
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE
-from capabilities.index_check.sites.inspection import Inspection
 
-#: Reasons of errors that mean a quota (developers.google.com/webmaster-tools/v1/errors), and those that mean the day's.
+#: Reasons of errors that mean a quota (developers.google.com/webmaster-tools/v1/errors), and the daily quota.
 QUOTA_REASONS = frozenset(
     ("quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED")
 )
 DAY_REASONS = frozenset(("dailyLimitExceeded", "dailyLimitExceededUnreg"))
-#: In the name of the limit that an error of the newer form gives.
+#: Part of a daily limit's name in an error of the newer form.
 DAY_LIMIT = "PerDay"
-#: The project of the credentials has not turned the API on.
+#: The API is not enabled in the credentials' project.
 OFF_REASONS = frozenset(("SERVICE_DISABLED", "accessNotConfigured"))
-#: Who may only see that a property is there (developers.google.com/webmaster-tools/v1/sites).
+#: A user who may see no more than that a property exists (developers.google.com/webmaster-tools/v1/sites).
 WITHOUT_ACCESS = "siteUnverifiedUser"
-#: Fields of an answer, and what we call them.
+#: Fields of an answer, and our names for them.
 FIELDS = {
     "verdict": "verdict",
     "coverageState": "coverage_state",
@@ -42,7 +40,7 @@ FIELDS = {
     "indexingState": "indexing_state",
     "pageFetchState": "page_fetch_state",
 }
-#: How Google and others write the same sign.
+#: Signs that Google writes in several ways.
 SAME = str.maketrans({"‘": "'", "’": "'", "–": "-", "—": "-"})
 
 
@@ -54,30 +52,21 @@ class SearchConsole(SiteService):
     index: ClassVar[str] = "google"
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:
-        """Return the access of a service account, or of a user who has consented."""
         return open_access(credentials, self.settings)
 
     def sites_request(self) -> SearchRequest:
-        """Return the request for the list of properties."""
         return SearchRequest(self.settings.search_console.sites_url)
 
     def read_sites(self, reply: Reply) -> list[str]:
-        """Return the properties that may be asked about."""
-        document = _document(reply)
-        entries = document.get("siteEntry", [])
-        return [
-            str(entry["siteUrl"])
-            for entry in entries
-            if isinstance(entry, dict) and entry.get("siteUrl") and entry.get("permissionLevel") != WITHOUT_ACCESS
-        ]
+        entries = [one for one in objects(_document(reply).get("siteEntry")) if one.get("siteUrl")]
+        return [str(one["siteUrl"]) for one in entries if one.get("permissionLevel") != WITHOUT_ACCESS]
 
     def request(self, url: str, site: str) -> SearchRequest:
-        """Return the request about a URL; in English, because the states are texts."""
+        """Return the request about a URL. In English: the states are texts."""
         asked = {"inspectionUrl": url, "siteUrl": site, "languageCode": "en-US"}
         return SearchRequest(self.settings.search_console.url, "POST", json=asked)
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:
-        """Return what Google says of a URL."""
         result = _document(reply).get("inspectionResult")
         status = result.get("indexStatusResult") if isinstance(result, dict) else None
         if not isinstance(result, dict) or not isinstance(status, dict):
@@ -89,10 +78,9 @@ class SearchConsole(SiteService):
 
 
 def judge(verdict: str | None, coverage_state: str | None) -> tuple[Reason, str]:
-    """Return what a verdict and a state mean, with a code. Raises ServiceTrouble for what we don't know.
+    """Return the meaning of a verdict and a state, with a code. Raises ServiceTrouble if they are unknown.
 
-    PASS says that the page is indexed, NEUTRAL and FAIL that its state says why not. PARTIAL is out of use, so there
-    the state alone counts."""
+    PASS means indexed; for NEUTRAL and FAIL the state says why not. PARTIAL is out of use: its state alone counts."""
     indexed, not_indexed = _states()
     state = " ".join((coverage_state or "").translate(SAME).lower().split())
     if verdict == "PASS" and state not in not_indexed:
@@ -108,22 +96,20 @@ def judge(verdict: str | None, coverage_state: str | None) -> tuple[Reason, str]
 
 @cache
 def _states() -> tuple[Mapping[str, str], Mapping[str, str]]:
-    table = tomllib.loads(
-        files("capabilities.index_check.engines.search").joinpath("coverage_states.toml").read_text("utf-8")
-    )
+    file = files("capabilities.index_check.engines.search").joinpath("coverage_states.toml")
+    table = tomllib.loads(file.read_text("utf-8"))
     return table["indexed"], table["not_indexed"]
 
 
 def _document(reply: Reply) -> dict[str, Any]:
-    """Return the document of a good reply. Raises ServiceTrouble for every other one."""
+    """Return the document of a good reply. Raises ServiceTrouble for any other."""
     document = document_of(reply)
     if reply.is_success:
         if document is None:
             raise ServiceTrouble(Trouble.PASSING, "unrecognised_page", "Google's answer was no JSON")
         return document
     error = (document or {}).get("error")
-    error = error if isinstance(error, dict) else {}
-    raise _trouble_of(reply, error)
+    raise _trouble_of(reply, error if isinstance(error, dict) else {})
 
 
 def _trouble_of(reply: Reply, error: dict[str, Any]) -> ServiceTrouble:
@@ -135,9 +121,8 @@ def _trouble_of(reply: Reply, error: dict[str, Any]) -> ServiceTrouble:
     if reply.status == 429 or (reply.status == 403 and reasons & QUOTA_REASONS):
         return ServiceTrouble(Trouble.QUOTA, "quota", detail, rest=reply.retry_after())
     if reasons & OFF_REASONS:
-        return ServiceTrouble(
-            Trouble.DISCONNECTED, "api_disabled", f"{detail}; turn the Search Console API on in the project"
-        )
+        detail += "; turn the Search Console API on in the project"
+        return ServiceTrouble(Trouble.DISCONNECTED, "api_disabled", detail)
     if reply.status == 401:
         return ServiceTrouble(Trouble.NO_ACCESS, "access_refused", detail)
     if reply.status == 403:
@@ -148,15 +133,11 @@ def _trouble_of(reply: Reply, error: dict[str, Any]) -> ServiceTrouble:
 
 
 def _reasons(error: dict[str, Any]) -> set[str]:
-    """Return all that an error of the older or the newer form gives for a reason."""
-    parts = [part for name in ("errors", "details") for part in _dictionaries(error.get(name))]
+    """Return all reasons that an error of the older or the newer form names."""
+    parts = [part for name in ("errors", "details") for part in objects(error.get(name))]
     return {str(part["reason"]) for part in parts if part.get("reason")} | {str(error.get("status", ""))}
 
 
 def _limits(error: dict[str, Any]) -> list[str]:
-    metadata = [part.get("metadata") for part in _dictionaries(error.get("details"))]
+    metadata = [part.get("metadata") for part in objects(error.get("details"))]
     return [str(one.get("quota_limit", "")) for one in metadata if isinstance(one, dict)]
-
-
-def _dictionaries(found: Any) -> list[dict[str, Any]]:
-    return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []

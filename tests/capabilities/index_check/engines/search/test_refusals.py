@@ -10,12 +10,10 @@ import pytest
 from capabilities.index_check.engines.search import advise
 from capabilities.index_check.engines.search.base.provider import Provider, Reply
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify
-from capabilities.index_check.engines.search.brave_api import BraveApi
 from capabilities.index_check.engines.search.dataforseo import DataForSeo
 from capabilities.index_check.engines.search.google import Google
+from capabilities.index_check.engines.search.keyed_apis import BraveApi, SerpApi, Serper
 from capabilities.index_check.engines.search.searxng import Searxng
-from capabilities.index_check.engines.search.serpapi import SerpApi
-from capabilities.index_check.engines.search.serper import Serper
 from capabilities.index_check.settings import ProviderSettings, SearxngSettings
 
 WITH_KEY = SearxngSettings(url="http://127.0.0.1:9/", api_key="login:secret")

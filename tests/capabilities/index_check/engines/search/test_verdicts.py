@@ -11,13 +11,10 @@ from pydantic import ValidationError
 from capabilities.index_check.engines.search.base.pages import unwrap
 from capabilities.index_check.engines.search.base.provider import Reading, Reply
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify, match
-from capabilities.index_check.engines.search.bing import Bing
-from capabilities.index_check.engines.search.brave_api import BraveApi
-from capabilities.index_check.engines.search.duckduckgo import DuckDuckGo
 from capabilities.index_check.engines.search.google import Google
+from capabilities.index_check.engines.search.keyed_apis import BraveApi, SerpApi, Serper
+from capabilities.index_check.engines.search.result_pages import Bing, DuckDuckGo
 from capabilities.index_check.engines.search.searxng import Searxng
-from capabilities.index_check.engines.search.serpapi import SerpApi
-from capabilities.index_check.engines.search.serper import Serper
 from capabilities.index_check.settings import ProviderSettings, SearchSettings, SearxngSettings
 from pipeline.errors import NotReady
 from pipeline.settings import Settings

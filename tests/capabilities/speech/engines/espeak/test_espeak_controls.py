@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sound import level_db, samples_of, shift_in_semitones
 
-from capabilities.speech.engines.espeak.espeak import Espeak, SpeechTooLong
+from capabilities.speech.engines.espeak.espeak import SpeechTooLong
 from workers.engines import Stopped
 
 SHORT = "Yes, now."
@@ -26,31 +26,16 @@ PITCHES = (-20, -16, -12, -9, -6, -4, -3.1, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 3.1,
 EXTREMES = (-20, -6, -0.5, 0.5, 6, 20)
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    engine = Espeak()
-    engine.setup()
-    return engine
-
-
 @pytest.mark.parametrize("voice", ["en-US", "de-female", "cmn"])
 @pytest.mark.parametrize(
-    ("text", "speeds"), [(SHORT, SPEEDS), (SENTENCE, SPEEDS), (PAGE, BORDERS)], ids=["short", "sentence", "page"]
+    ("text", "speeds"),
+    [("Hello.", SPEEDS), (SHORT, SPEEDS), (SENTENCE, SPEEDS), (PAGE, BORDERS)],
+    ids=["word", "short", "sentence", "page"],
 )
 def test_speed_divides_the_duration_within_five_percent(espeak, voice, text, speeds):
     natural = espeak.speak(text, voice=voice).duration
 
     errors = {speed: espeak.speak(text, voice=voice, speed=speed).duration * speed / natural - 1 for speed in speeds}
-
-    assert max(map(abs, errors.values())) < 0.05, errors
-
-
-def test_one_short_word_keeps_to_its_speed_too(espeak):
-    natural = espeak.speak("Hello.", voice="en-US").duration
-
-    errors = {
-        speed: espeak.speak("Hello.", voice="en-US", speed=speed).duration * speed / natural - 1 for speed in SPEEDS
-    }
 
     assert max(map(abs, errors.values())) < 0.05, errors
 
@@ -131,15 +116,6 @@ def test_a_stop_ends_the_speech_at_once(espeak, speed):
     assert len(asked) < 25
 
 
-def test_an_error_of_the_callers_stop_reaches_the_caller_and_the_engine_speaks_on(espeak):
-    def stop() -> bool:
-        raise ConnectionError("the database went away")
-
-    with pytest.raises(ConnectionError):
-        espeak.speak(SENTENCE, voice="en-US", stop=stop)
-    assert espeak.speak(SHORT, voice="en-US").samples
-
-
 def test_speech_of_many_hours_is_refused(espeak):
-    with pytest.raises(SpeechTooLong, match="4 are made at once"):
+    with pytest.raises(SpeechTooLong, match="the limit is 4"):
         espeak.speak("你好世界。" * 500, voice="en-US", speed=0.02)

@@ -3,17 +3,9 @@
 import pytest
 from sound import level_db, samples_of
 
-from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.engines.utterance import Utterance
 
 TEXT = "Hello world. Naïve cooks déjà vu, said the 😀 driver!"
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    engine = Espeak()
-    engine.setup()
-    return engine
 
 
 def words_of(utterance: Utterance, text: str) -> list[str]:

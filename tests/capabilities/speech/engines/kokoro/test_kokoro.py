@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from sound import shift_in_semitones
 
-from capabilities.speech.engines.kokoro.japanese import JapaneseReader, is_readable
-from capabilities.speech.engines.kokoro.kokoro import Kokoro
-from capabilities.speech.engines.kokoro.reading import EspeakReader, symbols
-from capabilities.speech.engines.kokoro.voice import load_style
+from capabilities.speech.engines.kokoro.kokoro import Kokoro, load_style
+from capabilities.speech.engines.kokoro.reading import EspeakReader, JapaneseReader, is_japanese_readable, symbols
 from capabilities.speech.engines.neural.synthesizer import MOST_LOADED
 from pipeline.errors import InvalidRequest, NotReady
 from workers.models.store import ModelStore
@@ -25,7 +23,7 @@ def test_its_voices_are_slow_and_speak_what_can_be_read_here(kokoro: Kokoro) -> 
     assert voices["ja-JP-Kokoro-Kumo"].ssml_gender == "MALE"
     assert voices[VOICE].speaks("en-US")
     # Kanji need a dictionary, which the extra `japanese` brings.
-    assert voices[VOICE].speaks("ja") is is_readable()
+    assert voices[VOICE].speaks("ja") is is_japanese_readable()
 
 
 def test_only_the_voices_used_last_stay_loaded(store: ModelStore) -> None:
@@ -75,14 +73,14 @@ def test_a_japanese_voice_reads_latin_letters_as_english() -> None:
     assert JapaneseReader().read("Good day.").phonemes == EspeakReader("en-US").read("Good day.").phonemes
 
 
-@pytest.mark.skipif(is_readable(), reason="the extra `japanese` is installed")
+@pytest.mark.skipif(is_japanese_readable(), reason="the extra `japanese` is installed")
 def test_japanese_is_refused_where_nothing_can_read_it(kokoro: Kokoro) -> None:
     with pytest.raises(InvalidRequest, match=r"pip install -e '\.\[japanese\]'") as refused:
         kokoro.speak("今日は良い天気です。", voice=VOICE)
     assert refused.value.code == "language_not_supported"
 
 
-@pytest.mark.skipif(not is_readable(), reason="needs the extra `japanese`")
+@pytest.mark.skipif(not is_japanese_readable(), reason="needs the extra `japanese`")
 @pytest.mark.filterwarnings("ignore:open_text is deprecated")
 def test_kanji_are_read() -> None:
     assert JapaneseReader().read("今日は良い天気です。").phonemes == "kʲoː βa joi teŋkʲi desɨ."

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from capabilities.speech.engines.neural.network import Network
-from capabilities.speech.engines.piper.piper import Piper
-from capabilities.speech.engines.piper.voice import PiperVoice, load_configuration
+from capabilities.speech.engines.piper.piper import Piper, PiperVoice, load_configuration
 from capabilities.speech.voices.voices import VoiceUnknown
 from pipeline.errors import NotReady
 from pipeline.settings import Settings

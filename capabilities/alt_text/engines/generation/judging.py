@@ -1,0 +1,87 @@
+"""Judging: a model's texts with their confidence; faulty ones are written once more, and the better one is taken."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from capabilities.alt_text.engines import Caption, CaptionRequest, Captions, Mode
+from capabilities.alt_text.engines.generation.decoding import Decoded
+from capabilities.alt_text.engines.generation.looking import Fault, confidence_of, faults_of, quotations
+from capabilities.alt_text.engines.generation.prompts import is_decorative
+from capabilities.alt_text.engines.text.cleaning import clean
+from capabilities.alt_text.engines.text.shaping import NothingSaid, shape
+from pipeline.errors import PressroomError
+from workers.engines import EngineUnavailable
+from workers.engines.ocr import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """A text to be written again: what was wrong with it, and the lines that OCR read; None: it did not look."""
+
+    wish: CaptionRequest
+    mode: Mode
+    faults: Sequence[Fault]
+    read: Sequence[str] | None
+
+
+class ModelFailed(EngineUnavailable):
+    """The model can't describe a picture, for instance because its processor refuses the shape."""
+
+    code = "engine_failed"
+
+
+Judged = dict[Mode, tuple[Decoded, SecondLook]]
+LookAgain = Callable[[Sequence[SecondLook]], Sequence[Decoded]]
+
+
+class Judge:
+    """Judges texts. A picture is only read where its text quotes something."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def judge(
+        self, wishes: Sequence[CaptionRequest], said: Sequence[Mapping[Mode, Decoded]], look_again: LookAgain
+    ) -> list[Captions | PressroomError]:
+        """Return the texts of each picture. `look_again` writes a text for each second look."""
+        judged: list[Judged] = [
+            {mode: (text, self._faults(wish, mode, text, None)) for mode, text in texts.items()}
+            for wish, texts in zip(wishes, said, strict=True)
+        ]
+        faulty = [(texts, mode) for texts in judged for mode, (_, look) in texts.items() if look.faults]
+        again = look_again([texts[mode][1] for texts, mode in faulty]) if faulty else ()
+        for (texts, mode), second in zip(faulty, again, strict=True):
+            first, look = texts[mode]
+            after = self._faults(look.wish, mode, second, look.read)
+            if _rank(second, after) <= _rank(first, look):
+                texts[mode] = second, after
+        return [_shaped(texts) for texts in judged]
+
+    def _faults(self, wish: CaptionRequest, mode: Mode, said: Decoded, read: Sequence[str] | None) -> SecondLook:
+        if wish.hints.allow_decorative and is_decorative(said.text):
+            return SecondLook(wish, mode, (), read)
+        if read is None and quotations(clean(said.text)):
+            # A reader that fails, or is not there, is no reason to lose the text.
+            with suppress(PressroomError):
+                read = [line.text for line in self._reader.read(wish.picture.image)]
+        return SecondLook(wish, mode, faults_of(said, mode, read), read)
+
+
+def _rank(said: Decoded, look: SecondLook) -> tuple[bool, int, float]:
+    return "empty" in look.faults, len(look.faults), -said.confidence
+
+
+def _shaped(texts: Judged) -> Captions | PressroomError:
+    try:
+        return {mode: _caption(mode, said, look) for mode, (said, look) in texts.items()}
+    except NothingSaid as error:
+        return error
+
+
+def _caption(mode: Mode, said: Decoded, look: SecondLook) -> Caption:
+    """Return a text as its mode promises, with its confidence. Raises NothingSaid."""
+    confidence = round(confidence_of(said, look.faults, look.read), 4)
+    if look.wish.hints.allow_decorative and is_decorative(said.text):
+        return Caption("", confidence, decorative=True)
+    return Caption(shape(said.text, mode, is_ended=said.is_ended), confidence)

@@ -1,0 +1,119 @@
+"""Engine: what the engines that llama.cpp runs have in common; those of one model share its process."""
+
+import importlib.util
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import NotReady
+from pipeline.settings.fields import GgufSettings
+from workers.engines.llama.server import LlamaServer, ServerOptions
+from workers.engines.model_choice import OFF
+from workers.models.advice import remedy
+from workers.models.catalogue import read_catalogue
+from workers.models.machine import count_cores, free_memory, gigabytes, missing_instructions, this_machine
+from workers.models.store import verify_in_place
+
+#: Memory beside the weights for one slot, and for each further one: context, buffers and the process itself.
+OVERHEAD_BYTES, SLOT_BYTES = 600 * 10**6, 300 * 10**6
+#: Tokens that one slot needs for a post or a picture with its instructions, and that all slots share.
+SLOT_TOKENS = 4_096
+#: Tokens of a picture, where the catalogue does not say how many suit the model.
+IMAGE_TOKENS = 256
+#: Part of the name of a projector's file, as llama.cpp's converter writes it.
+PROJECTOR = "mmproj"
+
+
+class LlamaEngine:
+    """A model of GGUF files. A subclass has the family, and asks `server`."""
+
+    name = "llama"
+    family: str
+    #: Whether the model must see, so that it needs a projector.
+    sees: bool
+    #: Whether `setup` takes seconds, in which another engine may work.
+    loads_long = True
+
+    def __init__(self, settings: GgufSettings, *, threads: int | None = None) -> None:
+        self._settings = settings
+        self._threads = threads
+
+    @property
+    def model(self) -> str | None:
+        """Return the folder of its model."""
+        return self._settings.model
+
+    def readiness(self) -> str | None:
+        """Return what is missing before the model can be loaded; None: nothing. Imports nothing of llama.cpp."""
+        if self.model == OFF:
+            return f"PRESSROOM_{self.family.upper()}__LLAMA__MODEL is {OFF}, so it is not used"
+        if importlib.util.find_spec("xllamacpp") is None:
+            return "xllamacpp is not installed: it has wheels for Linux (x86-64, arm64) and macOS on arm64"
+        if lacking := missing_instructions():
+            return f"llama.cpp needs a processor with {', '.join(lacking)}, which this one lacks"
+        if self.model is None:
+            return f"no model is here; {remedy(self.family, self.name, this_machine())}"
+        try:
+            self._options()
+        except NotReady as error:
+            return error.message
+        return None
+
+    def setup(self) -> None:
+        """Load the model, once for all engines of this process that have the same. Raises NotReady."""
+        verify_in_place(Path(self._folder()))
+        self.server.start()
+
+    @property
+    def server(self) -> LlamaServer:
+        """Return the model's process. Raises NotReady."""
+        return shared_server(self._options())
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Return what the catalogue says of the model; nothing for one that it does not have."""
+        known = read_catalogue().get(Path(self.model or "").name)
+        return {} if known is None else known.details
+
+    def _folder(self) -> Path:
+        return Path(self.model or "").expanduser()
+
+    def _options(self) -> ServerOptions:
+        """Return how the model is run. Raises NotReady when files or memory are missing."""
+        folder = self._folder()
+        files = sorted(folder.glob("*.gguf"))
+        projectors = [file for file in files if PROJECTOR in file.name]
+        models = [file for file in files if file not in projectors]
+        if len(models) != 1 or len(projectors) > 1 or (self.sees and not projectors):
+            raise NotReady(
+                f"{folder} must hold one model and its projector ({PROJECTOR}*.gguf); it has {len(files)} files"
+            )
+        options = {
+            "model": str(models[0]),
+            "projector": str(projectors[0]) if projectors else None,
+            "image_tokens": self.details.get("image_tokens", IMAGE_TOKENS),
+            "threads": self._threads or count_cores(),
+        }
+        return _sized(ServerOptions(**options), sum(file.stat().st_size for file in files))
+
+
+@lru_cache(maxsize=8)
+def shared_server(options: ServerOptions) -> LlamaServer:
+    """Return the server of a model: the same for all who ask in this process."""
+    return LlamaServer(options)
+
+
+@lru_cache(maxsize=8)
+def _sized(options: ServerOptions, size: int) -> ServerOptions:
+    """Return options with as many slots as the memory holds; the first look counts. Raises NotReady."""
+    free, needed = free_memory(), size + OVERHEAD_BYTES
+    if free < needed:
+        name = Path(options.model).parent.name
+        raise NotReady(f"{name} takes {gigabytes(needed)} of memory; {gigabytes(free)} are free")
+    slots = 2 if free >= 2 * needed + SLOT_BYTES else 1
+    return ServerOptions(**{**_fields(options), "slots": slots, "context": SLOT_TOKENS * slots})
+
+
+def _fields(options: ServerOptions) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in ServerOptions.__dataclass_fields__}
