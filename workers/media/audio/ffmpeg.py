@@ -79,23 +79,28 @@ class Ffmpeg:
         stdout: IO[bytes] | int,
         time_limit: timedelta,
         max_output_bytes: int | None = None,
+        refuse: Callable[[str], bool] = lambda line: False,
     ) -> "FfmpegRun":
         """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
 
-        `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
+        So is a run of which `refuse` doesn't like a message. `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
         live as long as the run.
         """
         command = [*self.tether, self.path, *QUIET, *arguments]
         process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/")
         _confine(process.pid, time_limit, max_output_bytes)
-        return FfmpegRun(process, time_limit)
+        return FfmpegRun(process, time_limit, refuse)
 
 
 class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
     """One running ffmpeg; leaving its `with` block ends it."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", time_limit: timedelta) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", time_limit: timedelta, refuse: Callable[[str], bool]
+    ) -> None:
         self._process = process
+        self._refuse = refuse
+        self._is_refused = False
         self._time_limit = time_limit
         self._said: deque[str] = deque(maxlen=KEPT_LINES)
         self._timed_out = False
@@ -135,7 +140,7 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
                 self._process.kill()
                 raise Stopped
             self._listener.join(STOP_CHECK_SECONDS)
-        succeeded = self._process.wait() == 0
+        succeeded = self._process.wait() == 0 and not self._is_refused
         if self._timed_out:
             raise self._failure()
         return succeeded
@@ -171,6 +176,9 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
         with _piped(self._process.stderr) as lines:
             while line := lines.readline(KEPT_CHARACTERS):
                 self._said.append(line.decode("ascii", "backslashreplace").strip())
+                if self._refuse(self._said[-1]):
+                    self._is_refused = True
+                    self._process.kill()
 
     def _end_late(self) -> None:
         self._timed_out = True
