@@ -28,15 +28,14 @@ NO_SYNC = ("fsync", "synchronous_commit", "full_page_writes")
 
 @contextmanager
 def start_postgres(folder: Path) -> Iterator[str]:
-    """Run a PostgreSQL with its data in `folder`; yield its superuser's URL, who can make databases."""
+    """Run a PostgreSQL with its data in `folder`; yield its URL."""
     server = postgres.server(folder)
-    url = server.url.replace(postgres.ROLE, postgres.OWNER)
     with running(server, folder, lambda: create_database(server.url)):
-        with psycopg.connect(url, autocommit=True) as connection:
+        with psycopg.connect(server.url, user=postgres.OWNER, autocommit=True) as connection:
             for setting in NO_SYNC:
                 connection.execute(f"ALTER SYSTEM SET {setting} = off")
             connection.execute("SELECT pg_reload_conf()")
-        yield url
+        yield server.url
 
 
 @contextmanager

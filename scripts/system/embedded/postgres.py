@@ -27,7 +27,6 @@ VERSION = "18"
 OWNER = "pressroom"  # the superuser, which makes the database of this name
 #: The everyday role, which has the database and is no superuser: its SQL reads no files and runs no programs.
 ROLE = "pressroom_service"
-DATABASE_OWNER = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = %s"
 #: For a machine that runs much else beside it; durability stays as PostgreSQL's safe defaults have it.
 OPTIONS = Path(__file__).with_name("postgres.conf")
 
@@ -78,11 +77,8 @@ def create_database(url: str) -> None:
     from scripts.system.embedded.roles import hand_over, make_role
 
     with psycopg.connect(url, user=OWNER, dbname="postgres", autocommit=True) as connection:
-        owner = connection.execute(DATABASE_OWNER, [OWNER]).fetchone()
-        if owner == (ROLE,):
-            return
         make_role(connection)
-        if owner is None:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [OWNER]).fetchone():
             connection.execute(f"CREATE DATABASE {OWNER} OWNER {ROLE}")
             return
     with psycopg.connect(url, user=OWNER) as connection:

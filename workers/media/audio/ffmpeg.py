@@ -32,9 +32,10 @@ STOP_CHECK_SECONDS = 0.2
 
 
 class FfmpegFailed(PressroomError):
-    """ffmpeg ended with an error, or took too long."""
+    """ffmpeg ended with an error, or took too long: on sound that we made, as when its disk is full."""
 
     code = "ffmpeg_failed"
+    passes = True
 
 
 def find_ffmpeg(settings: Settings) -> "Ffmpeg":
@@ -81,9 +82,10 @@ class Ffmpeg:
         max_output_bytes: int | None = None,
         refuse: Callable[[str], bool] = lambda line: False,
     ) -> "FfmpegRun":
-        """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
+        """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`,
+        or says a line that `refuse` is true for.
 
-        So is a run of which `refuse` doesn't like a message. `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
+        `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
         live as long as the run.
         """
         command = [*self.tether, self.path, *QUIET, *arguments]
