@@ -274,12 +274,12 @@ BEGIN
 END $$;
 
 -- was_refused: whether a job ended in a way that uses no Idempotency-Key up: it was never carried out in time, its
--- account was suspended, or a worker found what the API could not see (a file that is no audio, a text without a word,
--- a price past the balance).
+-- account was suspended, a worker found what the API could not see (a file that is no audio, a text without a word, a
+-- price past the balance), or it failed by a fault of ours.
 CREATE FUNCTION lifecycle.was_refused(p_state text, p_error jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT p_state = 'expired'
         OR p_state = 'cancelled' AND coalesce(p_error ->> 'code' = 'account_suspended', false)
-        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer BETWEEN 400 AND 499, false)
+        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer >= 400, false)
 $$;
 
 -- claim: lease the next items of the best lane among those that the worker can serve, at most its limit.

@@ -86,9 +86,10 @@ def open_store(settings: Settings) -> "ObjectStore":
 
 
 class StoreUnavailable(ServiceUnavailable):
-    """The artifact store does not answer, or can't take what it is given; a worker tries again for some minutes."""
+    """The artifact store does not answer, or can't take what it is given."""
 
     code = "store_unavailable"
+    passes = True
 
 
 class Artifacts:
