@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.config import JsonDict
 
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import Item, Job
-from pipeline.offers.breakers import Breaker
-from pipeline.offers.offers import Offers
+from pipeline.offers.offers import Breaker, Offers
 from pipeline.settings import Settings
 
 
@@ -285,3 +284,6 @@ class Kind(Generic[R, I, O]):
 
 
 AnyKind = Kind[Any, Any, Any]
+
+
+Source = Literal["web", "api", "extension", "wordpress", "shopify", "batch"]

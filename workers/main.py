@@ -13,7 +13,7 @@ from pipeline import log
 from pipeline.database import Database
 from pipeline.operations.child_processes import die_with_parent, take_once
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.process_reporter import ProcessReporter
+from pipeline.operations.processes import ProcessReporter
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store

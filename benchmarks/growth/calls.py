@@ -20,8 +20,7 @@ from pipeline.operations.failures import read_failures
 from pipeline.operations.load import read_load
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
-from pipeline.usage.usage import read_usage
-from pipeline.usage.usage_report import DaySpan, read_ledger, read_used
+from pipeline.usage.usage_report import DaySpan, read_ledger, read_usage, read_used
 
 LEASE = timedelta(seconds=30)
 FIRST = JobFilter(account_id=ACCOUNT)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from pipeline.database import SQL, Row, Statement
+from pipeline.database import SQL, Row, Statement, nothing
 
 PREFIX = "pr_live_"
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -162,7 +162,7 @@ def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
         "WITH used AS (SELECT id FROM api_key WHERE id = ANY(%(ids)s) ORDER BY id FOR NO KEY UPDATE)"
         " UPDATE api_key k SET last_used_at = now() FROM used WHERE k.id = used.id RETURNING 1 AS touched",
         {"ids": list(key_ids)},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -190,7 +190,7 @@ def key_columns(account_id: UUID, key: NewKey, name: str, limits: KeyLimits) -> 
 def add_key(account_id: UUID, key: NewKey, name: str, limits: KeyLimits = NO_LIMITS) -> Statement[None]:
     """Give an account another key."""
     return Statement(
-        f"{INSERT_KEY} RETURNING id", key_columns(account_id, key, name, limits), lambda rows: None, repeatable=False
+        f"{INSERT_KEY} RETURNING id", key_columns(account_id, key, name, limits), nothing, repeatable=False
     )
 
 

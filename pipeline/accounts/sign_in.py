@@ -4,10 +4,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from pipeline.accounts.owners import Owner, read_email, read_owner
 from pipeline.accounts.passwords import hash_password
-from pipeline.accounts.sessions import end_sessions, hash_token
-from pipeline.database import Statement
+from pipeline.accounts.sessions import Owner, end_sessions, hash_token, read_email, read_owner
+from pipeline.database import Statement, nothing
 
 
 def set_email(account_id: UUID, email: str) -> Statement[bool]:
@@ -53,7 +52,7 @@ def add_link(account_id: UUID, token: str, *, lasts: timedelta) -> Statement[Non
         " INSERT INTO sign_in_link (token_hash, account_id, expires_at)"
         " VALUES (%(token)s, %(account)s, now() + %(lasts)s) RETURNING 1 AS added",
         {"token": hash_token(token), "account": account_id, "lasts": lasts},
-        lambda rows: None,
+        nothing,
         repeatable=False,
     )
 

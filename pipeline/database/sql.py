@@ -46,6 +46,20 @@ def identifier(*names: str) -> SQL:
     return SQL(sql.Identifier(*names).as_string())
 
 
+def rows_of(shape: Callable[..., Shape]) -> Callable[[list[Row]], list[Shape]]:
+    """Return what reads all rows, each by its columns."""
+    return lambda rows: [shape(**row) for row in rows]
+
+
+def row_of(shape: Callable[..., Shape]) -> Callable[[list[Row]], Shape | None]:
+    """Return what reads the first row by its columns, and None where there is none."""
+    return lambda rows: shape(**rows[0]) if rows else None
+
+
+def nothing(_: list[Row]) -> None:
+    """Read no row."""
+
+
 def page_of(page: SQL, *, total: SQL, order: SQL) -> SQL:
     """Return the query of a page and its total.
 

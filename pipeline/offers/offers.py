@@ -1,12 +1,13 @@
 """Offers: what the engines of each family can do, published by the pools and read by the API."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from psycopg.types.json import Jsonb
 
-from pipeline.database import Statement
+from pipeline.database import Statement, nothing, rows_of
 from pipeline.settings import Settings
 
 Made = TypeVar("Made")
@@ -77,7 +78,7 @@ def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
         " place = excluded.place, content = excluded.content, updated_at = excluded.updated_at"
         " RETURNING 1 AS published",
         {"offers": Jsonb(rows)},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -86,5 +87,56 @@ def read_offers() -> Statement[list[Offer]]:
     return Statement(
         "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine",
         {},
-        lambda rows: [Offer(**row) for row in rows],
+        rows_of(Offer),
     )
+
+
+#: One that answered within this time is ready; of others it is not known.
+ANSWER_LASTS = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """A service as the database knows it. `name` tells keys and addresses of one service apart.
+
+    `now` is the database's time, which all others of it are measured by."""
+
+    name: str
+    service: str
+    state: str
+    is_resting: bool
+    until: datetime | None
+    reason: str  # in words; empty: it is well
+    cause: str  # the code of the reason, with what it leaves open: config:credits
+
+    answered_at: datetime | None
+    now: datetime
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether it gave an answer of late, and so is ready."""
+        return self.answered_at is not None and self.now - self.answered_at < ANSWER_LASTS
+
+
+@dataclass(frozen=True, slots=True)
+class Fetchable:
+    """A model that could be fetched, and what it would bring: languages (BCP 47), and ids of voices."""
+
+    model: str
+    languages: tuple[str, ...] = ()
+    voices: tuple[str, ...] = ()
+    engine: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """The sentence that tells how to get it."""
+        return f"Who runs this service can add it: pressroom models fetch {self.model}."
+
+
+def list_fetchable(offers: Offers, family: str) -> Iterator[Fetchable]:
+    """Yield the models that would add to the engines of a family, the preferred engine's first."""
+    for offer in offers.of(family):
+        for found in offer.content.get("fetchable", ()):
+            yield Fetchable(
+                found["model"], tuple(found.get("languages", ())), tuple(found.get("voices", ())), offer.engine
+            )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pipeline.database import SQL, Row, Statement
+from pipeline.database import SQL, Statement, rows_of
 
 #: The jobs that ended last are looked at; older ones tell little of what is broken now.
 MOST_JOBS = 2_000
@@ -74,13 +74,10 @@ def retry_key(job_id: UUID) -> str:
 def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
     """Read the reasons for which jobs ended badly within a period that ends now, the most frequent first."""
 
-    def read(rows: list[Row]) -> list[FailureGroup]:
-        return [FailureGroup(**row) for row in rows]
-
     return Statement(
         _GROUPS,
         {"period": period, "limit": MOST_GROUPS},
-        read,
+        rows_of(FailureGroup),
     )
 
 

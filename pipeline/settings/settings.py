@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from pipeline.errors import NotReady
 from pipeline.settings.contradictions import check
-from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.settings.endpoints import Endpoints
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
 from pipeline.settings.settings_sources import check_environment, read_config
@@ -82,6 +82,18 @@ class ApiSettings(BaseModel):
         75, ge=1, description="How long an idle connection is kept; longer than a balancer before it keeps its own."
     )
     drain_seconds: int = Field(10, ge=0, description="Time that requests in flight have to end when a process stops.")
+
+
+class DashboardSettings(BaseModel):
+    """Sign-in at the dashboard."""
+
+    session_idle_hours: float = Field(24, gt=0, description="A session that is not used for so long ends.")
+    session_days: float = Field(14, gt=0, description="Longest time that a session lasts.")
+    sign_in_link_hours: float = Field(24, gt=0, description="How long a sign-in link can be used.")
+    sign_ins_per_minute: int = Field(
+        10, ge=1, description="Sign-ins that an address, or an e-mail, may try in a minute."
+    )
+    sign_ins_per_day: int = Field(200, ge=1, description="The same in a UTC day.")
 
 
 class LimitSettings(BaseModel):
@@ -215,6 +227,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
+    endpoints: Endpoints = {}
 
     @field_validator("database_url")
     @classmethod

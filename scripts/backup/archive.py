@@ -1,7 +1,6 @@
-"""Archive: a backup as one tar file: what it is, the dump, the secrets' key, and the artifacts, which follow the dump.
+"""Archive: a backup as one tar file of a manifest, the dump, the secrets' key and the artifacts.
 
-Artifacts are written before the rows that name them, so those of a dump are there when they are copied after it, except
-for those whose time was over meanwhile.
+Artifacts are copied after the dump: they are older than the rows that name them, and so exist unless they expired.
 """
 
 import io
@@ -32,7 +31,7 @@ MANIFEST, DUMP, ARTIFACTS = "pressroom.json", "database.dump", "artifacts/"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a backup has: the release and the moment that it is of, artifacts and their bytes, and the dump's bytes."""
+    """A backup's release, moment and sizes."""
 
     pressroom: str
     made_at: str
@@ -44,7 +43,7 @@ class Contents:
 def write_archive(
     file: Path, url: str, artifacts: Artifacts, data: Path, *, signing_keys: Sequence[str] = ()
 ) -> Contents:
-    """Write a backup, signed with the first key; the file is there when it is whole.
+    """Write a backup, signed with the first key; the file appears when it is complete.
 
     Raises NotReady, ServiceUnavailable."""
     made_at = datetime.now(UTC)
@@ -74,7 +73,7 @@ def write_archive(
 def read_archive(
     file: Path, url: str, artifacts: Artifacts, data: Path, *, signing_keys: Sequence[str] = ()
 ) -> Contents:
-    """Fill an empty system from a backup: the artifacts first, then the database, wholly or not at all.
+    """Restore an empty system: the artifacts, then the database in one transaction.
 
     With keys it must be signed with one of them. Raises NotReady for a file that is no backup, was changed, or is of a
     later release; ServiceUnavailable."""
@@ -95,7 +94,7 @@ def read_archive(
             load(url, dumped)
             return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)
     except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
-        raise NotReady(f"{file} is no whole backup of Pressroom: {error}.") from error
+        raise NotReady(f"{file} is no complete backup of Pressroom: {error}.") from error
 
 
 def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, str]:
@@ -114,7 +113,7 @@ def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, str]:
 
 
 def describe(contents: Contents) -> str:
-    """Return what a backup has, in a line."""
+    """Return a line about a backup."""
     found = asdict(contents)
     return (
         "of {made_at}, by Pressroom {pressroom}: the database ({dump_bytes:,} bytes) and {artifacts:,} artifacts "
@@ -123,7 +122,7 @@ def describe(contents: Contents) -> str:
 
 
 def _copy(archive: tarfile.TarFile, artifacts: Artifacts, key: str) -> int | None:
-    """Add an artifact; returns its size, None when its time was over meanwhile."""
+    """Add an artifact; returns its size, or None if it has expired."""
     try:
         size = artifacts.size_of(key)
         chunks = artifacts.read(key)
@@ -135,7 +134,7 @@ def _copy(archive: tarfile.TarFile, artifacts: Artifacts, key: str) -> int | Non
 
 
 class _Chunks(io.RawIOBase):
-    """Chunks as a file that is read once."""
+    """Chunks as a file to be read once."""
 
     def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
         self._rest = first

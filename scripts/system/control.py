@@ -1,7 +1,7 @@
-"""Control: how a command finds the running system of a data folder, and sends commands to its supervisor.
+"""Control: finds the running system of a data folder, and answers commands to its supervisor.
 
-What asks over the socket is pipeline/operations/supervision.py, which the API uses too.
-`DATA/system.json` has the addresses of the API and the servers; it is valid only while the supervisor answers.
+The asking side is pipeline/operations/supervision.py, which the API uses too. `DATA/system.json` has the addresses of
+the API and the servers; it is valid only while the supervisor answers.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class System:
-    """A running system: its supervisor, the API's address, and its servers, whose URLs may hold passwords."""
+    """A running system: its supervisor's pid, and URLs, which may hold passwords."""
 
     pid: int
     address: str
@@ -55,7 +55,7 @@ class System:
 
 
 def find_system(data: Path) -> System | None:
-    """Return the system that runs on a data folder, or None. Raises SupervisorSilent."""
+    """Return the system that runs on a data folder, if any. Raises SupervisorSilent."""
     try:
         found = System(**json.loads(_state_file(data).read_text()))
         ask(data, "ping")
@@ -65,9 +65,7 @@ def find_system(data: Path) -> System | None:
 
 
 def settings_of_running(settings: Settings) -> Settings:
-    """Return the settings with the servers' URLs: those that are set, else those of the running system.
-
-    Raises NotReady when neither is there."""
+    """Return the settings with the servers' URLs, by default the running system's. Raises NotReady if none runs."""
     if settings.database_url and settings.redis_url:
         return settings
     system = find_system(settings.data)
@@ -82,12 +80,12 @@ def settings_of_running(settings: Settings) -> Settings:
 
 
 def stop(data: Path) -> None:
-    """Ask the system to stop; it drains after this returns."""
+    """Tell the system to stop; it drains after this returns."""
     ask(data, "stop")
 
 
 def record(data: Path, system: System) -> None:
-    """Write the state file atomically, readable by its owner alone."""
+    """Write the state file, readable by its owner alone."""
     write_private(_state_file(data), json.dumps(asdict(system)))
 
 
@@ -117,7 +115,7 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
         finally:
             writer.close()
 
-    # By umask, because anybody could connect between bind and chmod.
+    # A chmod after the bind would leave a moment in which anybody could connect.
     mask = os.umask(0o177)
     try:
         return await asyncio.start_unix_server(converse, path)
@@ -140,7 +138,7 @@ def _answer(line: bytes, supervisor: Supervisor, stop: Callable[[], None]) -> di
                 stop()
                 return {"answer": "stopping"}
             case _:
-                return {"error": f"That is no command, or its number is not from 0 to {MAX_PROCESSES}."}
+                return {"error": f"Unknown command, or a number that is not from 0 to {MAX_PROCESSES}."}
     except PressroomError as error:
         return {"error": error.message, "code": error.code}
     except ValueError:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from systems import Running, only, system
-from tiny_models import build_blip
 
 pytestmark = pytest.mark.system
 
@@ -31,11 +30,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A system that describes pictures without any model."""
-    extra = {
-        "PRESSROOM_CAPTIONING__ENGINES": "blip,basic",
-        "PRESSROOM_CAPTIONING__THREADS": "1",
-        "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
-    }
+    extra = {"PRESSROOM_CAPTIONING__THREADS": "1", "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8"}
     with system(tmp_path_factory.mktemp("models") / "data", *only("vision"), extra=extra) as running:
         yield running
 

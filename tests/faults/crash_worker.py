@@ -32,7 +32,7 @@ WARM = (
     "imageio_ffmpeg",
     "lxml.html",
     "dramatiq",
-    "pipeline.operations.process_reporter",
+    "pipeline.operations.processes",
     "scripts.commands.sweep",
     "rapidocr",
     "capabilities.alt_text.handlers.alt_text",

@@ -22,6 +22,8 @@ log = get_logger(__name__)
 
 #: What an engine behind a network needs while it is unavailable.
 AWAY = "it can't be reached at the moment"
+#: What an engine needs while it loads.
+LOADING = "its model is being loaded"
 #: How often a process looks whether models have arrived; a look lists one folder.
 LOOK_EVERY = timedelta(seconds=5)
 #: Downloads begin so long after the start: the first requests, and what else starts, come first.
@@ -59,11 +61,16 @@ class Family:
             if not self._is_set_up:
                 # Asked first: a model that arrives meanwhile is looked at again.
                 self._stamp = self._store.stamp()
-                self._set_up_engines()
+                self._set_up_engines(late=False)
                 self._is_set_up = True
                 self._start_looking()
         if not self._ready:
             raise NotReady("; ".join(f"{name}: {needs}" for name, needs in self._needs.items()))
+
+    @property
+    def is_loading(self) -> bool:
+        """Return whether an engine is being set up that will be ready within seconds."""
+        return LOADING in self._needs.values()
 
     @property
     def engines(self) -> Sequence[Any]:
@@ -86,7 +93,7 @@ class Family:
         """Look for models that have arrived or left since the last look; return whether an offer may have changed."""
         with self._lock:
             stamp = self._store.stamp()
-            if stamp == self._stamp:
+            if stamp == self._stamp and not self.is_loading:
                 return False
             self._stamp = stamp
             self._refresh()
@@ -94,16 +101,22 @@ class Family:
         self._change()
         return True
 
-    def _set_up_engines(self) -> None:
-        """Set up the engines that are not ready."""
+    def _set_up_engines(self, *, late: bool = True) -> None:
+        """Set up the engines that are not ready, those that load for seconds last: the others work meanwhile.
+
+        `late`: whether those are set up at all. Without any other engine, they are."""
         engines = load_engines(self._settings, self.name)
         self._names = [engine.name for engine in engines]
         ready = {}
         for engine in engines:
             if (known := self._ready.get(engine.name)) is not None:
                 ready[engine.name] = known
+            elif getattr(engine, "loads_long", False) and engine.readiness() is None and not late:
+                self._needs[engine.name] = LOADING
             elif self._set_up(engine):
                 ready[engine.name] = engine
+        if not ready and LOADING in self._needs.values():
+            ready = {engine.name: engine for engine in engines if self._set_up(engine)}
         new = [engine for name, engine in ready.items() if name not in self._ready]
         self._ready = ready
         # Not earlier: when an engine changes, the offers of all engines are read.
@@ -116,6 +129,8 @@ class Family:
             needs = engine.readiness()
             if needs is not None:
                 raise NotReady(needs)
+            if getattr(engine, "loads_long", False):
+                self._needs[engine.name] = LOADING
             engine.setup()
         except NotReady as error:
             if self._needs.get(engine.name) != error.message:
@@ -149,7 +164,8 @@ class Family:
             return Offer(self.name, name, ready=False, needs=self._needs.get(name), content=fetchable, place=place)
         content = dict(engine.offer()) if hasattr(engine, "offer") else {}
         is_available = not hasattr(engine, "is_available") or engine.is_available()
-        return Offer(self.name, name, is_available, None if is_available else AWAY, content | fetchable, place)
+        needs = None if is_available else getattr(engine, "away", AWAY)
+        return Offer(self.name, name, is_available, needs, content | fetchable, place)
 
     def _models(self, name: str) -> dict[str, Any]:
         """Return which models of the catalogue the engine has here, for operators."""
@@ -181,7 +197,9 @@ class Family:
 
 
 def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading.Event) -> None:
-    while not ended.wait(seconds):
+    wait = 0.0  # engines that load for seconds wait for the first look
+    while not ended.wait(wait):
+        wait = seconds
         family = known()
         if family is None:
             return

@@ -7,6 +7,7 @@ from typing import Any
 from pipeline import lifecycle
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
+from workers.engines import EngineBusy
 from workers.handler import Done, Failed, Outcome, Release, Retry
 
 #: Tries of an item whose handler raises an unexpected exception.
@@ -15,6 +16,8 @@ RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 #: Pauses, in seconds, between tries of an item that failed by a fault of ours that passes, such as a database that is
 #: away; the last one until the job's deadline.
 RETRY_PASSING_AFTER = (2, 4, 8, 15, 30, 60, 120, 300)
+#: How long an item waits for a service that asked for a pause and named no time.
+PAUSE = timedelta(seconds=10)
 #: What the machine lacks for a while: room, files, memory.
 LACKING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
 
@@ -41,6 +44,8 @@ def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
         case Failed(error, credits=0) if error.passes:
             pause = RETRY_PASSING_AFTER[min(attempts, len(RETRY_PASSING_AFTER) - 1)]
             return Retry(timedelta(seconds=pause), error)
+        case Failed(EngineBusy() as error, credits=0):
+            return Release(error.retry_after or PAUSE)
     return outcome
 
 

@@ -28,6 +28,8 @@ ENGINES: Mapping[str, str] = {
     "vlm": "capabilities.alt_text.engines.vlm:Vlm",
     "basic": "capabilities.alt_text.engines.basic.basic:Basic",
 }
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "captions", "capabilities.alt_text.engines.endpoint:EndpointCaptioner"
 #: What does without a model, less well; who gets an answer of it is told what brings better.
 FALLBACK = "basic"
 

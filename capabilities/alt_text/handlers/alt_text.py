@@ -20,7 +20,7 @@ from pipeline.log import get_logger
 from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer
 from pipeline.settings.fields import ModelSettings
-from workers.engines import Stopped
+from workers.engines import EngineUnavailable, Stopped
 from workers.engines.family import Family
 from workers.engines.models import fingerprint
 from workers.engines.resources import Resources
@@ -96,10 +96,15 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         with self._counted():
             portraits = [self._portrait(task.input, task.is_stopped) for task in tasks]
             self._load(tasks, portraits)
-            for engine in self._family.engines:
+            engines = self._family.engines
+            for place, engine in enumerate(engines):
                 loaded = [portrait for portrait in portraits if portrait.engine is engine and not portrait.is_over]
                 if loaded:
-                    self._describe(engine, loaded)
+                    self._describe(engine, loaded, engines[place + 1 :])
+            for portrait in portraits:
+                # Within seconds a model will say what it shows.
+                if portrait.is_draft and self._family.is_loading:
+                    portrait.postpone()
             return [portrait.result() for portrait in portraits]
 
     @contextmanager
@@ -178,8 +183,8 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             portrait.recall(found)
         return [portrait for portrait in wanting if not portrait.is_over]
 
-    def _describe(self, engine: Captioner, portraits: Sequence[PendingCaption]) -> None:
-        """Describe pictures with an engine, under its lock, and give each portrait its texts."""
+    def _describe(self, engine: Captioner, portraits: Sequence[PendingCaption], others: Sequence[Captioner]) -> None:
+        """Describe pictures with an engine, under its lock; those that it fails on go to the next of the others."""
         lock = self.resources.lock_of(engine)
         # Stopped: nobody wants any of them any more; each portrait's result says so.
         with suppress(Stopped), lock.unless(lambda: all(portrait.is_stopped() for portrait in portraits)):
@@ -189,7 +194,12 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
                 return
             for group, texts in zip(groups, _caption(engine, groups), strict=True):
                 for portrait in group:
-                    portrait.take(texts)
+                    other = next((other for other in others if portrait.language in other.languages()), None)
+                    if isinstance(texts, EngineUnavailable) and other is not None:
+                        log.warning("engine failed to describe", engine=engine.name, reason=texts.message)
+                        portrait.hand_on(other, self._source(other))
+                    else:
+                        portrait.take(texts)
             self._cache.keep({key: text for portrait in portraits for key, text in portrait.kept().items()})
             log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(portraits))
 

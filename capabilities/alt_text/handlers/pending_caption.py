@@ -44,6 +44,11 @@ class PendingCaption:
         """The modes that have no text yet."""
         return tuple(mode for mode in self.modes if mode not in self._texts)
 
+    @property
+    def is_draft(self) -> bool:
+        """Whether its texts are there, and none of them says what the picture shows."""
+        return not self.missing and all(self._texts[mode].draft for mode in self.modes)
+
     def missing_keys(self) -> list[str]:
         """Return the cache keys of the missing texts."""
         return [self._key(mode) for mode in self.missing]
@@ -63,12 +68,16 @@ class PendingCaption:
         else:
             self._texts |= {mode: texts[mode] for mode in self.missing if mode in texts}
 
+    def hand_on(self, engine: Captioner, source: Source) -> None:
+        """Ask another engine for the missing texts."""
+        self.engine, self.source = engine, source
+
     def fail(self, error: PressroomError) -> None:
         """Note why there will be no text."""
         self._error = error
 
     def postpone(self) -> None:
-        """Put the item back: its download keeps the other pictures of the run waiting."""
+        """Put the item back: its download keeps other pictures waiting, or a better engine is being loaded."""
         self._is_postponed = True
 
     def result(self) -> Outcome[PictureTexts]:
@@ -81,11 +90,10 @@ class PendingCaption:
             return Release(LATER)
         said = [(mode, self._texts[mode]) for mode in self.modes]
         texts = {mode: replace(caption, confidence=round(caption.confidence, 4)) for mode, caption in said}
-        is_draft = all(caption.draft for caption in texts.values())
-        advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if is_draft else None
+        advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if self.is_draft else None
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
         # Nobody would keep a draft.
-        return Done(output, engine=self.engine.name, credits=0 if is_draft else None)
+        return Done(output, engine=self.engine.name, credits=0 if self.is_draft else None)
 
     def _key(self, mode: Mode) -> str:
         return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

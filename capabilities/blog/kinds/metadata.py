@@ -8,11 +8,22 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
+from pipeline.kind import (
+    NOT_BLANK,
+    Answer,
+    FileLink,
+    FinishedItem,
+    Kind,
+    Limits,
+    NewItem,
+    Request,
+    Response,
+    Source,
+    Stored,
+)
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import LanguageTag
 from pipeline.offers.offers import Offers
-from pipeline.sources import Source
 from pipeline.timestamps import Timestamp
 
 #: Credits of one post (docs/api.md, Limits).

@@ -12,10 +12,11 @@ from capabilities.index_check.engines.search.base.provider import OPERATORS, Pro
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify
 from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.pacer import Pacer, Permit, sleep
-from capabilities.index_check.handlers.proofs import Proofs
+from capabilities.index_check.handlers.proofs import book_control, find_proof, keep_proof
 from capabilities.index_check.handlers.url_check import CheckProgress, MoreToAsk, ProviderAnswer, UrlCheck
 from capabilities.index_check.providers.transitions import Event
 from capabilities.index_check.settings import SearchSettings
+from pipeline.database import Database
 from pipeline.downloads.urls import match_key
 from pipeline.log import get_logger
 
@@ -25,16 +26,18 @@ log = get_logger(__name__)
 PAUSE_SECONDS = 0.2
 #: A try that would wait longer for its permit is not made.
 LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=15)
+#: The control query is asked at most once in so many queries.
+CONTROL_EVERY_QUERIES = 10
 
 
 class Asker:
     """Asks a provider, and asks again after a passing fault. It never asks again after a captcha."""
 
-    def __init__(self, settings: SearchSettings, pacer: Pacer, feedback: Feedback, proofs: Proofs) -> None:
+    def __init__(self, settings: SearchSettings, pacer: Pacer, feedback: Feedback, database: Database) -> None:
         self._settings = settings
         self._pacer = pacer
         self._feedback = feedback
-        self._proofs = proofs
+        self._database = database
         self._client = SearchClient(settings)
 
     def close(self) -> None:
@@ -70,10 +73,11 @@ class Asker:
         progress.miss(verdict)
         is_answer = verdict.match.has_host or not provider.needs_proof
         is_last = progress.form >= len(forms)
-        if is_last and (is_answer or self._proofs.has_seen(provider, began)):
+        if is_last and is_answer:
             return ProviderAnswer(provider, query, progress.negative)
         if is_last:
-            progress.missed_at = self._proofs.missed_at(provider, began)
+            now = self._database.run(find_proof(provider.pace_name)).now
+            progress.missed_at = now - (time.monotonic() - began)
         if permit.is_booked:  # else it would change nothing
             self._feedback.note(provider, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
         return MoreToAsk()
@@ -84,7 +88,7 @@ class Asker:
         """Return "not indexed" if the provider has shown rows since it missed the page.
 
         Else ask for the control site, or put the URL back until that may be asked."""
-        proof = self._proofs.find(provider)
+        proof = self._database.run(find_proof(provider.pace_name))
         if proof.blocked_at > progress.missed_at:
             # A block since then may have begun with this URL: it is asked about anew.
             progress.provider = ""
@@ -93,19 +97,23 @@ class Asker:
         if proof.proves(progress.missed_at, provider.engines):
             self._pacer.give_back(permit)
             return ProviderAnswer(provider, query, progress.negative, is_spent=False)
-        if wait := self._proofs.book_control(provider):
+        every = CONTROL_EVERY_QUERIES * provider.pace.interval
+        if wait := self._database.run(book_control(provider.pace_name, every)):
             self._pacer.give_back(permit)
             return ProviderAnswer(provider, query, Verdict("error", "empty_unproven"), is_spent=False, wait=wait)
         site = self._settings.control_site
         verdict = self._judge(provider, provider.site_query(f"https://{site}"), match_key(site) or site, permit, stop)
         if verdict.is_answer and not verdict.match.has_host:
             verdict = Verdict("error", "empty_unproven")
-        elif verdict.is_answer and (silent := self._proofs.find(provider).silent(provider.engines)):
+        elif verdict.is_answer and (silent := self._find_silent(provider)):
             log.info("engines showed no row today", provider=provider.name, engines=silent)
             verdict = Verdict("error", "engines_blocked")
         elif verdict.is_answer:
             verdict = progress.negative
         return ProviderAnswer(provider, query, verdict)
+
+    def _find_silent(self, provider: Provider) -> list[str]:
+        return self._database.run(find_proof(provider.pace_name)).silent(provider.engines)
 
     def _judge(self, provider: Provider, query: str, key: str, permit: Permit, stop: Callable[[], bool]) -> Verdict:
         """Return the verdict on the reply to one query. Raises RequestStopped."""
@@ -117,7 +125,7 @@ class Asker:
         accept_variants = self._settings.accept_variants
         verdict = classify(provider, reply, reading, key, is_operator=is_operator, accept_variants=accept_variants)
         if provider.needs_proof and verdict.match.has_host:
-            self._proofs.keep(provider, reading.shown_by)
+            self._database.run(keep_proof(provider.pace_name, reading.shown_by))
         return verdict
 
     def _reply(

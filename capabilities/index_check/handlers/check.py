@@ -10,7 +10,6 @@ from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.known_answers import KnownAnswers
 from capabilities.index_check.handlers.owned import OwnedSites, with_inspection
 from capabilities.index_check.handlers.pacer import Pacer
-from capabilities.index_check.handlers.proofs import Proofs
 from capabilities.index_check.handlers.rounds import Rounds
 from capabilities.index_check.handlers.unchecked import UrlUnchecked, faulty
 from capabilities.index_check.handlers.url_check import CheckProgress, UrlCheck
@@ -59,7 +58,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         paces = {name: provider.pace for name, provider in self._providers.items()}
         self._pacer = Pacer(self._database, paces, self._lanes)
         self._feedback = Feedback(self._settings, self._database)
-        self._asker = Asker(self._settings, self._pacer, self._feedback, Proofs(self._database))
+        self._asker = Asker(self._settings, self._pacer, self._feedback, self._database)
         answers = KnownAnswers(self._settings.reuse, self._database)
         self._rounds = Rounds(
             self._settings, self._providers, self._lanes, self._asker, self._pacer, self._feedback, answers

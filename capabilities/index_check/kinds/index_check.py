@@ -37,8 +37,7 @@ from pipeline.database import Database, Statement
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Response, Stored, as_json
 from pipeline.lifecycle import SWEEP_ROWS
 from pipeline.lifecycle.jobs import Job
-from pipeline.offers.breakers import Breaker
-from pipeline.offers.offers import Offers
+from pipeline.offers.offers import Breaker, Offers
 from pipeline.settings import Settings
 
 

@@ -1,7 +1,7 @@
 """Monitor: an account's schedule of index checks, and the API's statements about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 from uuid import UUID, uuid4
@@ -75,20 +75,14 @@ def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
     """Add a monitor that is due at once; False if the account, which is locked, has the most it may have."""
     return Statement(
         "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
-        " webhook_id) SELECT %(id)s, %(account)s, %(key)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
-        " %(sitemap)s, %(total)s::integer, %(webhook)s::uuid"
-        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account)s) < %(most)s RETURNING id",
+        " webhook_id) SELECT %(id)s, %(account_id)s, %(api_key_id)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
+        " %(sitemap_url)s, %(total)s::integer, %(webhook_id)s::uuid"
+        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account_id)s) < %(most)s RETURNING id",
         {
-            "id": monitor.id,
-            "account": monitor.account_id,
-            "key": monitor.api_key_id,
-            "name": monitor.name,
-            "every": monitor.every,
+            **asdict(monitor),
             "request": Jsonb(monitor.request),
             "urls": None if monitor.urls is None else Jsonb(monitor.urls),
-            "sitemap": monitor.sitemap_url,
             "total": None if monitor.urls is None else len(monitor.urls),
-            "webhook": monitor.webhook_id,
             "most": most,
         },
         bool,

@@ -10,7 +10,7 @@ from capabilities.index_check.providers.causes import BLOCKS, cause_of, code_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import OUT_OF_USE, RESTING
 from pipeline.database import SQL, Row, Statement
-from pipeline.offers.breakers import Breaker
+from pipeline.offers.offers import Breaker
 from pipeline.timestamps import Timestamp, timestamp
 
 #: Providers have a row for each address and key that they ever had; rows that were not asked for so long are not shown.

@@ -10,9 +10,8 @@ from capabilities.index_check.results.jobs import KIND, OWNED_LANE, PROVIDERS
 from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite, SiteMap
 from pipeline.downloads.urls import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Request
+from pipeline.kind import Request, Source
 from pipeline.offers.offers import Offer, Offers
-from pipeline.sources import Source
 
 #: URLs of one job (docs/api.md, Limits).
 MAX_URLS = 10_000

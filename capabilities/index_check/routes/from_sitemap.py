@@ -34,22 +34,6 @@ PER_ACCOUNT = 2
 COME_AGAIN = timedelta(seconds=10)
 
 
-class SitemapsBusy(ServiceUnavailable):
-    """Too many sitemaps are being read."""
-
-    code = "sitemaps_busy"
-    message = "Too many sitemaps are being read at the moment. Try again soon, or send the URLs."
-    retry_after = COME_AGAIN
-
-
-class TooManySitemaps(RateLimitExceeded):
-    """Too many sitemaps of the account are being read."""
-
-    code = "too_many_sitemaps"
-    message = f"{PER_ACCOUNT} sitemaps of this account are being read; wait for one of them, or send the URLs."
-    retry_after = COME_AGAIN
-
-
 class FromSitemap(Work):
     """POST of index checks, with URLs or a sitemap.
 
@@ -95,11 +79,13 @@ class FromSitemap(Work):
 
     @asynccontextmanager
     async def _turn(self, account_id: UUID) -> AsyncIterator[None]:
-        """Hold one of the threads. Raises SitemapsBusy, TooManySitemaps."""
+        """Hold one of the threads. Raises ServiceUnavailable, RateLimitExceeded."""
         if self._reading[account_id] >= PER_ACCOUNT:
-            raise TooManySitemaps
+            message = f"{PER_ACCOUNT} sitemaps of this account are being read; wait for one of them, or send the URLs."
+            raise RateLimitExceeded(message, code="too_many_sitemaps", retry_after=COME_AGAIN)
         if self._reading.total() >= self._at_once:
-            raise SitemapsBusy
+            message = "Too many sitemaps are being read at the moment. Try again soon, or send the URLs."
+            raise ServiceUnavailable(message, code="sitemaps_busy", retry_after=COME_AGAIN)
         self._reading[account_id] += 1
         try:
             yield

@@ -10,8 +10,7 @@ import falcon.asgi
 
 from api.http.bodies.fields import read_fields
 from api.http.operations import LOCATION, Operation, Reply
-from api.http.parameters import OFFSET, choice, limit
-from api.http.queries import show_page
+from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
 from capabilities.index_check.kinds.index_check import IndexCheck
@@ -40,7 +39,7 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target
 from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
-from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 
 TAG = "search_check"
 LIMIT = limit(20, 100)

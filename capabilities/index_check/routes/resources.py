@@ -13,8 +13,7 @@ from api.http.bodies.bodies import parse_object, read_body, refuse_length
 from api.http.bodies.fields import read_fields
 from api.http.bodies.forms import Upload
 from api.http.operations import Operation, Reply
-from api.http.parameters import IDEMPOTENCY_KEY, OFFSET, SINCE, UNTIL, choice, choices, limit, text
-from api.http.queries import show_page
+from api.http.parameters import IDEMPOTENCY_KEY, OFFSET, SINCE, UNTIL, choice, choices, limit, show_page, text
 from api.jobs.job_resources import JobNotFound, read_job_id
 from api.services.auth import header_key, query_key
 from api.services.resource import Resource

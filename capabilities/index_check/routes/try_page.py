@@ -41,7 +41,7 @@ TRY = TryPage(
     },
     controls={"sitemap_url": "url"},
     choices={"engine": _engines, "index": _indexes},
-    template="try/index_check.html",
+    template="index_check.html",
     script="try_index_check.js",
     submit="Check",
     order=5,

@@ -19,9 +19,8 @@ from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.timestamps import SpokenTimes
 from capabilities.speech.normalization.reading import Span, joined
 from capabilities.speech.normalization.sentences import sentences
-from pipeline.subtitles.formats import srt, vtt
 from pipeline.subtitles.segments import Segment, Word
-from pipeline.subtitles.subtitles import subtitles
+from pipeline.subtitles.subtitles import srt, subtitles, vtt
 from workers.handler import Task
 from workers.media.audio.pcm import audible
 

@@ -26,8 +26,7 @@ from capabilities.speech.voices.voices import (
     shipped_voices,
 )
 from pipeline.errors import InvalidRequest, ServiceUnavailable
-from pipeline.offers.fetchable import Fetchable, list_fetchable
-from pipeline.offers.offers import Offer, Offers
+from pipeline.offers.offers import Fetchable, Offer, Offers, list_fetchable
 
 FAMILY = "synthesis"
 #: Choices that are cached, by the voice and language of the request.

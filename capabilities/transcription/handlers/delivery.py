@@ -10,9 +10,8 @@ from capabilities.transcription.engines import HeardSegment, Transcriber
 from capabilities.transcription.handlers.progress import Transcribed
 from capabilities.transcription.kinds.transcription import AUTO, RecordingInput
 from capabilities.transcription.kinds.transcripts import Format, Transcript, transcription_credits
-from pipeline.subtitles.formats import srt, vtt
 from pipeline.subtitles.segments import join_texts
-from pipeline.subtitles.subtitles import subtitles
+from pipeline.subtitles.subtitles import srt, subtitles, vtt
 
 ENGLISH = "en"
 #: Parts left out count as one if at most so many seconds are between them, and at most so many are named.

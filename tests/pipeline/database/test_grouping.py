@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from workbench import submission
 
 from pipeline.database import AsyncDatabase, Database, Statement
-from pipeline.database.grouping import StatementCoalescer
+from pipeline.database.coalescing import StatementCoalescer
 from pipeline.lifecycle import submit
 
 

@@ -98,7 +98,7 @@ def test_folder_of_unknown_contents_is_no_sound_model(pressroom: Callable[..., R
 
     assert "smolvlm-500m\there, can't be verified" in listed.out
     assert verified.code == 1
-    assert "`pressroom models fetch smolvlm-500m` brings it anew" in verified.err
+    assert "`pressroom models fetch smolvlm-500m` downloads it again" in verified.err
 
 
 def test_remove_deletes_what_an_unfinished_download_left(pressroom: Callable[..., Ran], tmp_path: Path) -> None:

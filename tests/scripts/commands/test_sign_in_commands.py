@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from ran import Ran
 
-from pipeline.accounts.owners import find_owner
 from pipeline.accounts.passwords import is_password
+from pipeline.accounts.sessions import find_owner
 from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
 

@@ -25,7 +25,7 @@ from pipeline.operations.processes import HASH, Teller
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, connect
-from pipeline.webhooks.addresses import NewWebhook, add_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 from scripts.commands.sweep import Sweep
 

@@ -50,6 +50,10 @@ class ModelRefused(EngineUnavailable):
     code = "engine_failed"
 
 
+class RequestTooLong(ModelRefused):
+    """The request and its answer take more tokens than a slot has."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """Files of a model, and how it is run. `context` is the number of tokens that all slots share."""
@@ -91,6 +95,12 @@ class LlamaServer:
     def pid(self) -> int | None:
         """Return the pid of the child; None: there is none."""
         return None if self._child is None or self._child.poll() is not None else self._child.pid
+
+    @property
+    def endpoint(self) -> tuple[str, str]:
+        """Return the address of its API in OpenAI's form, and the key."""
+        host, port = self._address
+        return f"http://{host}:{port}/v1", self._key
 
     def start(self) -> None:
         """Load the model, unless it is loaded. Raises NotReady."""
@@ -231,7 +241,8 @@ def _read(answered: tuple[int, Any]) -> Answer:
     status, document = answered
     if status != http.HTTPStatus.OK:
         error = document.get("error", document)
-        raise ModelRefused(f"The model refused: {error.get('message', error) if isinstance(error, dict) else error}")
+        refused = RequestTooLong if error.get("type") == "exceed_context_size_error" else ModelRefused
+        raise refused(f"The model refused: {error.get('message', error)}")
     choice = document["choices"][0]
     end, tokens = 0, []
     for token in (choice.get("logprobs") or {}).get("content") or ():

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from capabilities.alt_text.engines import Caption, CaptionRequest, Captions, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.looking import Fault, confidence_of, faults_of, quotations
-from capabilities.alt_text.engines.generation.prompts import is_decorative
+from capabilities.alt_text.engines.generation.prompts import FILE, NAMES, is_decorative, is_example
 from capabilities.alt_text.engines.text.cleaning import clean
 from capabilities.alt_text.engines.text.shaping import NothingSaid, shape
 from pipeline.errors import PressroomError
 from workers.engines import EngineUnavailable
+from workers.engines.languages.identifying import identified
 from workers.engines.ocr import Reader
+
+#: Languages that models fall back to, from which they learnt most, and characters of a text that is judged by it.
+FALLEN_BACK, SHORTEST_IDENTIFIED = {"en", "zh"}, 40
+#: Faults for which a text is not delivered.
+UNUSABLE: frozenset[Fault] = frozenset(("copied", "language"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,15 @@ class Judge:
             # A reader that fails, or is not there, is no reason to lose the text.
             with suppress(PressroomError):
                 read = [line.text for line in self._reader.read(wish.picture.image)]
-        return SecondLook(wish, mode, faults_of(said, mode, read), read)
+        return SecondLook(wish, mode, [*faults_of(said, mode, read), *_strange(said.text, wish.language)], read)
+
+
+def _strange(text: str, language: str) -> list[Fault]:
+    """Return the faults that no second look may leave: a copied example, and another language."""
+    faults: list[Fault] = ["copied"] if is_example(text) else []
+    if len(text) >= SHORTEST_IDENTIFIED and identified(text, [*NAMES], language) in FALLEN_BACK - {language}:
+        faults.append("language")
+    return faults
 
 
 def _rank(said: Decoded, look: SecondLook) -> tuple[bool, int, float]:
@@ -75,12 +89,14 @@ def _rank(said: Decoded, look: SecondLook) -> tuple[bool, int, float]:
 def _shaped(texts: Judged) -> Captions | PressroomError:
     try:
         return {mode: _caption(mode, said, look) for mode, (said, look) in texts.items()}
-    except NothingSaid as error:
+    except (NothingSaid, ModelFailed) as error:
         return error
 
 
 def _caption(mode: Mode, said: Decoded, look: SecondLook) -> Caption:
-    """Return a text as its mode promises, with its confidence. Raises NothingSaid."""
+    """Return a text as its mode promises, with its confidence. Raises NothingSaid, ModelFailed."""
+    for fault in UNUSABLE.intersection(look.faults):
+        raise ModelFailed(f"The model's text can't be used, also at a second look: {FILE['faults'][fault]}.")
     confidence = round(confidence_of(said, look.faults, look.read), 4)
     if look.wish.hints.allow_decorative and is_decorative(said.text):
         return Caption("", confidence, decorative=True)

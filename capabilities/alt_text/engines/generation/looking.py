@@ -11,7 +11,7 @@ from capabilities.alt_text.engines.text.cleaning import clean
 from capabilities.alt_text.engines.text.repeats import without_repeats
 from capabilities.alt_text.engines.text.shaping import LIMITS
 
-Fault = Literal["empty", "long", "repeats", "unread"]
+Fault = Literal["empty", "long", "repeats", "unread", "copied", "language"]
 
 #: A text that is shortened to less than this share by leaving out its repetitions, repeats itself.
 LEAST_LEFT = 0.75

@@ -87,6 +87,16 @@ def is_decorative(text: str) -> bool:
     return "".join(filter(str.isalpha, text)).casefold() == DECORATIVE
 
 
+def is_example(text: str) -> bool:
+    """Return whether a model copied one of the examples that show it the style."""
+    said = _bare(text)
+    return any(_bare(example) in said for examples in FILE["examples"].values() for example in examples)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def _page(hints: Hints) -> list[str]:
     values = {"title": hints.page_title, "keywords": ", ".join(hints.keywords), "context": hints.context}
     return [FILE[name].format(value=plain) for name, value in values.items() if (plain := _plain(value))]

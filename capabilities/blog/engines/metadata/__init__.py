@@ -8,6 +8,7 @@ from workers.engines import never
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
+    "llama": "capabilities.blog.engines.metadata.llm.llama:Llama",
     "llm": "capabilities.blog.engines.metadata.llm.llm:Llm",
     "extractive": "capabilities.blog.engines.metadata.extractive.extractive:Extractive",
 }

@@ -12,6 +12,8 @@ ENGINES: Mapping[str, str] = {
     "diffusion": "capabilities.blog.engines.pictures.diffusion.diffusion:Diffusion",
     "drawn": "capabilities.blog.engines.pictures.drawn.drawn:Drawn",
 }
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "covers", "capabilities.blog.engines.pictures.endpoint:EndpointPainter"
 #: What does without a model, less well; who gets an answer of it is told what brings better.
 FALLBACK = "drawn"
 

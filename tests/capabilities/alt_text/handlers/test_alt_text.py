@@ -23,7 +23,7 @@ from capabilities.alt_text.kinds.fields import PictureInput, PictureTexts
 from pipeline.downloads.images import ImageUnreachable
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from workers.engines import Stopped
+from workers.engines import EngineUnavailable, Stopped
 from workers.engines.resources import Resources
 from workers.handler import Done, Failed, Release
 from workers.media.downloads.fetcher import Fetched
@@ -114,7 +114,7 @@ class Task:
 def handler_of(
     web: Web, *engines: Painter, cache: CaptionCache | None = None, decoders: Decoders | None = None, **settings: Any
 ) -> AltTextHandler:
-    family = SimpleNamespace(engines=engines, setup=lambda: None, offers=lambda: ())
+    family = SimpleNamespace(engines=engines, setup=lambda: None, offers=lambda: (), is_loading=False)
     handler = AltTextHandler(
         Resources(Settings(captioning=settings)),
         family=family,
@@ -174,6 +174,20 @@ def test_a_picture_that_fails_fails_alone() -> None:
     assert outcomes[1].error.code == "image_undecodable"
     assert texts(outcomes[2]) == {"short": f"short en {RED}."}
     assert outcomes[3] == Failed(unsayable)
+
+
+def test_what_an_engine_fails_on_is_described_by_the_next_one_that_writes_the_language() -> None:
+    broken, german, other = Painter("broken"), Painter("german", languages=["de"]), Painter("other")
+    broken.fails[255, 0, 0] = EngineUnavailable("its process ended")
+    handler = handler_of(Web(r=png("red"), g=png("green")), broken, german, other)
+
+    outcomes = handler.run([Task("r"), Task("g")])
+
+    assert [outcome.output.engine for outcome in outcomes] == ["other", "broken"]
+    assert german.seen == []
+    other.fails = broken.fails
+    (outcome,) = handler_of(Web(r=png("red")), broken, other).run([Task("r")])
+    assert outcome == Failed(broken.fails[255, 0, 0])
 
 
 def test_an_engine_that_refuses_a_batch_is_shown_each_picture_alone() -> None:

@@ -9,7 +9,8 @@ from test_alt_text import Painter, Task, Web, handler_of, png
 
 from capabilities.alt_text.engines import Caption, CaptionRequest
 from capabilities.alt_text.handlers.caption_cache import CaptionCache
-from workers.handler import Done
+from capabilities.alt_text.handlers.pending_caption import LATER
+from workers.handler import Done, Release
 from workers.models.advice import what_writes
 from workers.models.machine import Machine
 
@@ -49,6 +50,15 @@ def test_a_draft_costs_nothing_and_says_what_would_bring_a_text() -> None:
     assert outcome.credits == 0
     assert all(caption.draft for caption in outcome.output.texts.values())
     assert "pressroom models fetch" in outcome.output.advice
+
+
+def test_a_draft_waits_for_an_engine_that_is_being_loaded_and_a_text_does_not() -> None:
+    handler = handler_of(Web(r=png("red")), Unsure())
+    handler._family.is_loading = True
+
+    assert handler.run([Task("r")]) == [Release(LATER)]
+    handler._family.engines = (Painter(),)
+    assert isinstance(handler.run([Task("r")])[0], Done)
 
 
 def test_a_text_that_is_no_draft_costs_its_price_and_advises_nothing() -> None:

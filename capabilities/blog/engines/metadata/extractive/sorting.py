@@ -40,6 +40,9 @@ OBITUARY_OPENING = 300
 #: How much a text counts for a category without a cue in the title: of an obituary, and where the title has a place.
 OBITUARY_SHARE, PLACE_SHARE = 0.3, 0.5
 
+#: Most confidence in an obituary's category: no cover should show the thing of a profession.
+MOST_OF_OBITUARY = 0.6
+
 #: Letters of a joined word's last part: shorter ones end many words by chance.
 SHORTEST_HEAD = 5
 
@@ -101,6 +104,8 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
     second = max((weight for name, weight in weights.items() if name != best), default=0.0)
     margin = 1.0 - max(second, 0.0) / weights[best]
     confidence = (1.0 - math.exp(-weights[best] / SURE_WEIGHT)) * (0.4 + 0.6 * margin)
+    if is_obituary:
+        confidence = min(confidence, MOST_OF_OBITUARY)
     return Sorted(best, frozenset(spoken[best]), confidence, about, passing)
 
 

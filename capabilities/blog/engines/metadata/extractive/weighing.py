@@ -26,6 +26,9 @@ OPENING_WORDS = 40
 #: Words of a text from which one that stands in it once is no name, where nothing but the words' number is known.
 SHORT = 12
 
+#: How often a name that is in no title must occur: Tom, who is mentioned twice, is no subject.
+LEAST_NAMED = 3
+
 #: Letters of a Thai run between two spaces; a longer one is half a sentence.
 LONGEST_RUN = 14
 
@@ -83,14 +86,12 @@ class SentenceWeights:
             worth *= 0.4
         if word in self.cues:
             return worth
-        if (
-            self._is_proper(known)
-            and known.beside_capital > known.count / 2
-            and not (word in self.places or self.is_in_title(word))
-        ):
+        # A name that is no place, and in no title, may be a private person's.
+        is_private = known.beside_capital > known.count / 2 or self._count(word) < LEAST_NAMED
+        if self._is_proper(known) and is_private and word not in self.places and not self.is_in_title(word):
             return 0.0
         code = self.language.code
-        if word in self.language.companions or (code == "en" and VERBS["en"].search(word)):
+        if word in self.language.companions or (code in ("en", "zh") and VERBS[code].search(word)):
             return 0.0
         if self.language.is_empty_word(word) or self._is_incomplete(known) or code == "vi":
             # A Vietnamese syllable is a part of a word.

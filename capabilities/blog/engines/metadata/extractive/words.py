@@ -40,7 +40,7 @@ _JAPANESE = regex.compile(
     # Names that are made of verbs, such as 爪切り, are followed by a particle.
     r"[\p{Han}々]{2,4}[りみきしえけい](?=[のをがはにでとも、。])"
     rf"|[\p{{Katakana}}ー]{{2,}}+(?:[\p{{Han}}々]{{1,6}}+{_NOUN_END})?"
-    rf"|[\p{{Han}}々]{{2,}}+(?:[\p{{Katakana}}ー]{{2,}}+|{_NOUN_END})|{_LATIN_NAME}"
+    rf"|(?<![0-9０-９])[\p{{Han}}々]{{2,}}+(?:[\p{{Katakana}}ー]{{2,}}+|{_NOUN_END})|{_LATIN_NAME}"
 )
 _CHINESE = regex.compile(rf"\p{{Han}}+|{_LATIN_NAME}")
 _THAI = regex.compile(r"[\p{L}\p{M}\p{N}]+")

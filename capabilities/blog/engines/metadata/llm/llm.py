@@ -1,21 +1,17 @@
 """llm: metadata by a local language model, its answer held to a schema."""
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any, Self
 
-from capabilities.blog.engines.metadata import Metadata, Post
-from capabilities.blog.engines.metadata.checks import finished
-from capabilities.blog.engines.metadata.extractive.extractive import LONGEST_TEXT, Extractive
-from capabilities.blog.engines.metadata.extractive.sentences import without_orders
-from capabilities.blog.engines.metadata.llm.answer import ModelAnswer
+from capabilities.blog.engines.metadata import Post
+from capabilities.blog.engines.metadata.extractive.extractive import Extractive
 from capabilities.blog.engines.metadata.llm.prompt import prompt, schema
+from capabilities.blog.engines.metadata.llm.writer import ModelWriter
 from capabilities.blog.settings import MetadataSettings
 from pipeline.errors import NotReady
-from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.settings.fields import ModelSettings
-from workers.engines import Stopped, models, never
+from workers.engines import models, never
 from workers.engines.languages import languages
 from workers.engines.model_choice import missing, settled
 from workers.engines.own_thread import OwnThread
@@ -32,24 +28,15 @@ SMALLEST_CONTEXT = 1_600
 #: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
 BEGINNING = 0.75
 
-#: How sure a category is that the model chose: where the words of the post speak for the same, and where they don't.
-AGREED, ALONE = 0.9, 0.6
 
-log = get_logger(__name__)
-
-
-def _confidence(category: str, extracted: Metadata) -> float:
-    return AGREED if category == extracted.category else ALONE
-
-
-class Llm:
+class Llm(ModelWriter):
     """A causal or chat model through transformers, and outlines for the form of its answer."""
 
     name = "llm"
 
     def __init__(self, settings: ModelSettings, extractive: Extractive) -> None:
+        super().__init__(extractive)
         self._settings = settings
-        self._extractive = extractive
         self._thread = OwnThread(self.name)
         self._model: Any = None
         self._tokenizer: Any = None
@@ -83,31 +70,6 @@ class Llm:
             )
         if self.gpu is not None:
             self._warm_up()
-
-    def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
-        """Return a post's metadata: the model's, or extractive's where the model's can't be used. Raises Stopped."""
-        text = without_orders(post.text[:LONGEST_TEXT])
-        language = languages.language_of(post.title, text, post.language)
-        # One question at a time, by its own thread: the grammar of an answer has a state.
-        answer = self._thread.run(lambda: self._answer(post, text, language, stop))
-        if stop():
-            raise Stopped
-        extracted = self._extractive.write(post, stop=stop)
-        written = ModelAnswer.parsed(answer)
-        fault = written.fault(post, language) if written else "it was not in the form asked for"
-        if written is None or fault is not None:
-            log.warning("model answer not used", engine=self.name, fault=fault)
-            warning = f"The language model's answer was not used: {fault}. The texts were extracted from the post."
-            return replace(extracted, warnings=(*extracted.warnings, warning))
-        return finished(
-            excerpts=[written.excerpt, extracted.excerpt],
-            category=written.category,
-            tags=written.tags,
-            spare_tags=extracted.tags,
-            category_confidence=_confidence(written.category, extracted),
-            taxonomy=self._extractive.taxonomy,
-            language=language.taxonomy,
-        )
 
     @property
     def gpu(self) -> str | None:
@@ -146,6 +108,10 @@ class Llm:
         limits = (getattr(config, "max_position_embeddings", None), self._tokenizer.model_max_length)
         # A tokenizer without a limit says 10 ** 30.
         return min(int(limit) for limit in limits if limit)
+
+    def _ask(self, post: Post, text: str, language: languages.Language, stop: Callable[[], bool]) -> str:
+        # One question at a time, by its own thread: the grammar of an answer has a state.
+        return self._thread.run(lambda: self._answer(post, text, language, stop))
 
     def _answer(
         self,

@@ -18,6 +18,9 @@ _CHAT_SIGNS = regex.compile(
     r"<\|[^<>|\n]{0,60}\|>|<｜[^<>｜\n]{0,60}｜>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
 )
 
+#: Characters of an excerpt that a model may write: its last sentence may end after the limit, and is cut off then.
+ROOM_FOR_EXCERPT = 320
+
 _PROMPT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")
 
 
@@ -25,7 +28,7 @@ def schema(taxonomy: Taxonomy) -> str:
     """Return the JSON schema of an answer: the lengths bounded, the category one of the taxonomy's."""
     tag = {"type": "string", "minLength": SHORTEST_TAG, "maxLength": LONGEST_TAG}
     properties: dict[str, Any] = {
-        "excerpt": {"type": "string", "minLength": SHORTEST_EXCERPT, "maxLength": LONGEST_EXCERPT},
+        "excerpt": {"type": "string", "minLength": SHORTEST_EXCERPT, "maxLength": ROOM_FOR_EXCERPT},
         "category": {"enum": list(taxonomy.names)},
         "tags": {"type": "array", "items": tag, "minItems": FEWEST_TAGS, "maxItems": MOST_TAGS},
     }

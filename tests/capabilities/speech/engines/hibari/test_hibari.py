@@ -110,3 +110,21 @@ def test_digits_that_the_package_can_not_read_are_those_of_all_planes() -> None:
     signs = (sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isdigit() and not sign.isdecimal())
 
     assert [ord(sign) for sign in signs] == list(DIGITS)
+
+
+@pytest.mark.parametrize(
+    "word", ["internationalizationandlocalizationservices", "Donaudampfschifffahrtsgesellschaft", "a" * 999]
+)
+def test_a_long_word_is_read_to_its_end(word: str) -> None:
+    sentence = f"Say {word} now."
+
+    reading = Front(is_british=False).read(sentence)
+
+    assert "".join(sentence[one.start : one.end] for one in reading.words) == f"Say{word}now"
+    assert all(2 < one.end - one.start <= 24 for one in reading.words)
+    assert len(reading.phonemes) > len(word) * 0.8
+
+
+@pytest.mark.parametrize("text", ['the "API" of', "the “API” of", 'say "API keys" now', "(API) now"])
+def test_capitals_in_quotation_marks_are_spelt(text: str) -> None:
+    assert "ˌApˌiˈI" in Front(is_british=False).read(text).phonemes
