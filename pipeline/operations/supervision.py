@@ -35,6 +35,8 @@ class Pool:
     pids: list[int]
     restarts: int
     scalable: bool
+    #: How many of its processes the kernel has killed for memory.
+    out_of_memory: int = 0
 
 
 class SupervisorSilent(PressroomError):

@@ -215,6 +215,9 @@ class Settings(BaseSettings):
     log_level: str = Field(
         "INFO", pattern="^(?i:debug|info|warning|error)$", description="DEBUG, INFO, WARNING or ERROR."
     )
+    small: bool = Field(
+        False, description="Save memory, as `pressroom up --small` does: models are loaded on use, and left when idle."
+    )
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     dashboard: DashboardSettings = DashboardSettings()

@@ -17,6 +17,7 @@ def up(
     port: Annotated[int | None, typer.Option(help="Port to listen on; 8000 by default.")] = None,
     pool: Annotated[list[str] | None, typer.Option(metavar="NAME=PROCESSES", help="How many processes.")] = None,
     any_port: Annotated[bool, typer.Option("--any-port", help="Take a free port if PORT is taken.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="Save memory: one process for all pools.")] = False,
     data: Data = None,
 ) -> None:
     """Start everything on this machine: servers, API, workers, sweep."""
@@ -29,6 +30,7 @@ def up(
         port=settings.api.port if port is None else port,
         pools=dict(read_size(text) for text in pool or []),
         any_port=any_port,
+        small=small or settings.small,
     )
     raise typer.Exit(code)
 
@@ -71,8 +73,8 @@ def read_size(text: str) -> tuple[str, int]:
 
 
 def _show(running: list[Pool]) -> None:
-    rows = [(pool.name, pool.wanted, " ".join(map(str, pool.pids)), pool.restarts) for pool in running]
-    show_table("Processes", ["name", "processes", "pids", "restarts"], rows)
+    rows = [(one.name, one.wanted, " ".join(map(str, one.pids)), one.restarts, one.out_of_memory) for one in running]
+    show_table("Processes", ["name", "processes", "pids", "restarts", "out of memory"], rows)
 
 
 register = under(SYSTEM, up, migrate, pools, scale)

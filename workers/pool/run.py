@@ -130,6 +130,11 @@ class Runner:
         except PressroomError as error:
             log.warning("offers not published", queue=self._queue, error=error.message)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it holds work."""
+        return bool(self._heartbeat.held())
+
     def stop(self) -> None:
         """Claim nothing more; `drain` and `serve` return when all runs have ended or been given back."""
         with self._changed:
