@@ -24,5 +24,5 @@ def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypat
 
 def test_pools_that_share_a_process_have_a_thread_each() -> None:
     command = pool(Settings(), "vision", "synthesis")
-    assert ("--queues", "vision", "synthesis") == command[command.index("--queues") :][:3]
+    assert command[command.index("--queues") :][:3] == ("--queues", "vision", "synthesis")
     assert "--threads=2" in command
