@@ -64,9 +64,20 @@ def pools(data: Path, *, patience_seconds: float | None = None) -> list[Pool]:
     return [Pool(**pool) for pool in ask(data, "pools", patience_seconds=patience_seconds)]
 
 
-def scale(data: Path, name: str, processes: int, *, patience_seconds: float | None = None) -> list[Pool]:
-    """Change how many processes a pool has; return all programs that run. Raises what `ask` raises."""
-    answer = ask(data, "scale", patience_seconds=patience_seconds, pool=name, processes=processes)
+def scale(
+    data: Path,
+    name: str,
+    processes: int,
+    *,
+    most: int | None = None,
+    keep: bool = True,
+    patience_seconds: float | None = None,
+) -> list[Pool]:
+    """Change how many processes a pool has; return all programs that run. Raises what `ask` raises.
+
+    With `most`, it may grow to so many. `keep` applies it to later starts too."""
+    kept = {"most": most or processes, "keep": keep}
+    answer = ask(data, "scale", patience_seconds=patience_seconds, pool=name, processes=processes, **kept)
     return [Pool(**pool) for pool in answer]
 
 

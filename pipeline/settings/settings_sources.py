@@ -52,7 +52,7 @@ def read_config(model: type[BaseModel]) -> dict[str, Any]:
     try:
         with file.open("rb") as opened:
             _refuse_others(file, os.fstat(opened.fileno()))
-            found = tomllib.load(opened)
+            found: dict[str, Any] = _joined(tomllib.load(opened))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidSetting(f"{file} can't be read: {error}.") from error
     known = {".".join(path) for path in _paths(model)}
@@ -60,6 +60,15 @@ def read_config(model: type[BaseModel]) -> dict[str, Any]:
         if name not in known and re.sub(rf"^({NAMED})\.[^.]+", r"\1.NAME", name) not in known:
             raise InvalidSetting(f"{file}: {name} is no setting.{_meant(name, known)}")
     return found
+
+
+def _joined(value: Any) -> Any:
+    """Return a value of the file with its lists as texts with commas, as the environment has them."""
+    if isinstance(value, dict):
+        return {name: _joined(part) for name, part in value.items()}
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ",".join(value)
+    return value
 
 
 def _refuse_others(file: Path, opened: os.stat_result) -> None:

@@ -20,6 +20,7 @@ from pipeline.lifecycle.jobs import find_open
 from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.processes import HASH, ProcessReporter, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
+from pipeline.operations.supervision import is_supervised
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
@@ -28,6 +29,7 @@ from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
+from scripts.system.autoscale import Autoscaler
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
 from workers.webhooks.sending import WebhookSending
@@ -41,8 +43,10 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 #: Most jobs of one step, so that the other steps do not wait for long.
 MOST_JOBS = 1_000
 NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
-#: One for the steps and one for each chore.
-CONNECTIONS = 4
+#: One for the steps, one for each chore and one for scaling.
+CONNECTIONS = 5
+#: How often pools are scaled.
+SCALE_SECONDS = 2.0
 
 
 class Sweep:
@@ -247,6 +251,9 @@ def sweep(
                 typer.echo(f"{name} {chore()}")
             return
         ProcessReporter(lambda: "sweep").start(connect(redis_url))
+        if is_supervised():
+            scaler = Autoscaler(settings.data, database, load_kinds(settings))
+            threading.Thread(target=partial(_repeat, "scaling", scaler.look, SCALE_SECONDS), daemon=True).start()
         for name, chore in sweeper.chores.items():
             work = partial(_repeat, name, chore, settings.work.sweep_seconds)
             threading.Thread(target=work, name=name, daemon=True).start()

@@ -53,14 +53,13 @@ def pools(data: Data = None) -> None:
 
 
 def scale(
-    wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4.")],
+    wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4, or synthesis=1..4.")],
     data: Data = None,
 ) -> None:
-    """Change the size of pools; surplus processes finish their work first."""
-    sizes = dict(read_size(text) for text in wanted)
+    """Change the size of pools, or its bounds, between which the queue's age decides; kept for later starts."""
     folder = settings_for(data).data
-    for name, processes in sizes.items():
-        running = control.scale(folder, name, processes)
+    for name, low, high in [read_bounds(text) for text in wanted]:
+        running = control.scale(folder, name, low, most=high)
     _show(running)
 
 
@@ -70,6 +69,16 @@ def read_size(text: str) -> tuple[str, int]:
     if not name or not number.isdecimal():
         raise InvalidRequest(f"{text!r} has no number: write POOL=N, for example synthesis=4.")
     return name, int(number)
+
+
+def read_bounds(text: str) -> tuple[str, int, int]:
+    """Read `POOL=N` or `POOL=N..M`. Raises InvalidRequest."""
+    low, dots, high = text.partition("..")
+    name, least = read_size(low)
+    most = int(high) if high.isdecimal() else least
+    if dots and not (high.isdecimal() and least <= most):
+        raise InvalidRequest(f"{text!r} has no two bounds: write POOL=N..M, for example synthesis=1..4.")
+    return name, least, most
 
 
 def _show(running: list[Pool]) -> None:

@@ -25,6 +25,7 @@ from pipeline.operations.supervision import (
     sockets_folder,
 )
 from pipeline.settings import Settings
+from scripts.system.autoscale import keep_bounds
 from scripts.system.folders import private_folder, write_private
 from scripts.system.supervisor import Supervisor
 
@@ -108,7 +109,7 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
-            writer.write(json.dumps(_answer(line, supervisor, stop)).encode() + b"\n")
+            writer.write(json.dumps(_answer(line, data, supervisor, stop)).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
@@ -123,17 +124,19 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
         os.umask(mask)
 
 
-def _answer(line: bytes, supervisor: Supervisor, stop: Callable[[], None]) -> dict[str, Any]:
+def _answer(line: bytes, data: Path, supervisor: Supervisor, stop: Callable[[], None]) -> dict[str, Any]:
     try:
         match json.loads(line):
             case {"command": "ping"}:
                 return {"answer": "pong"}
             case {"command": "pools"}:
                 pass
-            case {"command": "scale", "pool": str(name), "processes": int(processes)} if (
-                0 <= processes <= MAX_PROCESSES
+            case {"command": "scale", "pool": str(name), "processes": int(processes), **how} if (
+                0 <= processes <= (most := int(how.get("most", processes))) <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
+                if how.get("keep", True):
+                    keep_bounds(data, name, processes, most)
             case {"command": "stop"}:
                 stop()
                 return {"answer": "stopping"}

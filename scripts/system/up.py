@@ -20,6 +20,7 @@ from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control, programs
+from scripts.system.autoscale import read_bounds
 from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
 from scripts.system.first_steps import show_first_steps
@@ -255,4 +256,5 @@ def _sizes(settings: Settings, pools: Mapping[str, int]) -> dict[str, int]:
     for name in pools:
         if name not in known:
             raise NotFound(f"There is no pool {name}; there is {', '.join(known)}.")
-    return {queue: pools.get(queue, processes_of(queue)) for queue in known}
+    kept = {name: low for name, (low, _) in read_bounds(settings.data).items()}
+    return {queue: pools.get(queue, kept.get(queue, processes_of(queue))) for queue in known}

@@ -70,6 +70,7 @@ def test_a_file_has_settings_and_the_environment_goes_before_it(
     (empty_folder / "pressroom.toml").write_text(
         'redis_url = "redis://file/0"\ndatabase_url = "postgresql://file/x"\n'
         "[api]\nport = 9100\nprocesses = 3\n[limits.free]\nper_day = 5\n"
+        '[fetch]\nallow_networks = ["10.0.0.0/8", "192.168.7.0/24"]\n'
     )
     monkeypatch.setenv("PRESSROOM_API__PORT", "9200")
     monkeypatch.setenv("REDIS_URL", "redis://environment/0")
@@ -77,6 +78,7 @@ def test_a_file_has_settings_and_the_environment_goes_before_it(
     settings = Settings()
 
     assert (settings.api.port, settings.api.processes, settings.api.host) == (9200, 3, "127.0.0.1")
+    assert settings.fetch.allow_networks == "10.0.0.0/8,192.168.7.0/24"
     assert (settings.redis_url, settings.database_url) == ("redis://environment/0", "postgresql://file/x")
     assert (settings.limits.free.per_day, settings.limits.free.per_minute) == (5, 10)
 

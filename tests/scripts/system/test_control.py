@@ -18,6 +18,7 @@ from pipeline.operations.supervision import SOCKET, sockets_folder
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control
+from scripts.system.autoscale import read_bounds
 from scripts.system.control import SupervisorSilent, System
 from scripts.system.folders import private_folder
 from scripts.system.programs import Program, environment
@@ -53,6 +54,16 @@ def test_pools_are_shown_and_scaled(tmp_path: Path):
         return [control.pools(tmp_path)[0].wanted, control.scale(tmp_path, "synthesis", 5)[0].wanted]
 
     assert controlled(tmp_path, scenario) == ([2, 5], False)
+    assert read_bounds(tmp_path) == {"synthesis": (5, 5)}  # for the next start
+
+
+def test_a_scaler_changes_no_bounds(tmp_path: Path):
+    def scenario() -> int:
+        control.scale(tmp_path, "synthesis", 1, most=4)
+        return control.scale(tmp_path, "synthesis", 3, keep=False)[0].wanted
+
+    assert controlled(tmp_path, scenario) == (3, False)
+    assert read_bounds(tmp_path) == {"synthesis": (1, 4)}
 
 
 def test_stop_is_passed_on(tmp_path: Path):
