@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pydantic import BaseModel
 
 from pipeline.errors import InvalidSetting
-
-if TYPE_CHECKING:
-    from pipeline.settings.settings import Settings
 
 #: A lease outlasts as many heartbeats, or one that comes a little late loses the work.
 BEATS_PER_LEASE = 2
@@ -17,7 +14,7 @@ BEATS_PER_LEASE = 2
 KEPT = {"result_hours": 1 / 24, "picture_days": 1.0, "index_days": 1.0}
 
 
-def check(settings: "Settings") -> None:
+def check(settings: Any) -> None:
     """Raise InvalidSetting for a number that is none, or the first pair of settings that contradict each other."""
     for name, value in _numbers(settings):
         if not math.isfinite(value):

@@ -29,9 +29,9 @@ from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
-from scripts.system.autoscale import Autoscaler
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
+from scripts.system.sizing.autoscale import Autoscaler
 from workers.webhooks.sending import WebhookSending
 
 logger = log.get_logger(__name__)

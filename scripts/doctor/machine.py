@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from pipeline.errors import PressroomError
-from scripts.system.small import LITTLE_BYTES
+from scripts.system.sizing.small import LITTLE_BYTES
 from workers.models.catalogue import read_catalogue
 from workers.models.machine import Machine, gigabytes
 

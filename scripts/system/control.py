@@ -25,8 +25,8 @@ from pipeline.operations.supervision import (
     sockets_folder,
 )
 from pipeline.settings import Settings
-from scripts.system.autoscale import keep_bounds
 from scripts.system.folders import private_folder, write_private
+from scripts.system.sizing.autoscale import keep_bounds
 from scripts.system.supervisor import Supervisor
 
 __all__ = [

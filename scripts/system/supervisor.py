@@ -18,8 +18,8 @@ from pipeline.operations.child_processes import shimmed
 from pipeline.operations.supervision import Pool
 from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
-from scripts.system.out_of_memory import count_kills
 from scripts.system.programs import Program
+from scripts.system.sizing.out_of_memory import count_kills
 
 #: The pause before a restart doubles from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)

@@ -20,7 +20,6 @@ from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control, programs
-from scripts.system.autoscale import read_bounds
 from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
 from scripts.system.first_steps import show_first_steps
@@ -29,7 +28,8 @@ from scripts.system.kept_log import KeptLog
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
-from scripts.system.small import SHARED, has_little_memory, small_environment, smaller
+from scripts.system.sizing.autoscale import read_bounds
+from scripts.system.sizing.small import SHARED, has_little_memory, small_environment, smaller
 from scripts.system.supervisor import Supervisor
 from scripts.system.terminal_lines import readable
 from workers.engines.registry import list_families, named_engines

@@ -19,14 +19,12 @@ from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
+from scripts.system.embedded.roles import OWNER, ROLE, hand_over, make_role
 from scripts.system.folders import only_server, private_folder
 from scripts.system.programs import Server, environment, module
 
 #: Major version, which names the cluster's folder.
 VERSION = "18"
-OWNER = "pressroom"  # the superuser, which makes the database of this name
-#: The everyday role, which owns the database and is no superuser: its SQL reads no files and runs no programs.
-ROLE = "pressroom_service"
 #: Tuned for a machine that runs much else; durability keeps PostgreSQL's safe defaults.
 OPTIONS = Path(__file__).with_name("postgres.conf")
 
@@ -73,8 +71,6 @@ def set_aside(data: Path, name: str) -> Path | None:
 def create_database(url: str) -> None:
     """Create our database if needed. Raises psycopg.OperationalError until the server answers."""
     import psycopg  # the launcher imports this module, and does without
-
-    from scripts.system.embedded.roles import hand_over, make_role
 
     with psycopg.connect(url, user=OWNER, dbname="postgres", autocommit=True) as connection:
         make_role(connection)

@@ -1,10 +1,13 @@
 """Roles: the everyday role of the embedded PostgreSQL, and what it takes over from a superuser of earlier releases."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
+if TYPE_CHECKING:  # the server's launcher imports this module, and does without
+    import psycopg
 
-from scripts.system.embedded.postgres import OWNER, ROLE
+OWNER = "pressroom"  # the superuser, which makes the database of this name
+#: The everyday role, which owns the database and is no superuser: its SQL reads no files and runs no programs.
+ROLE = "pressroom_service"
 
 #: What the superuser has in a database; sequences of columns follow their tables.
 OWNED = """
@@ -25,13 +28,13 @@ WHERE datname = current_database()
 """
 
 
-def make_role(connection: psycopg.Connection[Any]) -> None:
+def make_role(connection: "psycopg.Connection[Any]") -> None:
     """Make the everyday role, unless it is there; it sees the server's settings, and all transactions."""
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
         connection.execute(f"CREATE ROLE {ROLE} LOGIN IN ROLE pg_monitor")
 
 
-def hand_over(connection: psycopg.Connection[Any]) -> None:
+def hand_over(connection: "psycopg.Connection[Any]") -> None:
     """Give all that the superuser has in a database to the everyday role, in one transaction.
 
     Earlier releases worked as the superuser, and one that somebody goes back to still does."""

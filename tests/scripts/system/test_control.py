@@ -18,10 +18,10 @@ from pipeline.operations.supervision import SOCKET, sockets_folder
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control
-from scripts.system.autoscale import read_bounds
 from scripts.system.control import SupervisorSilent, System
 from scripts.system.folders import private_folder
 from scripts.system.programs import Program, environment
+from scripts.system.sizing.autoscale import read_bounds
 from scripts.system.supervisor import Supervisor
 
 SYSTEM = System(1, "http://127.0.0.1:8000", "postgresql://embedded", "unix:///embedded")

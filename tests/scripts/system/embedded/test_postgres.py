@@ -17,6 +17,7 @@ from servers import running, start_postgres, wait_for_end
 
 from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
+from scripts.system.embedded.roles import OWNER
 from scripts.system.programs import environment
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root steps down")
@@ -55,8 +56,8 @@ def test_its_everyday_role_runs_no_programs_and_takes_over_what_a_superuser_had(
     with running(server, tmp_path, lambda: postgres.create_database(server.url)):
         with psycopg.connect(server.url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
-        with psycopg.connect(server.url, user=postgres.OWNER) as connection:  # as earlier releases did everything
-            connection.execute(f"ALTER DATABASE {postgres.OWNER} OWNER TO {postgres.OWNER}")
+        with psycopg.connect(server.url, user=OWNER) as connection:  # as earlier releases did everything
+            connection.execute(f"ALTER DATABASE {OWNER} OWNER TO {OWNER}")
             connection.execute("CREATE TABLE note (id serial, number bigint GENERATED ALWAYS AS IDENTITY, text text)")
             connection.execute("CREATE SCHEMA lifecycle_0 CREATE SEQUENCE alone")
             connection.execute("CREATE FUNCTION lifecycle_0.one(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'")

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.settings import Settings
 from scripts.system.programs import pool
-from scripts.system.small import small_environment, smaller
+from scripts.system.sizing.small import small_environment, smaller
 
 
 def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
