@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from pipeline.accounts.secret_box import KEY_FILE
 from pipeline.errors import Gone, NotReady
@@ -97,11 +97,11 @@ def read_archive(
         raise NotReady(f"{file} is no complete backup of Pressroom: {error}.") from error
 
 
-def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, str]:
+def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, Any]:
     """Return a backup's heading, once its seal is found right."""
     with file.open("rb") as opened:
         with tarfile.open(fileobj=opened) as archive:
-            heading: dict[str, str] = json.loads(_bytes(archive, archive.next(), MANIFEST))
+            heading: dict[str, Any] = json.loads(_bytes(archive, archive.next(), MANIFEST))
         if heading["format"] not in (UNSEALED, FORMAT):
             raise NotReady(f"{file} was made by Pressroom {heading['pressroom']}; this release can't read it.")
         if heading["format"] == FORMAT:
