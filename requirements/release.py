@@ -1,4 +1,4 @@
-"""Make a release: `make release VERSION=1.0.0 KEY=release.pem`, and verify one: `python requirements/release.py verify dist`.
+"""Make a release, by `make release VERSION=1.0.0 KEY=release.pem`; verify it by `requirements/release.py verify dist`.
 
 The version is set, the changelog is cut, both are committed and tagged; then dist/ gets the wheel, the source archive,
 the images' context, the lists of what is in them (SBOM), the sums of all these, and an Ed25519 signature of the sums.
@@ -83,10 +83,8 @@ def build(version: str, dist: Path) -> None:
     """Build all that a release has. Raises CalledProcessError."""
     shutil.rmtree(dist, ignore_errors=True)
     dist.mkdir(parents=True)
-    constraints = ROOT / "requirements" / "build.txt"
-    _run(
-        str(UV), "build", "--quiet", "--out-dir", str(dist), "--build-constraints", str(constraints), "--require-hashes"
-    )
+    locked = ("--build-constraints", str(ROOT / "requirements" / "build.txt"), "--require-hashes")
+    _run(str(UV), "build", "--quiet", "--out-dir", str(dist), *locked)
     context = dist / f"pressroom-{version}-images.tar.gz"
     _run("git", "archive", "--format=tar.gz", f"--prefix=pressroom-{version}/", f"--output={context}", "HEAD")
     _run("make", "--silent", "sbom")
@@ -101,21 +99,19 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     making = commands.add_parser("make")
     making.add_argument("version")
-    making.add_argument(
-        "--key", type=Path, required=True, help="Ed25519 private key (PEM): openssl genpkey -algorithm ed25519"
-    )
+    making.add_argument("--key", type=Path, required=True, help="From `openssl genpkey -algorithm ed25519`.")
     verifying = commands.add_parser("verify")
     verifying.add_argument("folder", type=Path)
     verifying.add_argument("--key", type=Path, default=PUBLIC_KEY)
     chosen = parser.parse_args()
-    if chosen.command == "verify":
-        public = load_pem_public_key(chosen.key.read_bytes())
-        assert isinstance(public, Ed25519PublicKey), "the key is no Ed25519 key"
-        sys.exit("\n".join(verify(chosen.folder, public)) or None)
-    private = load_pem_private_key(chosen.key.read_bytes(), password=None)
-    assert isinstance(private, Ed25519PrivateKey), "the key is no Ed25519 key"
+    pem = chosen.key.read_bytes()
+    key = load_pem_public_key(pem) if chosen.command == "verify" else load_pem_private_key(pem, password=None)
+    if isinstance(key, Ed25519PublicKey):
+        sys.exit("\n".join(verify(chosen.folder, key)) or None)
+    if not isinstance(key, Ed25519PrivateKey):
+        sys.exit(f"{chosen.key} is no Ed25519 key.")
     try:
-        release(chosen.version, private, ROOT / "dist")
+        release(chosen.version, key, ROOT / "dist")
     except (ValueError, subprocess.CalledProcessError) as error:
         sys.exit(str(error))
 
