@@ -6,12 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
+from capabilities.alt_text.engines.blip import Blip
+
 from benchmarks.blip_model import build
 from benchmarks.pictures import TOLD, picture_server
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
 from capabilities.alt_text.engines import CaptionRequest
-from capabilities.alt_text.engines.blip import Blip
 from capabilities.alt_text.handlers.alt_text import WAITING_SIDE
 from pipeline.settings import Settings
 from workers.engines import malloc
@@ -24,7 +25,7 @@ SIZES, ROUNDS = (1, 4, 8), 1
 CUDA_SIZES, CUDA_ROUNDS = (8, 16, 32, 64), 7
 #: The most that one request may have.
 BATCH = 100
-#: What a worker may grow by over the pictures of the second table, in MB.
+#: Most growth of a worker over the pictures of the second table, in MB.
 GROWTH_MB = 24
 LOOPBACK = {"PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8", "PRESSROOM_CAPTIONING__CACHE_HOURS": "0"}
 PATIENCE_SECONDS = 3_000

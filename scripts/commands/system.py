@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
+from pipeline.operations import supervision
 from pipeline.operations.supervision import Pool
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
@@ -49,7 +50,7 @@ def migrate(data: Data = None) -> None:
 
 def pools(data: Data = None) -> None:
     """Show the processes on this machine."""
-    _show(control.pools(settings_for(data).data))
+    _show(supervision.pools(settings_for(data).data))
 
 
 def scale(
@@ -58,8 +59,13 @@ def scale(
 ) -> None:
     """Change the size of pools, or its bounds, between which the queue's age decides; kept for later starts."""
     folder = settings_for(data).data
+<<<<<<< HEAD
     for name, low, high in [read_bounds(text) for text in wanted]:
         running = control.scale(folder, name, low, most=high)
+=======
+    for name, processes in sizes.items():
+        running = supervision.scale(folder, name, processes)
+>>>>>>> main
     _show(running)
 
 

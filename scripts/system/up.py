@@ -121,7 +121,7 @@ class _Up:
         """Start everything in order; when told, stop it in reverse."""
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(sent, self._stop)
-        commands = await control.serve(self._settings.data, self._supervisor, self._stopped.set)
+        commands = await control.serve(self._settings.data, self._supervisor)
         control.record(self._settings.data, self._system)
         starting = asyncio.create_task(self._start())
         stopped = asyncio.create_task(self._stopped.wait())

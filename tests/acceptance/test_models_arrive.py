@@ -1,7 +1,6 @@
 """A model comes to a running system, and the next request is served by it: nobody restarts anything."""
 
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -47,9 +46,7 @@ def test_a_model_that_arrives_serves_the_next_request(service: Running, pictures
     made.rename(arrived)
     arrived.rename(service.data / "models" / "blip-base")
 
-    until = time.monotonic() + 180
-    while "engine ready now" not in service.written() and time.monotonic() < until:
-        time.sleep(0.2)
+    service.wait_for_line("engine ready now", seconds=180)
     after = service.ask("/generate", {"image_url": f"{pictures}/blue.png"})
     assert (after.status, after.headers["X-Engine"]) == (200, "blip"), after.body
     assert service.workers("vision") == workers

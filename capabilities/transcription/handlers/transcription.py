@@ -206,6 +206,7 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 price=price,
                 remedy=what_brings(None, self.offered()),
                 is_translated=wanted.task == "translate",
+                is_cut_short=listened.track.is_cut_short,
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])

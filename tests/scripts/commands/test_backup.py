@@ -60,7 +60,7 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
     assert (replaced.returncode, replaced.stderr) == (0, "")
     (aside,) = (tmp_path / "other" / "postgres").glob("before-restore-*")
     assert (aside / postgres.VERSION / "PG_VERSION").exists()
-    # What is aside can be read again: its keys are there too.
+    # The database aside has its keys beside it.
     assert (aside / "secrets.key").read_text() == "a key that was made since"
     assert (aside / "first-key").read_text() == "an account's key"
     assert (tmp_path / "other" / "secrets.key").read_text() == "a key of stored credentials"

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-
 from capabilities.alt_text.engines.blip import Blip
+
 from capabilities.alt_text.engines.vlm import Vlm
 from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.engines.pictures.diffusion.diffusion import Diffusion

@@ -38,6 +38,12 @@ class FfmpegFailed(PressroomError):
     passes = True
 
 
+class FfmpegUnfit(FfmpegFailed):
+    """This ffmpeg can't do what is wanted, now or later."""
+
+    passes = False
+
+
 def find_ffmpeg(settings: Settings) -> "Ffmpeg":
     """Return the ffmpeg that PRESSROOM_FFMPEG names, else the one of the package imageio-ffmpeg. Raises NotReady."""
     if settings.ffmpeg is not None:

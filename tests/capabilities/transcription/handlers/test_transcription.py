@@ -216,6 +216,16 @@ def test_a_recording_of_one_window_keeps_nothing_on_the_way() -> None:
     assert list(item.store_of) == ["first.json"]
 
 
+def test_a_file_that_breaks_off_is_told_in_a_warning() -> None:
+    whole = wav(1, 2, 3)
+
+    assert carry_out(handler(Listener()), Item(whole))[1]["warnings"] == []
+    _, document = carry_out(handler(Listener()), Item(whole[: len(whole) * 2 // 3]))
+
+    assert document["text"] == "1 2"
+    assert "ends before its header says" in document["warnings"][0]
+
+
 def test_nobody_speaking_is_an_empty_text_of_an_unknown_language() -> None:
     _, document = carry_out(handler(Listener()), Item(wav(0, 0)))
 
