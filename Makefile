@@ -23,7 +23,9 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
 	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
 	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
-	tests/pipeline/accounts/test_passwords.py tests/workers/models \
+	tests/pipeline/accounts/test_passwords.py tests/pipeline/accounts/test_sessions.py tests/workers/models \
+	tests/pipeline/settings/test_settings.py tests/pipeline/storage/test_artifacts.py tests/scripts/system/test_folders.py \
+	tests/scripts/system/embedded/test_postgres.py tests/api/jobs/test_events.py tests/test_deploy.py \
 	tests/scripts/imports/test_url_import.py tests/capabilities/blog/engines/metadata/llm/test_llm.py \
 	tests/capabilities/blog/engines/metadata/extractive/test_extractive.py \
 	tests/capabilities/alt_text/engines/test_second_looks.py tests/test_supply_chain.py
@@ -31,7 +33,7 @@ PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults security soak lint format bench quality docs lock sbom audit clean
+.PHONY: help install install-test demo up test faults security soak lint format bench quality docs lock sbom audit licences release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +90,7 @@ lint: install-test  ## check style, types and who imports whom
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python requirements/licences.py
 
 format: install-test  ## format the code
 	$(BIN)/ruff check --fix .
@@ -119,6 +122,12 @@ sbom: $(TOOLS)/installed install  ## list what is in the images and in .venv, as
 
 audit: $(TOOLS)/installed  ## look up what is known to be vulnerable (exit 3: it could not look; ARGS='--ignore-vuln ID')
 	@$(TOOLS)/bin/python requirements/audit.py $(ARGS)
+
+licences: install  ## check that docs/licences.md tells of every licence with conditions
+	@$(BIN)/python requirements/licences.py
+
+release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=release.pem)
+	@$(BIN)/python requirements/release.py make $(VERSION) --key $(KEY)
 
 clean:  ## delete what was built here, but no data
 	rm -rf $(VENV) $(TOOLS) out site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -274,12 +274,12 @@ BEGIN
 END $$;
 
 -- was_refused: whether a job ended in a way that uses no Idempotency-Key up: it was never carried out in time, its
--- account was suspended, or a worker found what the API could not see (a file that is no audio, a text without a word,
--- a price past the balance).
+-- account was suspended, a worker found what the API could not see (a file that is no audio, a text without a word, a
+-- price past the balance), or it failed by a fault of ours.
 CREATE FUNCTION lifecycle.was_refused(p_state text, p_error jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT p_state = 'expired'
         OR p_state = 'cancelled' AND coalesce(p_error ->> 'code' = 'account_suspended', false)
-        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer BETWEEN 400 AND 499, false)
+        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer >= 400, false)
 $$;
 
 -- claim: lease the next items of the best lane among those that the worker can serve, at most its limit.
@@ -678,6 +678,18 @@ LANGUAGE sql AS $$
             ORDER BY w.run_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
         RETURNING coalesce(i.lane, i.kind) AS lane)
     SELECT w.lane::text, count(*) FROM woken w GROUP BY w.lane
+$$;
+
+-- recover (sweep): items whose lease ran out before p_until were lost with the whole system: at once again, no crash.
+-- Returns how many there were.
+CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_limit integer) RETURNS bigint LANGUAGE sql AS $$
+    WITH recovered AS (
+        UPDATE item i SET state = 'waiting', run_at = now(), updated_at = now()
+        WHERE i.id = ANY (ARRAY(
+            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < least(now(), p_until)
+            ORDER BY l.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
+        RETURNING i.id)
+    SELECT count(*) FROM recovered
 $$;
 
 -- reap (sweep): items of one job whose lease ran out have crashed: again after 1, 2, 4 … s, or failed at the last.

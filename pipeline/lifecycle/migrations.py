@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import psycopg
 from alembic import command
@@ -45,6 +46,24 @@ def migrate(url: str) -> None:
         engine.dispose()
 
 
+@contextmanager
+def new_tables(url: str, revision: str) -> Iterator[psycopg.Connection[Any]]:
+    """Make the tables as they were after a migration, and yield the connection whose transaction makes them.
+
+    Raises NotReady when this release has no such migration."""
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    try:
+        with _turn(engine), engine.begin() as connection:
+            config = alembic_config(connection)
+            script = ScriptDirectory.from_config(config)
+            if revision not in {one.revision for one in script.walk_revisions()}:
+                raise NotReady(_later(revision, script.get_current_head() or ""))
+            command.upgrade(config, revision)
+            yield cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+    finally:
+        engine.dispose()
+
+
 def alembic_config(connection: Connection) -> Config:
     """Return Alembic's configuration, bound to a connection whose transaction the caller commits."""
     config = Config()
@@ -77,7 +96,11 @@ def _missing(engine: Engine) -> list[str]:
         if _has_functions(connection):
             # A later release has been here after this one. Its migrations only add, so that this one works on.
             return []
-    raise NotReady(
+    raise NotReady(_later(current, head))
+
+
+def _later(current: str, head: str) -> str:
+    return (
         f"The database is of a later release: it has migration {current}, and this release's last is {head}."
         " Start that release, or restore a backup of this one."
     )

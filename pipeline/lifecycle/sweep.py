@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -54,6 +54,11 @@ class Reaped:
     job_id: UUID
     crashed: int
     job_state: str | None
+
+
+def recover(until: datetime) -> Statement[int]:
+    """Make items ready again whose leases ran out before `until`, and count no crash; returns how many."""
+    return call("recover", {"until": until, "limit": SWEEP_ROWS}, lambda rows: int(rows[0]["recover"]))
 
 
 def reap() -> Statement[Reaped | None]:

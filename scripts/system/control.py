@@ -15,6 +15,7 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.operations.supervision import MAX_PROCESSES, SOCKET, ask, nothing_runs, sockets_folder
 from pipeline.settings import Settings
 from scripts.system.folders import private_folder, write_private
+from scripts.system.sizing.autoscale import keep_bounds
 from scripts.system.supervisor import Supervisor
 
 
@@ -77,7 +78,11 @@ async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
+<<<<<<< HEAD
+            writer.write(json.dumps(_answer(line, data, supervisor, stop)).encode() + b"\n")
+=======
             writer.write(json.dumps(_answer(line, supervisor)).encode() + b"\n")
+>>>>>>> main
             await writer.drain()
         except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
@@ -92,17 +97,29 @@ async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
         os.umask(mask)
 
 
+<<<<<<< HEAD
+def _answer(line: bytes, data: Path, supervisor: Supervisor, stop: Callable[[], None]) -> dict[str, Any]:
+=======
 def _answer(line: bytes, supervisor: Supervisor) -> dict[str, Any]:
+>>>>>>> main
     try:
         match json.loads(line):
             case {"command": "ping"}:
                 return {"answer": "pong"}
             case {"command": "pools"}:
                 pass
-            case {"command": "scale", "pool": str(name), "processes": int(processes)} if (
-                0 <= processes <= MAX_PROCESSES
+            case {"command": "scale", "pool": str(name), "processes": int(processes), **how} if (
+                0 <= processes <= (most := int(how.get("most", processes))) <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
+<<<<<<< HEAD
+                if how.get("keep", True):
+                    keep_bounds(data, name, processes, most)
+            case {"command": "stop"}:
+                stop()
+                return {"answer": "stopping"}
+=======
+>>>>>>> main
             case _:
                 return {"error": f"Unknown command, or a number that is not from 0 to {MAX_PROCESSES}."}
     except PressroomError as error:

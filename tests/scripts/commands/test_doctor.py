@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +18,18 @@ from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.circuit_breaker import note
 from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
+<<<<<<< HEAD
+from scripts.doctor import engines, examination, machine, servers
+from scripts.doctor.machine import check_disk, check_memory
+from scripts.system.control import SupervisorSilent
+from workers.models.machine import Machine
+=======
 from scripts.doctor import engines, examination, servers
+>>>>>>> main
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
@@ -186,8 +195,19 @@ def test_the_doctor_waits_once_for_a_database_that_is_away(
     ran = pressroom("doctor")
 
     assert ran.code == 1
-    assert "The database does not answer" in ran.out
+    assert "The database does not answer: connection failed" in said_by(ran)
+    assert "port 9 failed: Connection refused" in said_by(ran)
     assert len(opened) == 1
+
+
+def test_the_doctor_says_how_much_memory_and_disk_are_needed_and_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "enough for a small system" in check_memory(Machine(1_000_000_000, cores=2))
+    assert "hibari" in check_memory(Machine(4_000_000_000, cores=2))
+    with pytest.raises(PressroomError, match=r"600 MB here.*needs 900 MB"):
+        check_memory(Machine(600_000_000, cores=2))
+    monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=3_000_000))
+    with pytest.raises(PressroomError, match=r"3 MB free on the disk of /srv/press; keep 1\.0 GB free"):
+        check_disk(Path("/srv/press"))
 
 
 def test_the_doctor_looks_at_servers_that_are_set_though_the_system_stands_still(
