@@ -70,7 +70,7 @@ def _describing(name: str, folder: Path, *, rounds: int) -> Table:
     table = Table(
         f"llama: {name}",
         f"Random weights of the true shape, {server.options.threads} threads, {server.options.slots} slots; a picture "
-        f"of 1,024 x 768 and {ANSWER_TOKENS} tokens of text, then a post of about 2,000 tokens; raw: the library in its own process.",
+        f"of 1,024 x 768 with {ANSWER_TOKENS} tokens of text, a post of about 2,000 tokens; raw: the library alone.",
     )
     options = {field: getattr(server.options, field) for field in server.options.__dataclass_fields__} | {"key": "k"}
     bare = subprocess.Popen([sys.executable, "-c", BARE, str(CHILD)], stdin=-1, stdout=-1, text=True)
@@ -79,7 +79,7 @@ def _describing(name: str, folder: Path, *, rounds: int) -> Table:
     bare.stdin.write(json.dumps(options) + "\n")
     kinds = {
         "picture": (_picture, ANSWER_TOKENS),
-        "post": (lambda number: "word " * POST_WORDS + str(number), POST_ANSWER),
+        "post": (_post, POST_ANSWER),
     }
     for what, (content, most) in kinds.items():
         ours, raw = [], []
@@ -102,6 +102,10 @@ def _describing(name: str, folder: Path, *, rounds: int) -> Table:
     bare.communicate()
     server.stop()
     return table
+
+
+def _post(number: int) -> str:
+    return "word " * POST_WORDS + str(number)
 
 
 def _picture(number: int) -> list[dict[str, object]]:

@@ -35,7 +35,7 @@ BLOCKS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of a pair. `sway` is the spread of its weights: large enough that pictures sway what a tiny one says."""
+    """The sizes of a pair. `sway` is the spread of its weights: enough that pictures sway what a tiny one says."""
 
     form: str = "qwen3vl"
     layers: int = 2

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +24,7 @@ from workers.engines.llama.server import LlamaServer, ModelDied, ModelRefused, R
 
 SHORT = 'root ::= "a" [a-z]{1,5}\n'
 #: Takes a tiny model some seconds.
-LONG = 'root ::= "a" [a-z]{3900,4000}\n'
+LONG = 'root ::= "a" many many\nmany ::= [a-z]{1900}\n'
 
 
 def options(folder: Path) -> ServerOptions:
@@ -128,7 +130,7 @@ def test_files_that_can_not_be_loaded_are_not_ready_with_a_reason(
     spoil(folder)
     made = LlamaServer(options(folder))
 
-    with pytest.raises(NotReady, match="can't load spoilt: .*damaged"):
+    with pytest.raises(NotReady, match=r"can't load spoilt: .*damaged"):
         made.start()
 
     # A request does not try again for a while.
@@ -139,9 +141,6 @@ def test_files_that_can_not_be_loaded_are_not_ready_with_a_reason(
 
 
 def test_a_parent_that_dies_takes_the_model_with_it(folder: Path, tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     program = (
         "import sys, time\nfrom workers.engines.llama.server import LlamaServer, ServerOptions\n"
         f"made = LlamaServer(ServerOptions({str(folder / 'tiny.gguf')!r}))\nmade.start()\n"
